@@ -1,0 +1,38 @@
+"""Pending: a value that comes later, without a loop or a future: one caller waits, one resolves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Pending(Generic[T]):
+    """Resolved once; the callback runs in `resolve`, or in `then` when the value is there already."""
+
+    __slots__ = ("_callback", "_value", "resolved")
+
+    _value: T
+
+    def __init__(self) -> None:
+        self.resolved = False
+        self._callback: Callable[[T], None] | None = None
+
+    def then(self, callback: Callable[[T], None]) -> None:
+        if self.resolved:
+            callback(self._value)
+        else:
+            assert self._callback is None, "a pending value has one caller"
+            self._callback = callback
+
+    def resolve(self, value: T) -> None:
+        assert not self.resolved, "a pending value is resolved once"
+        self.resolved = True
+        self._value = value
+        if self._callback is not None:
+            self._callback(value)
+
+    def abandon(self) -> None:
+        """The caller has gone; what is resolved later goes nowhere."""
+        self._callback = None

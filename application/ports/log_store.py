@@ -1,0 +1,65 @@
+"""LogStore: where batches lie, by partition and offset, and nothing about what they mean."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+#: What a batch is handed over as: the client's bytes, patched in place.
+Buffer = bytes | bytearray | memoryview
+
+#: `append` writes no entry of the timestamp index.
+NOT_INDEXED = -1
+
+
+class LogStore(Protocol):
+    """Staged by `append` and `drop`, kept by the next commit, forgotten whole when that fails.
+
+    Reads see committed data only. An engine that cannot take what is staged remembers that and
+    fails the next commit; `append` and `drop` do not raise for it.
+    """
+
+    def append(
+        self,
+        partition_id: int,
+        last_offset: int,
+        batch: Buffer,
+        indexed_timestamp: int = NOT_INDEXED,
+    ) -> None:
+        """Stages one batch whose last record has `last_offset`, above all that came before.
+
+        No reference to `batch` outlives the call. With `indexed_timestamp`, the timestamp index
+        gets an entry: the largest timestamp of the partition up to and with this batch.
+        """
+        ...
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        """Consecutive whole batches, from the one that holds `offset` (or the first after it).
+
+        Only batches whose last offset lies below `end_offset`, as many as fit in `max_bytes`;
+        with `whole_first` the first comes even when it alone is larger. Empty when none.
+        """
+        ...
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        """The first 61 bytes of up to `limit` batches, starting like `read`."""
+        ...
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        """An offset at or before the first batch that holds a timestamp >= `timestamp`, close to it.
+
+        It is one after the offset of the last index entry with a smaller timestamp, or 0.
+        """
+        ...
+
+    def drop(self, partition_id: int, max_batches: int) -> bool:
+        """Stages the removal of up to `max_batches` batches of a deleted partition.
+
+        True when nothing of the partition (index included) is left once that is committed.
+        """
+        ...
+
+    def partition_ids(self) -> list[int]:
+        """The partitions that have at least one committed batch, ascending."""
+        ...

@@ -1,0 +1,56 @@
+"""RequestLog: one structured line a request, with where its time went."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class ClientInfo:
+    """What is known of the other end of a connection; the session fills it in as it learns."""
+
+    __slots__ = ("client_id", "connection_id", "listener", "peer", "software_name", "software_version")
+
+    def __init__(self, connection_id: int, listener: str, peer: str) -> None:
+        self.connection_id = connection_id
+        self.listener = listener
+        self.peer = peer
+        self.client_id: str | None = None
+        self.software_name = ""
+        self.software_version = ""
+
+
+class RequestRecord:
+    """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
+
+    __slots__ = (
+        "answered_ns",
+        "decoded_ns", "error_codes", "handled_ns", "received_ns", "sent_ns", "started_ns", "topics",
+    )  # fmt: skip
+
+    client: ClientInfo
+    api: str
+    api_version: int
+    correlation_id: int
+    topics: int
+    bytes_in: int
+    bytes_out: int
+    error_codes: tuple[int, ...]
+    received_ns: int
+    started_ns: int
+    decoded_ns: int
+    handled_ns: int
+    answered_ns: int
+    sent_ns: int
+
+
+class RequestLog(Protocol):
+    #: False: nobody will ask, so sessions need not take times or make records.
+    enabled: bool
+    #: Requests that took at least this long are of interest; 0 means every one.
+    slow_ns: int
+
+    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+        """Whether a request of this length and outcome is to be written."""
+        ...
+
+    def write(self, record: RequestRecord) -> None: ...

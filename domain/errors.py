@@ -1,0 +1,159 @@
+"""Everything that can be refused, as one tree under BrokerError.
+
+    BrokerError
+      InvalidRequest                 the request contradicts itself
+      UnsupportedVersion             a field's value needs a newer version
+      StorageFailed                  the store could not keep or give what it was asked
+      topics
+        UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
+        InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
+        InvalidConfig  TopicDeletionDisabled
+      produce
+        CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
+        InvalidRequiredAcks  UnsupportedCompressionType
+        OutOfOrderSequence  InvalidProducerEpoch
+        TransactionalIdNotAuthorized
+      fetch
+        OffsetOutOfRange  FencedLeaderEpoch  UnknownLeaderEpoch
+        FetchSessionNotFound  InvalidFetchSessionEpoch  FetchSessionTopicIdError
+        InconsistentTopicId
+
+A partition's failure is a value in a result; a whole request's failure is raised. The number
+that goes over the wire is known to `interfaces/kafka/error_codes.py` alone.
+"""
+
+from __future__ import annotations
+
+
+class BrokerError(Exception):
+    """What a client did, or what the broker could not do, in words for the client."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class InvalidRequest(BrokerError):
+    pass
+
+
+class UnsupportedVersion(BrokerError):
+    pass
+
+
+class StorageFailed(BrokerError):
+    pass
+
+
+class UnknownTopicOrPartition(BrokerError):
+    pass
+
+
+class UnknownTopicId(BrokerError):
+    pass
+
+
+class InvalidTopic(BrokerError):
+    pass
+
+
+class TopicAlreadyExists(BrokerError):
+    pass
+
+
+class InvalidPartitions(BrokerError):
+    pass
+
+
+class InvalidReplicationFactor(BrokerError):
+    pass
+
+
+class InvalidReplicaAssignment(BrokerError):
+    pass
+
+
+class InvalidConfig(BrokerError):
+    pass
+
+
+class TopicDeletionDisabled(BrokerError):
+    pass
+
+
+class CorruptMessage(BrokerError):
+    pass
+
+
+class MessageTooLarge(BrokerError):
+    pass
+
+
+class RecordFault:
+    """One record of a batch that was refused, by its place in the batch."""
+
+    __slots__ = ("index", "message")
+
+    def __init__(self, index: int, message: str) -> None:
+        self.index = index
+        self.message = message
+
+
+class InvalidRecord(BrokerError):
+    def __init__(self, message: str = "", faults: tuple[RecordFault, ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+
+class InvalidTimestamp(BrokerError):
+    def __init__(self, message: str = "", faults: tuple[RecordFault, ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+
+class InvalidRequiredAcks(BrokerError):
+    pass
+
+
+class UnsupportedCompressionType(BrokerError):
+    pass
+
+
+class OutOfOrderSequence(BrokerError):
+    pass
+
+
+class InvalidProducerEpoch(BrokerError):
+    pass
+
+
+class TransactionalIdNotAuthorized(BrokerError):
+    pass
+
+
+class OffsetOutOfRange(BrokerError):
+    pass
+
+
+class FencedLeaderEpoch(BrokerError):
+    pass
+
+
+class UnknownLeaderEpoch(BrokerError):
+    pass
+
+
+class FetchSessionNotFound(BrokerError):
+    pass
+
+
+class InvalidFetchSessionEpoch(BrokerError):
+    pass
+
+
+class FetchSessionTopicIdError(BrokerError):
+    pass
+
+
+class InconsistentTopicId(BrokerError):
+    pass
