@@ -8,7 +8,14 @@ from typing import Protocol
 class ClientInfo:
     """What is known of the other end of a connection; the session fills it in as it learns."""
 
-    __slots__ = ("client_id", "connection_id", "listener", "peer", "software_name", "software_version")
+    __slots__ = (
+        "client_id",
+        "connection_id",
+        "listener",
+        "peer",
+        "software_name",
+        "software_version",
+    )
 
     def __init__(self, connection_id: int, listener: str, peer: str) -> None:
         self.connection_id = connection_id

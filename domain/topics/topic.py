@@ -55,7 +55,9 @@ class Topic:
         self.configs = configs
 
     def grown(self, more_partition_ids: tuple[int, ...]) -> Topic:
-        return Topic(self.name, self.topic_id, self.partition_ids + more_partition_ids, self.configs)
+        return Topic(
+            self.name, self.topic_id, self.partition_ids + more_partition_ids, self.configs
+        )
 
     def configured(self, configs: Mapping[str, str]) -> Topic:
         return Topic(self.name, self.topic_id, self.partition_ids, configs)

@@ -1,0 +1,170 @@
+"""RecordBatch: a view over the bytes of one batch (format v2), as the client sent them.
+
+Records stay as they are. What the broker owns are header fields: the base offset and the leader
+epoch lie outside the checksum and are patched in place; only a log append time changes bytes that
+the checksum covers.
+
+    0 base offset   8 length   12 leader epoch   16 magic   17 crc   21 attributes
+    23 last offset delta   27 base timestamp   35 max timestamp
+    43 producer id   51 producer epoch   53 base sequence   57 record count   61 records
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+
+from domain.errors import CorruptMessage, InvalidRecord
+
+HEADER_BYTES = 61
+#: What precedes the part that the length field counts.
+LENGTH_OVERHEAD_BYTES = 12
+CHECKSUM_START = 21
+RECORDS_START = 61
+
+CODEC_MASK = 0x07
+LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+
+CODEC_ZSTD = 4
+
+NO_TIMESTAMP = -1
+NO_PRODUCER_ID = -1
+NO_SEQUENCE = -1
+
+MAX_SEQUENCE = 2**31 - 1
+
+_HEADER = Struct(">qiibIhiqqqhii")
+_PLACE = Struct(">q")
+_EPOCH = Struct(">i")
+_CRC = Struct(">I")
+_ATTRIBUTES = Struct(">h")
+_MAX_TIMESTAMP = Struct(">q")
+
+Checksum = Callable[[memoryview], int]
+
+
+class RecordBatch:
+    __slots__ = (
+        "attributes",
+        "base_offset",
+        "base_sequence",
+        "base_timestamp",
+        "buffer",
+        "count",
+        "crc",
+        "last_offset_delta",
+        "leader_epoch",
+        "length",
+        "magic",
+        "max_timestamp",
+        "producer_epoch",
+        "producer_id",
+    )
+
+    def __init__(self, buffer: memoryview) -> None:
+        """Reads the header of a whole batch, or of its first 61 bytes; checks nothing."""
+        self.buffer = buffer
+        (
+            self.base_offset,
+            self.length,
+            self.leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.count,
+        ) = _HEADER.unpack_from(buffer)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.length + LENGTH_OVERHEAD_BYTES
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def codec(self) -> int:
+        return self.attributes & CODEC_MASK
+
+    @property
+    def last_sequence(self) -> int:
+        return advance_sequence(self.base_sequence, self.last_offset_delta)
+
+    @property
+    def records(self) -> memoryview:
+        return self.buffer[RECORDS_START : self.size_bytes]
+
+    def check_crc(self, checksum: Checksum) -> None:
+        if checksum(self.buffer[CHECKSUM_START:]) != self.crc:
+            raise CorruptMessage("Record batch is corrupt: its checksum does not match its bytes")
+
+    def place(self, base_offset: int, leader_epoch: int) -> None:
+        """Puts the batch at its place in the log."""
+        self.base_offset = base_offset
+        self.leader_epoch = leader_epoch
+        _PLACE.pack_into(self.buffer, 0, base_offset)
+        _EPOCH.pack_into(self.buffer, 12, leader_epoch)
+
+    def stamp(self, log_append_time_ms: int, checksum: Checksum) -> None:
+        """Gives all records the time of the log; the checksum is made anew."""
+        self.attributes |= LOG_APPEND_TIME
+        self.max_timestamp = log_append_time_ms
+        _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
+        _MAX_TIMESTAMP.pack_into(self.buffer, 35, log_append_time_ms)
+        self.crc = checksum(self.buffer[CHECKSUM_START:])
+        _CRC.pack_into(self.buffer, 17, self.crc)
+
+
+def advance_sequence(sequence: int, by: int) -> int:
+    """Sequences count from 0 to 2^31 - 1 and then begin again."""
+    return (sequence + by) & MAX_SEQUENCE
+
+
+def parse_single_batch(records: memoryview | None) -> RecordBatch:
+    """The one batch that a partition's produce data must be: whole, alone, and of format v2."""
+    if records is None or len(records) < HEADER_BYTES:
+        raise InvalidRecord("Produce requests must have exactly one record batch per partition")
+    batch = RecordBatch(records)
+    if batch.length + LENGTH_OVERHEAD_BYTES != len(records) or batch.magic != 2:
+        _refuse_shape(batch, len(records))
+    return batch
+
+
+def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
+    if batch.magic != 2:
+        raise InvalidRecord(
+            "Produce requests are only allowed to contain record batches with magic version 2"
+        )
+    if batch.size_bytes < HEADER_BYTES or batch.size_bytes > size_bytes:
+        raise InvalidRecord("Produce requests must have exactly one record batch per partition")
+    raise InvalidRecord("Produce requests must contain no more than one record batch per partition")
+
+
+def check_client_batch(batch: RecordBatch) -> None:
+    """What a producer may not put into a batch, whatever the partition's state."""
+    if (
+        batch.last_offset_delta < 0
+        or batch.count <= 0
+        or batch.count != batch.last_offset_delta + 1
+    ):
+        raise InvalidRecord(
+            f"Record batch has an invalid offset range or count: last offset delta "
+            f"{batch.last_offset_delta}, {batch.count} records"
+        )
+    if batch.attributes & CONTROL:
+        raise InvalidRecord("Clients are not allowed to write control records")
+    if batch.attributes & CODEC_MASK > CODEC_ZSTD:
+        raise InvalidRecord(f"Unknown compression type id: {batch.attributes & CODEC_MASK}")
+    if batch.producer_id >= 0 and batch.base_sequence < 0:
+        raise InvalidRecord(
+            f"Invalid sequence number {batch.base_sequence} in record batch with producer id "
+            f"{batch.producer_id}"
+        )

@@ -1,0 +1,207 @@
+"""Partition: the rules of one log. Where the next batch goes, who may append it, what is visible.
+
+The log end and the producers move when a batch is appended; the high watermark moves when the
+commit that holds it is done. Between the two, a batch has its offset but nobody can see it: so
+pipelined appends and retries of a batch that is not yet durable are judged rightly, and a consumer
+never reads what a crash could still take back.
+"""
+
+from __future__ import annotations
+
+from domain.configs.topic import TopicConfig
+from domain.errors import InvalidTimestamp, MessageTooLarge, OffsetOutOfRange
+from domain.messages.batch import (
+    LOG_APPEND_TIME,
+    NO_TIMESTAMP,
+    Checksum,
+    RecordBatch,
+    check_client_batch,
+)
+from domain.partitions.producers import AppendedBatch, Producers, ProducerState
+
+#: On one node leadership never moves.
+LEADER_EPOCH = 0
+
+#: The timestamp index gets at most one entry for so many bytes of log.
+INDEX_INTERVAL_BYTES = 64 * 1024
+#: A restart reads again at the most the headers of so many bytes of log.
+SNAPSHOT_INTERVAL_BYTES = 8 * 1024 * 1024
+
+
+class Appended:
+    """Where a batch went; for a retry, where it went the first time."""
+
+    __slots__ = ("base_offset", "duplicate", "indexed_timestamp", "last_offset", "log_append_time")
+
+    def __init__(
+        self,
+        base_offset: int,
+        last_offset: int,
+        log_append_time: int,
+        indexed_timestamp: int,
+        duplicate: bool,
+    ) -> None:
+        self.base_offset = base_offset
+        self.last_offset = last_offset
+        self.log_append_time = log_append_time
+        self.indexed_timestamp = indexed_timestamp
+        self.duplicate = duplicate
+
+
+class LogEnd:
+    """How far a log goes: its next offset, and its largest timestamp with the batch that has it."""
+
+    __slots__ = ("max_timestamp", "max_timestamp_offset", "next_offset")
+
+    def __init__(
+        self,
+        next_offset: int = 0,
+        max_timestamp: int = NO_TIMESTAMP,
+        max_timestamp_offset: int = -1,
+    ) -> None:
+        self.next_offset = next_offset
+        self.max_timestamp = max_timestamp
+        self.max_timestamp_offset = max_timestamp_offset
+
+
+class PartitionSnapshot:
+    """What a restart would otherwise have to learn from every header of the log."""
+
+    __slots__ = ("end", "producers")
+
+    def __init__(self, end: LogEnd, producers: list[ProducerState]) -> None:
+        self.end = end
+        self.producers = producers
+
+
+class Partition:
+    __slots__ = (
+        "bytes_since_snapshot",
+        "config",
+        "durable",
+        "index",
+        "log_start_offset",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "next_offset",
+        "partition_id",
+        "producers",
+        "topic",
+        "_bytes_since_index",
+    )  # fmt: skip
+
+    def __init__(self, partition_id: int, topic: str, index: int, config: TopicConfig) -> None:
+        self.partition_id = partition_id
+        self.topic = topic
+        self.index = index
+        self.config = config
+        self.restore(None)
+
+    # ---- appending
+
+    def append(self, batch: RecordBatch, now_ms: int, checksum: Checksum) -> Appended:
+        """Gives the batch its place, or says where its first try went; raises what it refuses."""
+        config = self.config
+        size_bytes = batch.length + 12
+        if size_bytes > config.max_message_bytes:
+            raise MessageTooLarge(
+                f"The record batch size in the append to {self.topic}-{self.index} is {size_bytes} "
+                f"bytes which exceeds the maximum configured value of {config.max_message_bytes}."
+            )
+        batch.check_crc(checksum)
+        check_client_batch(batch)
+        if batch.attributes & LOG_APPEND_TIME:
+            raise InvalidTimestamp("Producers may not set the timestamp type to LogAppendTime")
+        if not config.log_append_time and (
+            batch.max_timestamp - now_ms > config.timestamp_after_max_ms
+        ):
+            raise InvalidTimestamp(
+                f"Timestamp {batch.max_timestamp} of the batch is out of range: it may be at most "
+                f"{config.timestamp_after_max_ms} ms ahead of the broker's clock"
+            )
+        if batch.producer_id >= 0:
+            duplicate = self.producers.find_duplicate(batch)
+            if duplicate is not None:
+                return _appended_before(duplicate)
+        log_append_time = NO_TIMESTAMP
+        if config.log_append_time:
+            log_append_time = max(now_ms, self.max_timestamp)
+            batch.stamp(log_append_time, checksum)
+        batch.place(self.next_offset, LEADER_EPOCH)
+        return self._advance(batch, log_append_time)
+
+    def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
+        base_offset = batch.base_offset
+        last_offset = base_offset + batch.last_offset_delta
+        size_bytes = batch.length + 12
+        indexed_timestamp = NO_TIMESTAMP
+        self.next_offset = last_offset + 1
+        self.bytes_since_snapshot += size_bytes
+        self._bytes_since_index += size_bytes
+        if batch.max_timestamp > self.max_timestamp:
+            self.max_timestamp = batch.max_timestamp
+            self.max_timestamp_offset = last_offset
+            if self._bytes_since_index >= INDEX_INTERVAL_BYTES:
+                indexed_timestamp = batch.max_timestamp
+                self._bytes_since_index = 0
+        if batch.producer_id >= 0:
+            self.producers.record(batch)
+        return Appended(base_offset, last_offset, log_append_time, indexed_timestamp, False)
+
+    # ---- what is visible
+
+    @property
+    def high_watermark(self) -> int:
+        return self.durable.next_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Below it no transaction is open; there are none yet."""
+        return self.durable.next_offset
+
+    def end(self) -> LogEnd:
+        """How far the log goes now; handed to `committed` once a commit has made it durable."""
+        return LogEnd(self.next_offset, self.max_timestamp, self.max_timestamp_offset)
+
+    def committed(self, end: LogEnd) -> None:
+        self.durable = end
+
+    def check_readable(self, offset: int) -> None:
+        if offset < self.log_start_offset or offset > self.durable.next_offset:
+            raise OffsetOutOfRange(
+                f"Offset {offset} of {self.topic}-{self.index} is not within "
+                f"{self.log_start_offset} and {self.durable.next_offset}"
+            )
+
+    # ---- starting again
+
+    def restore(self, snapshot: PartitionSnapshot | None) -> None:
+        """Forgets everything and starts from a snapshot; `replay` brings what came after it."""
+        end = snapshot.end if snapshot else LogEnd()
+        self.durable = end
+        self.log_start_offset = 0
+        self.next_offset = end.next_offset
+        self.max_timestamp = end.max_timestamp
+        self.max_timestamp_offset = end.max_timestamp_offset
+        self.bytes_since_snapshot = 0
+        # The next larger timestamp is indexed at once: how far back the last entry lies is not known.
+        self._bytes_since_index = INDEX_INTERVAL_BYTES
+        self.producers = Producers()
+        for state in snapshot.producers if snapshot else ():
+            self.producers.restore(state)
+
+    def replay(self, header: bytes) -> None:
+        """A committed batch, by its header, through the code that appends."""
+        self._advance(RecordBatch(memoryview(header)))
+        self.durable = self.end()
+
+    def snapshot(self) -> PartitionSnapshot:
+        """Of the log end: to be staged with, or after, the batches that led there."""
+        self.bytes_since_snapshot = 0
+        return PartitionSnapshot(self.end(), list(self.producers))
+
+
+def _appended_before(duplicate: AppendedBatch) -> Appended:
+    return Appended(
+        duplicate.base_offset, duplicate.last_offset, duplicate.timestamp, NO_TIMESTAMP, True
+    )

@@ -1,0 +1,125 @@
+"""Producers: what a partition remembers of idempotent producers, to tell a retry from a gap.
+
+Of each producer id: its epoch and its last five batches, as Kafka keeps them (a client has at
+most five requests in flight). A producer id that is not known is accepted at any sequence: its
+state may have expired, which the client cannot know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from domain.errors import InvalidProducerEpoch, OutOfOrderSequence
+from domain.messages.batch import RecordBatch, advance_sequence
+
+BATCHES_REMEMBERED = 5
+
+
+class AppendedBatch:
+    """A batch of a producer that is in the log."""
+
+    __slots__ = ("base_offset", "first_sequence", "last_offset", "last_sequence", "timestamp")
+
+    def __init__(
+        self,
+        first_sequence: int,
+        last_sequence: int,
+        base_offset: int,
+        last_offset: int,
+        timestamp: int,
+    ) -> None:
+        self.first_sequence = first_sequence
+        self.last_sequence = last_sequence
+        self.base_offset = base_offset
+        self.last_offset = last_offset
+        self.timestamp = timestamp
+
+
+class ProducerState:
+    __slots__ = ("batches", "epoch", "last_timestamp", "producer_id")
+
+    def __init__(self, producer_id: int, epoch: int, last_timestamp: int) -> None:
+        self.producer_id = producer_id
+        self.epoch = epoch
+        self.last_timestamp = last_timestamp
+        self.batches: list[AppendedBatch] = []
+
+
+class Producers:
+    __slots__ = ("_by_id",)
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, ProducerState] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[ProducerState]:
+        return iter(self._by_id.values())
+
+    def find_duplicate(self, batch: RecordBatch) -> AppendedBatch | None:
+        """The batch in the log that `batch` is a retry of; refuses a gap and a stale epoch."""
+        state = self._by_id.get(batch.producer_id)
+        if state is None:
+            return None
+        if batch.producer_epoch != state.epoch:
+            _check_new_epoch(state, batch)
+            return None
+        for appended in state.batches:
+            if appended.first_sequence == batch.base_sequence and (
+                appended.last_sequence == batch.last_sequence
+            ):
+                return appended
+        expected = advance_sequence(state.batches[-1].last_sequence, 1) if state.batches else 0
+        if batch.base_sequence != expected:
+            raise OutOfOrderSequence(
+                f"Out of order sequence number for producer {batch.producer_id} at epoch "
+                f"{batch.producer_epoch}: {batch.base_sequence} (incoming), {expected} (expected)"
+            )
+        return None
+
+    def record(self, batch: RecordBatch) -> None:
+        """Remembers a batch that now has its place in the log; start-up replays through here."""
+        state = self._by_id.get(batch.producer_id)
+        if state is None:
+            state = ProducerState(batch.producer_id, batch.producer_epoch, batch.max_timestamp)
+            self._by_id[batch.producer_id] = state
+        elif batch.producer_epoch != state.epoch:
+            state.epoch = batch.producer_epoch
+            state.batches.clear()
+        state.last_timestamp = batch.max_timestamp
+        batches = state.batches
+        if len(batches) == BATCHES_REMEMBERED:
+            del batches[0]
+        batches.append(
+            AppendedBatch(
+                batch.base_sequence,
+                batch.last_sequence,
+                batch.base_offset,
+                batch.last_offset,
+                batch.max_timestamp,
+            )
+        )
+
+    def restore(self, state: ProducerState) -> None:
+        self._by_id[state.producer_id] = state
+
+    def expire(self, before_timestamp: int) -> int:
+        """Forgets producers that have appended nothing since; returns how many."""
+        gone = [s.producer_id for s in self if s.last_timestamp < before_timestamp]
+        for producer_id in gone:
+            del self._by_id[producer_id]
+        return len(gone)
+
+
+def _check_new_epoch(state: ProducerState, batch: RecordBatch) -> None:
+    if batch.producer_epoch < state.epoch:
+        raise InvalidProducerEpoch(
+            f"Epoch of producer {batch.producer_id} is {batch.producer_epoch}, which is smaller "
+            f"than the last seen epoch {state.epoch}"
+        )
+    if batch.base_sequence != 0:
+        raise OutOfOrderSequence(
+            f"Invalid sequence number for new epoch of producer {batch.producer_id}: "
+            f"{batch.producer_epoch} (request epoch), {batch.base_sequence} (sequence number)"
+        )
