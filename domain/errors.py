@@ -7,7 +7,7 @@
       topics
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
-        InvalidConfig  TopicDeletionDisabled
+        InvalidConfig  TopicDeletionDisabled  PolicyViolation
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         InvalidRequiredAcks  UnsupportedCompressionType
@@ -78,6 +78,10 @@ class InvalidConfig(BrokerError):
 
 
 class TopicDeletionDisabled(BrokerError):
+    pass
+
+
+class PolicyViolation(BrokerError):
     pass
 
 

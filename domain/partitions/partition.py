@@ -9,7 +9,7 @@ never reads what a crash could still take back.
 from __future__ import annotations
 
 from domain.configs.topic import TopicConfig
-from domain.errors import InvalidTimestamp, MessageTooLarge, OffsetOutOfRange
+from domain.errors import InvalidTimestamp, MessageTooLarge, OffsetOutOfRange, StorageFailed
 from domain.messages.batch import (
     LOG_APPEND_TIME,
     NO_TIMESTAMP,
@@ -49,16 +49,21 @@ class Appended:
 
 
 class LogEnd:
-    """How far a log goes: its next offset, and its largest timestamp with the batch that has it."""
+    """How far a log goes: its next offset, and its largest timestamp with the batch that has it.
 
-    __slots__ = ("max_timestamp", "max_timestamp_offset", "next_offset")
+    `appended_bytes` counts from when the partition was loaded: waiting fetches compare it.
+    """
+
+    __slots__ = ("appended_bytes", "max_timestamp", "max_timestamp_offset", "next_offset")
 
     def __init__(
         self,
         next_offset: int = 0,
         max_timestamp: int = NO_TIMESTAMP,
         max_timestamp_offset: int = -1,
+        appended_bytes: int = 0,
     ) -> None:
+        self.appended_bytes = appended_bytes
         self.next_offset = next_offset
         self.max_timestamp = max_timestamp
         self.max_timestamp_offset = max_timestamp_offset
@@ -76,6 +81,8 @@ class PartitionSnapshot:
 
 class Partition:
     __slots__ = (
+        "appended_bytes",
+        "broken",
         "bytes_since_snapshot",
         "config",
         "durable",
@@ -136,6 +143,7 @@ class Partition:
         size_bytes = batch.length + 12
         indexed_timestamp = NO_TIMESTAMP
         self.next_offset = last_offset + 1
+        self.appended_bytes += size_bytes
         self.bytes_since_snapshot += size_bytes
         self._bytes_since_index += size_bytes
         if batch.max_timestamp > self.max_timestamp:
@@ -161,7 +169,9 @@ class Partition:
 
     def end(self) -> LogEnd:
         """How far the log goes now; handed to `committed` once a commit has made it durable."""
-        return LogEnd(self.next_offset, self.max_timestamp, self.max_timestamp_offset)
+        return LogEnd(
+            self.next_offset, self.max_timestamp, self.max_timestamp_offset, self.appended_bytes
+        )
 
     def committed(self, end: LogEnd) -> None:
         self.durable = end
@@ -179,7 +189,10 @@ class Partition:
         """Forgets everything and starts from a snapshot; `replay` brings what came after it."""
         end = snapshot.end if snapshot else LogEnd()
         self.durable = end
+        #: The partition could not be rebuilt after a failed commit; it is tried again at next use.
+        self.broken: StorageFailed | None = None
         self.log_start_offset = 0
+        self.appended_bytes = end.appended_bytes
         self.next_offset = end.next_offset
         self.max_timestamp = end.max_timestamp
         self.max_timestamp_offset = end.max_timestamp_offset
@@ -193,6 +206,7 @@ class Partition:
     def replay(self, header: bytes) -> None:
         """A committed batch, by its header, through the code that appends."""
         self._advance(RecordBatch(memoryview(header)))
+        self._bytes_since_index = INDEX_INTERVAL_BYTES
         self.durable = self.end()
 
     def snapshot(self) -> PartitionSnapshot:

@@ -1,0 +1,113 @@
+"""Commits: THE group commit. One transaction for all that arrived in one pass of the loop.
+
+    append / save row -> touch, wait -> (end of the pass) begin -> Commit.commit -> done
+      done well:  watermarks rise, waiting requests are answered, waiting fetches look again
+      done badly: every partition touched since the last good commit is rebuilt from the store, and
+                  whoever waited is told; nothing of it was ever visible
+
+While one commit is under way the next one gathers. When it fails, what gathered behind it fails
+too: those batches have offsets that continue batches which are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from application.ports.commit import Commit
+from application.ports.partition_repository import PartitionRepository
+from application.ports.scheduler import Scheduler
+from application.watching import Watching
+from domain.errors import StorageFailed
+from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, LogEnd, Partition
+
+
+class CommitWaiter(Protocol):
+    def committed(self, failure: StorageFailed | None) -> None: ...
+
+
+class Commits:
+    def __init__(
+        self,
+        commit: Commit,
+        scheduler: Scheduler,
+        partitions: PartitionRepository,
+        watching: Watching,
+    ) -> None:
+        self._commit = commit
+        self._scheduler = scheduler
+        self._partitions = partitions
+        self._watching = watching
+        self._touched: dict[Partition, None] = {}
+        self._waiters: list[CommitWaiter] = []
+        self._ends: list[tuple[Partition, LogEnd]] = []
+        self._answering: list[CommitWaiter] = []
+        self._asked_for_pass = False
+        self._under_way = False
+
+    def touch(self, partition: Partition) -> None:
+        """A batch of this partition was staged."""
+        self._touched[partition] = None
+
+    def wait(self, waiter: CommitWaiter) -> None:
+        """Tells `waiter` how the commit of all that is staged by now went."""
+        self._waiters.append(waiter)
+        self._ask()
+
+    def when_committed(self, then: Callable[[StorageFailed | None], None]) -> None:
+        self.wait(_CallbackWaiter(then))
+
+    def flush_soon(self) -> None:
+        """What is staged is to be committed although nobody waits for it (acks=0)."""
+        self._ask()
+
+    def _ask(self) -> None:
+        if not self._asked_for_pass and not self._under_way:
+            self._asked_for_pass = True
+            self._scheduler.soon(self._begin)
+
+    def _begin(self) -> None:
+        self._asked_for_pass = False
+        self._under_way = True
+        self._answering, self._waiters = self._waiters, []
+        touched, self._touched = self._touched, {}
+        for partition in touched:
+            if partition.bytes_since_snapshot >= SNAPSHOT_INTERVAL_BYTES:
+                self._partitions.snapshot(partition)
+        self._ends = [(partition, partition.end()) for partition in touched]
+        self._commit.commit(self._done)
+
+    def _done(self, failure: StorageFailed | None) -> None:
+        self._under_way = False
+        answering, self._answering = self._answering, []
+        ends, self._ends = self._ends, []
+        if failure is not None:
+            answering += self._waiters
+            self._waiters = []
+            self._rebuild([partition for partition, _ in ends])
+        else:
+            for partition, end in ends:
+                partition.committed(end)
+        for waiter in answering:
+            waiter.committed(failure)
+        if failure is None:
+            for partition, _ in ends:
+                self._watching.advanced(partition)
+        if self._waiters or self._touched:
+            self._ask()
+
+    def _rebuild(self, partitions: list[Partition]) -> None:
+        doubtful = dict.fromkeys(partitions) | self._touched
+        self._touched = {}
+        for partition in doubtful:
+            try:
+                self._partitions.recover(partition)
+            except StorageFailed as failure:
+                partition.broken = failure
+
+
+class _CallbackWaiter:
+    __slots__ = ("committed",)
+
+    def __init__(self, committed: Callable[[StorageFailed | None], None]) -> None:
+        self.committed = committed

@@ -1,0 +1,101 @@
+"""Catalog: which topics there are, and their partitions once somebody has touched them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from application.ports.partition_repository import PartitionRepository
+from application.ports.topic_repository import TopicRepository
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import TopicConfig, resolve_topic_config
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic, collision_key
+
+
+class Catalog:
+    """What is here is durable: topics come and go when the commit that says so is done."""
+
+    def __init__(
+        self, topics: TopicRepository, partitions: PartitionRepository, config: BrokerConfig
+    ) -> None:
+        self._partitions = partitions
+        self._config = config
+        self._by_name: dict[str, Topic] = {}
+        self._by_id: dict[bytes, Topic] = {}
+        self._collisions: dict[str, str] = {}
+        self._loaded: dict[int, Partition] = {}
+        self._configs: dict[bytes, TopicConfig] = {}
+        #: Rises with every change, so that answers made from the catalogue can be kept.
+        self.revision = 0
+        for topic in topics.load():
+            self.put(topic)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def names(self) -> list[str]:
+        return sorted(self._by_name)
+
+    def topic(self, name: str) -> Topic | None:
+        return self._by_name.get(name)
+
+    def topic_by_id(self, topic_id: bytes) -> Topic | None:
+        return self._by_id.get(topic_id)
+
+    def colliding(self, name: str) -> str | None:
+        """The topic whose name differs from this one only in '.' and '_'."""
+        return self._collisions.get(collision_key(name))
+
+    def config(self, topic: Topic) -> TopicConfig:
+        config = self._configs.get(topic.topic_id)
+        if config is None:
+            config = resolve_topic_config(topic.configs, self._config)
+            self._configs[topic.topic_id] = config
+        return config
+
+    def partition(self, topic: Topic, index: int) -> Partition | None:
+        """Raises StorageFailed when the partition's log cannot be read."""
+        ids = topic.partition_ids
+        if not 0 <= index < len(ids):
+            return None
+        partition = self._loaded.get(ids[index])
+        if partition is None:
+            partition = self._load(topic, index)
+        elif partition.broken is not None:
+            self._partitions.recover(partition)
+            partition.broken = None
+        return partition
+
+    def _load(self, topic: Topic, index: int) -> Partition:
+        partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
+        self._partitions.recover(partition)
+        self._loaded[partition.partition_id] = partition
+        return partition
+
+    def loaded(self) -> list[Partition]:
+        return list(self._loaded.values())
+
+    def partition_count(self) -> int:
+        return sum(len(topic.partition_ids) for topic in self._by_name.values())
+
+    def put(self, topic: Topic) -> None:
+        self._by_name[topic.name] = topic
+        self._by_id[topic.topic_id] = topic
+        self._collisions[collision_key(topic.name)] = topic.name
+        self._configs.pop(topic.topic_id, None)
+        self.revision += 1
+
+    def remove(self, topic: Topic) -> list[Partition]:
+        """Forgets the topic; returns those of its partitions that somebody may still hold."""
+        del self._by_name[topic.name]
+        del self._by_id[topic.topic_id]
+        del self._collisions[collision_key(topic.name)]
+        self._configs.pop(topic.topic_id, None)
+        self.revision += 1
+        held = [self._loaded.pop(i, None) for i in topic.partition_ids]
+        return [partition for partition in held if partition is not None]
+
+
