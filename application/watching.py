@@ -8,7 +8,7 @@ from domain.partitions.partition import Partition
 
 
 class Watcher(Protocol):
-    def advanced(self) -> None:
+    def advanced(self, partition: Partition) -> None:
         """A watched partition has more to read, or is gone."""
         ...
 
@@ -39,7 +39,7 @@ class Watching:
         watchers = self._watchers.get(partition)
         if watchers is not None:
             for watcher in list(watchers):
-                watcher.advanced()
+                watcher.advanced(partition)
 
     def release_all(self) -> list[Watcher]:
         """Everybody who waits, once: the broker is stopping."""

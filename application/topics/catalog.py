@@ -25,6 +25,8 @@ class Catalog:
         self._collisions: dict[str, str] = {}
         self._loaded: dict[int, Partition] = {}
         self._configs: dict[bytes, TopicConfig] = {}
+        #: Names of topics whose creation, growth or deletion is staged: one change at a time.
+        self.changing: set[str] = set()
         #: Rises with every change, so that answers made from the catalogue can be kept.
         self.revision = 0
         for topic in topics.load():
@@ -97,5 +99,3 @@ class Catalog:
         self.revision += 1
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
         return [partition for partition in held if partition is not None]
-
-

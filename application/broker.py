@@ -1,0 +1,45 @@
+"""Broker: every service in one value; what the interfaces receive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from application.commits import Commits
+from application.fetch import FetchService
+from application.fetch_sessions import FetchSessions
+from application.init_producer_id import InitProducerIdService
+from application.list_offsets import ListOffsetsService
+from application.metadata import MetadataService
+from application.ports.partition_repository import PartitionRepository
+from application.produce import ProduceService
+from application.topics.catalog import Catalog
+from application.topics.create import CreateTopicsService
+from application.topics.delete import DeleteTopicsService
+from application.topics.dropping import Dropping
+from application.topics.partitions import CreatePartitionsService
+from domain.configs.broker import BrokerConfig
+
+
+@dataclass(frozen=True)
+class Broker:
+    cluster_id: str
+    config: BrokerConfig
+    catalog: Catalog
+    commits: Commits
+    partitions: PartitionRepository
+    produce: ProduceService
+    fetch: FetchService
+    fetch_sessions: FetchSessions
+    list_offsets: ListOffsetsService
+    metadata: MetadataService
+    create_topics: CreateTopicsService
+    delete_topics: DeleteTopicsService
+    create_partitions: CreatePartitionsService
+    init_producer_id: InitProducerIdService
+    dropping: Dropping
+
+    def snapshot_all(self) -> None:
+        """Stages a snapshot of every partition that was touched: the next start reads no headers."""
+        for partition in self.catalog.loaded():
+            if partition.bytes_since_snapshot and partition.broken is None:
+                self.partitions.snapshot(partition)

@@ -1,0 +1,267 @@
+"""Fetch: whole batches from where a client stands, now or as soon as there is enough."""
+
+from __future__ import annotations
+
+from application.pending import Pending
+from application.ports.log_store import LogStore
+from application.ports.scheduler import Scheduler
+from application.topics.catalog import Catalog
+from application.watching import Watching
+from domain.configs.broker import BrokerConfig
+from domain.errors import (
+    BrokerError,
+    FencedLeaderEpoch,
+    UnknownLeaderEpoch,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+)
+from domain.partitions.partition import LEADER_EPOCH, Partition
+from domain.topics.topic import NO_TOPIC_ID, Topic
+
+NO_LEADER_EPOCH = -1
+
+
+class FetchItem:
+    """What a client wants of one partition. A fetch session keeps its items between requests."""
+
+    __slots__ = (
+        "index",
+        "leader_epoch",
+        "max_bytes",
+        "offset",
+        "partition",
+        "revision",
+        "topic_id",
+        "topic_name",
+    )
+
+    def __init__(
+        self,
+        topic_name: str,
+        topic_id: bytes,
+        index: int,
+        offset: int,
+        max_bytes: int,
+        leader_epoch: int,
+    ) -> None:
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.index = index
+        self.offset = offset
+        self.max_bytes = max_bytes
+        self.leader_epoch = leader_epoch
+        #: Found in the catalogue when that had this revision.
+        self.partition: Partition | None = None
+        self.revision = -1
+
+    @property
+    def key(self) -> tuple[object, int]:
+        """By id where the client names topics by id, by name where it does not."""
+        return (self.topic_name or self.topic_id, self.index)
+
+
+class FetchedPartition:
+    """What a client gets of one partition: records, or the reason why not."""
+
+    __slots__ = (
+        "error",
+        "high_watermark",
+        "item",
+        "last_stable_offset",
+        "log_start_offset",
+        "records",
+    )
+
+    def __init__(
+        self,
+        item: FetchItem,
+        error: BrokerError | None = None,
+        high_watermark: int = -1,
+        last_stable_offset: int = -1,
+        log_start_offset: int = -1,
+        records: bytes = b"",
+    ) -> None:
+        self.item = item
+        self.error = error
+        self.high_watermark = high_watermark
+        self.last_stable_offset = last_stable_offset
+        self.log_start_offset = log_start_offset
+        self.records = records
+
+
+class FetchQuery:
+    __slots__ = ("items", "max_bytes", "max_wait_ms", "min_bytes", "read_committed")
+
+    def __init__(
+        self,
+        items: list[FetchItem],
+        max_wait_ms: int,
+        min_bytes: int,
+        max_bytes: int,
+        read_committed: bool,
+    ) -> None:
+        self.items = items
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.read_committed = read_committed
+
+
+class FetchService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        log: LogStore,
+        watching: Watching,
+        scheduler: Scheduler,
+        config: BrokerConfig,
+    ) -> None:
+        self._catalog = catalog
+        self._log = log
+        self._watching = watching
+        self._scheduler = scheduler
+        self._max_bytes = config.fetch_max_bytes
+        self._max_waiting = config.max_waiting_fetches
+        self._draining = False
+
+    def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:
+        fetched, size_bytes = self.read(query)
+        if (
+            size_bytes >= query.min_bytes
+            or query.max_wait_ms <= 0
+            or not query.items
+            or self._draining
+            or len(self._watching) >= self._max_waiting
+            or any(one.error is not None for one in fetched)
+        ):
+            return fetched
+        return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
+
+    def read(self, query: FetchQuery) -> tuple[list[FetchedPartition], int]:
+        """What there is now, and how many bytes of records that is."""
+        fetched = []
+        total_bytes = 0
+        limit = min(query.max_bytes, self._max_bytes)
+        for item in query.items:
+            one = self._read_partition(
+                item, limit - total_bytes, query.read_committed, total_bytes == 0
+            )
+            total_bytes += len(one.records)
+            fetched.append(one)
+        return fetched, total_bytes
+
+    def _read_partition(
+        self, item: FetchItem, bytes_left: int, read_committed: bool, whole_first: bool
+    ) -> FetchedPartition:
+        try:
+            partition = self._resolve(item)
+            if item.leader_epoch != NO_LEADER_EPOCH:
+                _check_leader_epoch(item.leader_epoch)
+            partition.check_readable(item.offset)
+            stable = partition.last_stable_offset
+            end = stable if read_committed else partition.high_watermark
+            records = b""
+            if item.offset < end and (bytes_left > 0 or whole_first):
+                records = self._log.read(
+                    partition.partition_id,
+                    item.offset,
+                    end,
+                    min(item.max_bytes, bytes_left),
+                    whole_first,
+                )
+        except BrokerError as refused:
+            return FetchedPartition(item, refused)
+        return FetchedPartition(
+            item, None, partition.high_watermark, stable, partition.log_start_offset, records
+        )
+
+    def _resolve(self, item: FetchItem) -> Partition:
+        catalog = self._catalog
+        if item.revision == catalog.revision and item.partition is not None:
+            return item.partition
+        topic = self._topic(item)
+        partition = catalog.partition(topic, item.index)
+        if partition is None:
+            raise UnknownTopicOrPartition(f"{topic.name} has no partition {item.index}")
+        item.partition = partition
+        item.revision = catalog.revision
+        return partition
+
+    def _topic(self, item: FetchItem) -> Topic:
+        if item.topic_id != NO_TOPIC_ID:
+            topic = self._catalog.topic_by_id(item.topic_id)
+            if topic is None:
+                raise UnknownTopicId("There is no topic with that id")
+            return topic
+        topic = self._catalog.topic(item.topic_name)
+        if topic is None:
+            raise UnknownTopicOrPartition(f"There is no topic {item.topic_name}")
+        return topic
+
+    def release(self) -> None:
+        """The broker is stopping: who waits gets what there is, and nobody waits any more."""
+        self._draining = True
+        for watcher in self._watching.release_all():
+            assert isinstance(watcher, WaitingFetch)
+            watcher.finish()
+
+
+class WaitingFetch(Pending[list[FetchedPartition]]):
+    """A fetch for which there was not enough; looks again as its partitions go on."""
+
+    __slots__ = (
+        "_available_bytes",
+        "_partitions",
+        "_query",
+        "_seen_bytes",
+        "_service",
+        "_timer",
+        "_watching",
+    )
+
+    def __init__(
+        self,
+        service: FetchService,
+        query: FetchQuery,
+        available_bytes: int,
+        watching: Watching,
+        scheduler: Scheduler,
+    ) -> None:
+        super().__init__()
+        self._service = service
+        self._query = query
+        self._available_bytes = available_bytes
+        self._watching = watching
+        self._partitions = [item.partition for item in query.items if item.partition is not None]
+        self._seen_bytes = {p: p.durable.appended_bytes for p in self._partitions}
+        watching.watch(self._partitions, self)
+        self._timer = scheduler.after_ms(query.max_wait_ms, self.finish)
+
+    def advanced(self, partition: Partition) -> None:
+        now_bytes = partition.durable.appended_bytes
+        grown_bytes = now_bytes - self._seen_bytes[partition]
+        self._seen_bytes[partition] = now_bytes
+        self._available_bytes += grown_bytes
+        if self._available_bytes >= self._query.min_bytes or grown_bytes <= 0:
+            self.finish()
+
+    def finish(self) -> None:
+        self._stop_waiting()
+        fetched, _ = self._service.read(self._query)
+        self.resolve(fetched)
+
+    def abandon(self) -> None:
+        super().abandon()
+        if not self.resolved:
+            self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        self._timer.cancel()
+        self._watching.unwatch(self._partitions, self)
+
+
+def _check_leader_epoch(epoch: int) -> None:
+    if epoch > LEADER_EPOCH:
+        raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
+    if epoch < LEADER_EPOCH:
+        raise FencedLeaderEpoch("The client's leader epoch is older than the broker's")

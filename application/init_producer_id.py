@@ -1,0 +1,53 @@
+"""InitProducerId: ids for idempotent producers, never the same twice.
+
+Ids are handed out from a block that a durable row has reserved, so that most requests need no
+commit; what a crash leaves of a block is never used.
+"""
+
+from __future__ import annotations
+
+from application.commits import Commits
+from application.pending import Pending
+from application.ports.cluster_repository import ClusterRepository
+from domain.errors import StorageFailed
+
+BLOCK_SIZE = 1000
+
+
+class InitProducerIdService:
+    def __init__(self, cluster: ClusterRepository, commits: Commits) -> None:
+        self._cluster = cluster
+        self._commits = commits
+        self._next = self._block_end = cluster.next_producer_id()
+        self._reserving = False
+        self._waiting: list[Pending[int | StorageFailed]] = []
+
+    def new_producer_id(self) -> int | Pending[int | StorageFailed]:
+        if self._next < self._block_end and not self._waiting:
+            self._next += 1
+            return self._next - 1
+        pending: Pending[int | StorageFailed] = Pending()
+        self._waiting.append(pending)
+        self._reserve()
+        return pending
+
+    def _reserve(self) -> None:
+        if not self._reserving:
+            self._reserving = True
+            self._cluster.reserve_producer_ids(self._block_end + BLOCK_SIZE)
+            self._commits.when_committed(self._reserved)
+
+    def _reserved(self, failure: StorageFailed | None) -> None:
+        self._reserving = False
+        waiting, self._waiting = self._waiting, []
+        if failure is not None:
+            for pending in waiting:
+                pending.resolve(failure)
+            return
+        self._block_end += BLOCK_SIZE
+        for pending in waiting[:BLOCK_SIZE]:
+            self._next += 1
+            pending.resolve(self._next - 1)
+        self._waiting = waiting[BLOCK_SIZE:] + self._waiting
+        if self._waiting:
+            self._reserve()

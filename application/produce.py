@@ -1,0 +1,129 @@
+"""Produce: batches come in, get their place, and are staged for the commit of this pass."""
+
+from __future__ import annotations
+
+from application.commits import Commits
+from application.opened_batch import open_batch
+from application.ports.checksum import Checksum
+from application.ports.clock import Clock
+from application.ports.compression import Compression
+from application.ports.log_store import LogStore
+from domain.configs.topic import TopicConfig
+from domain.errors import (
+    BrokerError,
+    InvalidRecord,
+    InvalidTimestamp,
+    RecordFault,
+    TransactionalIdNotAuthorized,
+    UnsupportedCompressionType,
+)
+from domain.messages.batch import (
+    CODEC_MASK,
+    CODEC_ZSTD,
+    NO_TIMESTAMP,
+    TRANSACTIONAL,
+    RecordBatch,
+    parse_single_batch,
+)
+from domain.messages.message import Message
+from domain.partitions.partition import Appended, Partition
+
+#: `message.timestamp.before.max.ms` as it is by default: no record is too old.
+ANY_AGE = 2**63 - 1
+
+
+class ProduceService:
+    def __init__(
+        self,
+        log: LogStore,
+        commits: Commits,
+        clock: Clock,
+        checksum: Checksum,
+        compression: Compression,
+    ) -> None:
+        self._log = log
+        self._commits = commits
+        self._clock = clock
+        self._checksum = checksum
+        self._compression = compression
+
+    def append(
+        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+    ) -> Appended | BrokerError:
+        """Appends what a client sent for one partition; durable once the next commit is done."""
+        try:
+            batch = parse_single_batch(records)
+            if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
+                _check_attributes(batch, zstd_allowed)
+            now_ms = self._clock.now_ms()
+            config = partition.config
+            if config.compacted or config.timestamp_before_max_ms != ANY_AGE:
+                self._check_records(batch, config, now_ms)
+            appended = partition.append(batch, now_ms, self._checksum)
+        except InvalidTimestamp as refused:
+            return self._with_faults(refused, batch, partition.config, now_ms)
+        except BrokerError as refused:
+            return refused
+        if not appended.duplicate:
+            self._log.append(
+                partition.partition_id,
+                appended.last_offset,
+                batch.buffer,
+                appended.indexed_timestamp,
+            )
+            self._commits.touch(partition)
+        return appended
+
+    def _check_records(self, batch: RecordBatch, config: TopicConfig, now_ms: int) -> None:
+        """What can only be seen in the records themselves; few topics ask for it."""
+        batch.check_crc(self._checksum)
+        messages = open_batch(batch, self._compression)
+        if config.compacted:
+            keyless = tuple(
+                RecordFault(index, "Compacted topic cannot accept message without key")
+                for index, message in enumerate(messages)
+                if message.key is None
+            )
+            if keyless:
+                raise InvalidRecord("One or more records have been rejected", keyless)
+        if not config.log_append_time:
+            faults = _timestamp_faults(messages, config, now_ms)
+            if faults:
+                raise InvalidTimestamp("One or more records have been rejected", faults)
+
+    def _with_faults(
+        self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
+    ) -> BrokerError:
+        """Names the records that are out of range, which the header alone does not say."""
+        if refused.faults:
+            return refused
+        try:
+            messages = open_batch(batch, self._compression)
+        except BrokerError as unreadable:
+            return unreadable
+        return InvalidTimestamp(refused.message, _timestamp_faults(messages, config, now_ms))
+
+
+def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:
+    if batch.attributes & CODEC_MASK == CODEC_ZSTD and not zstd_allowed:
+        raise UnsupportedCompressionType(
+            "Produce requests with version below 7 are not allowed to use ZStandard compression"
+        )
+    if batch.attributes & TRANSACTIONAL:
+        raise TransactionalIdNotAuthorized("Transactions are not built yet")
+
+
+def _timestamp_faults(
+    messages: list[Message], config: TopicConfig, now_ms: int
+) -> tuple[RecordFault, ...]:
+    earliest = now_ms - config.timestamp_before_max_ms
+    latest = now_ms + config.timestamp_after_max_ms
+    return tuple(
+        RecordFault(
+            index,
+            f"Timestamp {message.timestamp} of message with offset {index} is out of range. "
+            f"The timestamp should be within [{earliest}, {latest}]",
+        )
+        for index, message in enumerate(messages)
+        if message.timestamp != NO_TIMESTAMP and not earliest <= message.timestamp <= latest
+    )

@@ -1,0 +1,223 @@
+"""CreateTopics: what is asked for is checked as Kafka's controller checks it, then staged at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from application.commits import Commits
+from application.pending import Pending
+from application.ports.topic_repository import TopicRepository
+from application.topics.catalog import Catalog
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import validate_topic_configs
+from domain.errors import (
+    BrokerError,
+    InvalidConfig,
+    InvalidPartitions,
+    InvalidReplicaAssignment,
+    InvalidReplicationFactor,
+    InvalidRequest,
+    InvalidTopic,
+    PolicyViolation,
+    StorageFailed,
+    TopicAlreadyExists,
+)
+from domain.topics.topic import Topic, check_topic_name
+
+USE_DEFAULT = -1
+#: Kafka's controller takes no more in one request.
+MAX_PARTITIONS_PER_REQUEST = 10_000
+
+
+class NewTopic:
+    """What a client asks for; an assignment is (partition index, broker ids)."""
+
+    __slots__ = ("assignments", "configs", "name", "partition_count", "replication_factor")
+
+    def __init__(
+        self,
+        name: str,
+        partition_count: int = USE_DEFAULT,
+        replication_factor: int = USE_DEFAULT,
+        assignments: list[tuple[int, list[int]]] | None = None,
+        configs: Mapping[str, str | None] | None = None,
+    ) -> None:
+        self.name = name
+        self.partition_count = partition_count
+        self.replication_factor = replication_factor
+        self.assignments = assignments or []
+        self.configs = configs or {}
+
+
+Created = Topic | BrokerError
+
+
+class CreateTopicsService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        topics: TopicRepository,
+        commits: Commits,
+        config: BrokerConfig,
+        new_topic_id: Callable[[], bytes],
+    ) -> None:
+        self._catalog = catalog
+        self._topics = topics
+        self._commits = commits
+        self._config = config
+        self._new_topic_id = new_topic_id
+        #: Who else has asked for a topic that is being created.
+        self._waiting: dict[str, list[Pending[Created]]] = {}
+
+    def create(
+        self, wanted: list[NewTopic], validate_only: bool
+    ) -> list[Created] | Pending[list[Created]]:
+        """One answer per topic, in order, once those that can be made are durable."""
+        results: list[Created] = []
+        room = MAX_PARTITIONS_PER_REQUEST
+        for new in wanted:
+            try:
+                count = self._check(new)
+                room -= count
+                if room < 0:
+                    raise PolicyViolation("Excessively large number of partitions per request.")
+                results.append(self._topic(new, count, validate_only))
+            except BrokerError as refused:
+                results.append(refused)
+        staged = [one for one in results if isinstance(one, Topic)]
+        if validate_only or not staged:
+            return results
+        pending: Pending[list[Created]] = Pending()
+        self._stage(staged, lambda failure: pending.resolve(_settled(results, failure)))
+        return pending
+
+    def create_automatically(self, name: str) -> Pending[Created]:
+        """A topic that somebody has asked for and that is not there, with the broker's defaults."""
+        pending: Pending[Created] = Pending()
+        if name in self._waiting:
+            self._waiting[name].append(pending)
+            return pending
+        try:
+            new = NewTopic(name)
+            topic = self._topic(new, self._check(new), validate_only=False)
+        except BrokerError as refused:
+            pending.resolve(refused)
+            return pending
+        self._stage([topic], lambda failure: pending.resolve(failure or topic))
+        return pending
+
+    def _stage(self, topics: list[Topic], then: Callable[[StorageFailed | None], None]) -> None:
+        for topic in topics:
+            self._topics.save(topic)
+            self._catalog.changing.add(topic.name)
+            self._waiting[topic.name] = []
+
+        def committed(failure: StorageFailed | None) -> None:
+            waiting: list[tuple[Pending[Created], Topic]] = []
+            for topic in topics:
+                self._catalog.changing.remove(topic.name)
+                waiting += [(one, topic) for one in self._waiting.pop(topic.name)]
+                if failure is None:
+                    self._catalog.put(topic)
+            then(failure)
+            for one, topic in waiting:
+                one.resolve(failure or topic)
+
+        self._commits.when_committed(committed)
+
+    def _topic(self, new: NewTopic, partition_count: int, validate_only: bool) -> Topic:
+        configs = _overrides(new.configs)
+        if validate_only:
+            ids = tuple(range(partition_count))
+        else:
+            ids = self._topics.reserve_partition_ids(partition_count)
+        return Topic(new.name, self._new_topic_id(), ids, configs)
+
+    def _check(self, new: NewTopic) -> int:
+        """The number of partitions the topic is to have."""
+        check_topic_name(new.name)
+        if self._catalog.topic(new.name) is not None or new.name in self._catalog.changing:
+            raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
+        colliding = self._catalog.colliding(new.name)
+        if colliding is not None:
+            raise InvalidTopic(f"Topic '{new.name}' collides with existing topic: {colliding}")
+        validate_topic_configs(_overrides(new.configs))
+        if new.assignments:
+            return self._check_assignments(new)
+        if new.replication_factor != USE_DEFAULT:
+            check_replication_factor(new.replication_factor)
+        else:
+            check_replication_factor(self._config.default_replication_factor)
+        if new.partition_count == USE_DEFAULT:
+            return self._config.num_partitions
+        if new.partition_count <= 0:
+            raise InvalidPartitions(
+                "Number of partitions was set to an invalid non-positive value."
+            )
+        return new.partition_count
+
+    def _check_assignments(self, new: NewTopic) -> int:
+        if new.replication_factor != USE_DEFAULT:
+            raise InvalidRequest(
+                "A manual partition assignment was specified, but replication factor was not "
+                "set to -1."
+            )
+        if new.partition_count != USE_DEFAULT:
+            raise InvalidRequest(
+                "A manual partition assignment was specified, but numPartitions was not set to -1."
+            )
+        seen: set[int] = set()
+        for index, replicas in new.assignments:
+            if index in seen:
+                raise InvalidReplicaAssignment(
+                    f"Found multiple manual partition assignments for partition {index}"
+                )
+            seen.add(index)
+            check_replicas(replicas, self._config.node_id)
+        if seen != set(range(len(seen))):
+            raise InvalidReplicaAssignment(
+                "partitions should be a consecutive 0-based integer sequence"
+            )
+        return len(seen)
+
+
+def check_replication_factor(wanted: int) -> None:
+    if wanted <= 0:
+        raise InvalidReplicationFactor(
+            "Replication factor must be larger than 0, or -1 to use the default value."
+        )
+    if wanted > 1:
+        raise InvalidReplicationFactor(
+            f"Unable to replicate the partition {wanted} time(s): The target replication factor "
+            f"of {wanted} cannot be reached because only 1 broker(s) are registered."
+        )
+
+
+def check_replicas(replicas: list[int], node_id: int) -> None:
+    if not replicas:
+        raise InvalidReplicaAssignment(
+            "The manual partition assignment includes an empty replica list."
+        )
+    for broker_id in replicas:
+        if broker_id != node_id:
+            raise InvalidReplicaAssignment(
+                f"The manual partition assignment includes broker {broker_id}, but no such "
+                "broker is registered."
+            )
+    if len(replicas) > 1:
+        raise InvalidReplicaAssignment(
+            f"The manual partition assignment includes the broker {node_id} more than once."
+        )
+
+
+def _overrides(configs: Mapping[str, str | None]) -> dict[str, str]:
+    missing = [name for name, value in configs.items() if value is None]
+    if missing:
+        raise InvalidConfig(f"Null value not supported for topic configs: {','.join(missing)}")
+    return {name: value for name, value in configs.items() if value is not None}
+
+
+def _settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:
+    if failure is None:
+        return results
+    return [failure if isinstance(one, Topic) else one for one in results]

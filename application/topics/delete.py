@@ -1,0 +1,78 @@
+"""DeleteTopics: the name is gone with the commit; the data goes afterwards, in slices."""
+
+from __future__ import annotations
+
+from application.commits import Commits
+from application.pending import Pending
+from application.ports.topic_repository import TopicRepository
+from application.topics.catalog import Catalog
+from application.topics.dropping import Dropping
+from application.watching import Watching
+from domain.configs.broker import BrokerConfig
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    StorageFailed,
+    TopicDeletionDisabled,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+)
+from domain.topics.topic import Topic
+
+Deleted = Topic | BrokerError
+
+
+class DeleteTopicsService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        topics: TopicRepository,
+        commits: Commits,
+        watching: Watching,
+        dropping: Dropping,
+        config: BrokerConfig,
+    ) -> None:
+        self._catalog = catalog
+        self._topics = topics
+        self._commits = commits
+        self._watching = watching
+        self._dropping = dropping
+        self._config = config
+
+    def find(self, name: str | None, topic_id: bytes) -> Deleted:
+        """The topic that is to go, by the one or the other."""
+        if not self._config.delete_topic_enable:
+            return TopicDeletionDisabled("Topic deletion is disabled.")
+        if name is not None:
+            topic = self._catalog.topic(name)
+            if topic is None:
+                return UnknownTopicOrPartition("This server does not host this topic-partition.")
+        else:
+            topic = self._catalog.topic_by_id(topic_id)
+            if topic is None:
+                return UnknownTopicId("This server does not host this topic ID.")
+        if topic.name in self._catalog.changing:
+            return InvalidRequest(f"Topic {topic.name} is being changed already.")
+        return topic
+
+    def delete(self, topics: list[Topic]) -> Pending[StorageFailed | None]:
+        pending: Pending[StorageFailed | None] = Pending()
+        for topic in topics:
+            self._topics.delete(topic)
+            self._catalog.changing.add(topic.name)
+
+        def committed(failure: StorageFailed | None) -> None:
+            self._catalog.changing.difference_update(topic.name for topic in topics)
+            if failure is None:
+                self._forget(topics)
+            pending.resolve(failure)
+
+        self._commits.when_committed(committed)
+        return pending
+
+    def _forget(self, topics: list[Topic]) -> None:
+        for topic in topics:
+            held = self._catalog.remove(topic)
+            for partition in held:
+                self._watching.advanced(partition)
+            self._dropping.begin(topic.partition_ids)

@@ -1,0 +1,70 @@
+"""Dropping: what a deleted topic leaves in the store is removed a slice at a time.
+
+One slice, one commit, then a pause for everybody else. A restart goes on where this one stopped:
+the partitions stand in the store as doomed until nothing of them is left.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from application.commits import Commits
+from application.ports.log_store import LogStore
+from application.ports.partition_repository import PartitionRepository
+from application.ports.scheduler import Scheduler
+from application.ports.topic_repository import TopicRepository
+from domain.errors import StorageFailed
+
+BATCHES_PER_SLICE = 256
+PAUSE_MS = 2
+RETRY_MS = 1000
+
+
+class Dropping:
+    def __init__(
+        self,
+        log: LogStore,
+        topics: TopicRepository,
+        partitions: PartitionRepository,
+        commits: Commits,
+        scheduler: Scheduler,
+    ) -> None:
+        self._log = log
+        self._topics = topics
+        self._partitions = partitions
+        self._commits = commits
+        self._scheduler = scheduler
+        self._doomed: deque[int] = deque()
+        self._busy = False
+
+    def __len__(self) -> int:
+        return len(self._doomed)
+
+    def resume(self) -> None:
+        """At start-up: what the last run did not finish."""
+        self.begin(self._topics.doomed_partitions())
+
+    def begin(self, partition_ids: Iterable[int]) -> None:
+        self._doomed.extend(partition_ids)
+        self._next_after(PAUSE_MS)
+
+    def _next_after(self, delay_ms: int) -> None:
+        if self._doomed and not self._busy:
+            self._busy = True
+            self._scheduler.after_ms(delay_ms, self._drop_slice)
+
+    def _drop_slice(self) -> None:
+        partition_id = self._doomed[0]
+        empty = self._log.drop(partition_id, BATCHES_PER_SLICE)
+        if empty:
+            self._partitions.forget(partition_id)
+            self._topics.dropped(partition_id)
+
+        def committed(failure: StorageFailed | None) -> None:
+            self._busy = False
+            if failure is None and empty:
+                self._doomed.popleft()
+            self._next_after(RETRY_MS if failure else PAUSE_MS)
+
+        self._commits.when_committed(committed)
