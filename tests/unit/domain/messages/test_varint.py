@@ -10,7 +10,7 @@ from tests.fakes.batches import varint as independent_varint
 
 
 @pytest.mark.parametrize(
-    ("encoded", "number"),
+    "encoded, number",
     [
         ("00", 0),
         ("01", -1),

@@ -35,7 +35,7 @@ def test_what_another_library_packed_is_unpacked(codec: int, kind: type[bytes]) 
 
 
 @pytest.mark.parametrize(
-    ("codec", "unpack"),
+    "codec, unpack",
     [(GZIP, gzip_decode), (SNAPPY, snappy_decode), (LZ4, lz4_decode), (ZSTD, zstd_decode)],
 )
 def test_what_we_pack_a_client_unpacks(codec: int, unpack: object) -> None:
