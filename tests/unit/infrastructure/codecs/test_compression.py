@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+import subprocess
+import sys
+import tracemalloc
+from random import Random
+
+import cramjam
+import pytest
+from aiokafka.codec import gzip_decode, lz4_decode, snappy_decode, zstd_decode
+from aiokafka.codec import snappy_encode as xerial_encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from application.ports.compression import Compression
+from domain.errors import CorruptMessage
+from infrastructure.codecs.compression import BatchCompression
+from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, compressed
+
+CODECS = [NONE, GZIP, SNAPPY, LZ4, ZSTD]
+PACKED = [GZIP, SNAPPY, LZ4, ZSTD]
+LIMIT = 1_000_000
+PLAIN = b"".join(b"a line of text, number %d\n" % number for number in range(4000))
+
+compression: Compression = BatchCompression()
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_what_another_library_packed_is_unpacked(codec: int, kind: type[bytes]) -> None:
+    assert compression.decompress(codec, kind(compressed(codec, PLAIN)), LIMIT) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "codec, unpack",
+    [(GZIP, gzip_decode), (SNAPPY, snappy_decode), (LZ4, lz4_decode), (ZSTD, zstd_decode)],
+)
+def test_what_we_pack_a_client_unpacks(codec: int, unpack: object) -> None:
+    assert callable(unpack)
+    assert bytes(unpack(compression.compress(codec, PLAIN))) == PLAIN
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@given(data=st.binary(max_size=5000))
+def test_every_codec_gives_back_what_it_was_given(codec: int, data: bytes) -> None:
+    assert compression.decompress(codec, compression.compress(codec, data), 5000) == data
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_the_limit_is_exact(codec: int) -> None:
+    packed = compression.compress(codec, PLAIN)
+    assert compression.decompress(codec, packed, len(PLAIN)) == PLAIN
+    with pytest.raises(CorruptMessage, match="larger than"):
+        compression.decompress(codec, packed, len(PLAIN) - 1)
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_a_bomb_stops_at_the_limit(codec: int) -> None:
+    bomb = compression.compress(codec, bytes(64 << 20))
+    tracemalloc.start()
+    with pytest.raises(CorruptMessage):
+        compression.decompress(codec, bomb, LIMIT)
+    assert tracemalloc.get_traced_memory()[1] < 4 * LIMIT
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_data_cut_short_is_corrupt(codec: int) -> None:
+    packed = compression.compress(codec, PLAIN)
+    for end in [1, 5, 30, len(packed) // 2, len(packed) - 1]:
+        with pytest.raises(CorruptMessage):
+            compression.decompress(codec, packed[:end], LIMIT)
+
+
+@pytest.mark.parametrize("codec", [GZIP, LZ4, ZSTD])
+def test_nothing_at_all_is_corrupt(codec: int) -> None:
+    with pytest.raises(CorruptMessage):
+        compression.decompress(codec, b"", LIMIT)
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_random_changes_raise_nothing_but_corrupt_message(codec: int) -> None:
+    random = Random(codec)
+    packed = compression.compress(codec, PLAIN[:3000])
+    for _ in range(500):
+        hostile = bytearray(packed)
+        for _ in range(random.randrange(1, 4)):
+            hostile[random.randrange(len(hostile))] = random.randrange(256)
+        try:
+            assert len(compression.decompress(codec, hostile, 10_000)) <= 10_000
+        except CorruptMessage:
+            pass
+
+
+def test_an_unknown_codec_is_corrupt() -> None:
+    for codec in (5, 6, 7):
+        with pytest.raises(CorruptMessage):
+            compression.decompress(codec, b"data", LIMIT)
+
+
+def test_gzip_may_have_several_members() -> None:
+    packed = b"".join(gzip.compress(bytes([number]) * 9) for number in range(200))
+    plain = b"".join(bytes([number]) * 9 for number in range(200))
+    assert compression.decompress(GZIP, packed, LIMIT) == plain
+    with pytest.raises(CorruptMessage):
+        compression.decompress(GZIP, packed + b"garbage", LIMIT)
+
+
+def test_the_limit_holds_over_all_members_of_gzip() -> None:
+    packed = gzip.compress(bytes(600)) * 2
+    with pytest.raises(CorruptMessage, match="larger than 1000"):
+        compression.decompress(GZIP, packed, 1000)
+
+
+def test_zstd_without_a_content_size_and_in_several_frames() -> None:
+    compressor = cramjam.zstd.Compressor(level=3)
+    compressor.compress(PLAIN)
+    streamed = bytes(compressor.finish())
+    assert compression.decompress(ZSTD, streamed + streamed, LIMIT) == PLAIN * 2
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("checked", [True, False])
+def test_lz4_frames_of_every_kind(linked: bool, checked: bool) -> None:
+    compressor = cramjam.lz4.Compressor(level=1, content_checksum=checked, block_linked=linked)
+    compressor.compress(PLAIN)
+    assert compression.decompress(LZ4, bytes(compressor.finish()), LIMIT) == PLAIN
+
+
+def test_our_lz4_frames_have_independent_blocks_because_java_needs_them() -> None:
+    flags = compression.compress(LZ4, PLAIN)[4]
+    assert flags & 0b0010_0000
+
+
+def test_incompressible_data_in_every_codec() -> None:
+    noise = os.urandom(300_000)
+    for codec in CODECS:
+        assert compression.decompress(codec, compression.compress(codec, noise), LIMIT) == noise
+
+
+def test_snappy_raw_and_in_the_framing_of_java() -> None:
+    assert compression.decompress(SNAPPY, compressed(SNAPPY, PLAIN), LIMIT) == PLAIN
+    framed = bytes(xerial_encode(PLAIN, xerial_compatible=True, xerial_blocksize=1024))
+    assert framed.startswith(b"\x82SNAPPY\0")
+    assert compression.decompress(SNAPPY, framed, LIMIT) == PLAIN
+    assert compression.decompress(SNAPPY, framed + framed, LIMIT) == PLAIN * 2
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b"\0", b"\0\0\0", struct.pack(">i", -1), struct.pack(">i", 0), struct.pack(">i", 2**31 - 1)],
+)
+def test_a_framed_snappy_block_that_lies_is_corrupt(rest: bytes) -> None:
+    with pytest.raises(CorruptMessage, match="snappy"):
+        compression.decompress(SNAPPY, compression.compress(SNAPPY, PLAIN) + rest, LIMIT)
+
+
+def test_a_snappy_block_that_claims_gigabytes_allocates_nothing() -> None:
+    claim = b"\xff\xff\xff\xff\x0f"
+    tracemalloc.start()
+    with pytest.raises(CorruptMessage, match="larger than"):
+        compression.decompress(SNAPPY, claim, LIMIT)
+    assert tracemalloc.get_traced_memory()[1] < LIMIT
+    tracemalloc.stop()
+
+
+def test_the_library_is_not_imported_before_its_first_use() -> None:
+    script = "import sys, infrastructure.codecs.compression; print('cramjam' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
