@@ -1,0 +1,144 @@
+"""Runs the tests kind by kind and says how long each took of what it may take.
+
+Called by scripts/test, which sets up what they need. A kind over its budget is a warning: the
+machine may be slow. A kind that always is has tests that belong behind `--long`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+REPORTS = Path(".cache/tests")
+
+#: pytest's exit code where every test was deselected, by -k or because all of them are long.
+NO_TESTS = 5
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    folders: tuple[str, ...]
+    budget_s: int
+    #: Arguments of this kind only: tests that mostly wait, or are many, share two processes.
+    options: tuple[str, ...] = ()
+    #: Folders below that are a kind of their own.
+    without: tuple[str, ...] = ()
+
+    def paths(self) -> list[str]:
+        return [
+            folder
+            for folder in self.folders
+            if any(
+                not str(test).startswith(self.without) for test in Path(folder).rglob("test_*.py")
+            )
+        ]
+
+
+# With the set-up done, all of this is about twelve minutes on two cores.
+KINDS = (
+    Kind(
+        "unit",
+        ("tests/unit", "tests/contract", "tests/golden", "tests/property"),
+        90,
+        ("-n", "2"),
+    ),
+    Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/fuzz"), 75, ("-n", "2")),
+    Kind(
+        "e2e",
+        ("tests/e2e",),
+        150,
+        ("-n", "2", "--dist", "loadfile"),
+        ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
+    ),
+    Kind("groups", ("tests/e2e/groups",), 90, ("-n", "2", "--dist", "loadfile")),
+    Kind("admin", ("tests/e2e/admin",), 90, ("-n", "2", "--dist", "loadfile")),
+    Kind("spark", ("tests/e2e/spark",), 150),
+)
+
+
+@dataclass
+class Outcome:
+    kind: Kind
+    code: int
+    seconds: float
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def line(self, long: bool) -> str:
+        counts = f"{self.passed:6} passed {self.failed:4} failed {self.skipped:4} skipped"
+        over = not long and self.seconds > self.kind.budget_s > 0
+        budget = f" of {self.kind.budget_s:3} s" if self.kind.budget_s else ""
+        return (
+            f"{self.kind.name:12}{counts} {self.seconds:7.1f} s{budget}"
+            f"{'  WARNING: over its budget' if over else ''}"
+        )
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="scripts/test", allow_abbrev=False)
+    parser.add_argument("--long", action="store_true", help="also what takes longer than a minute")
+    parser.add_argument("--require-all", action="store_true", help="a skipped test is a failure")
+    options, rest = parser.parse_known_args(arguments)
+    common = [flag for flag in ("--long", "--require-all") if flag in arguments]
+
+    chosen = [path for path in rest if Path(path.partition("::")[0]).exists()]
+    if chosen:
+        kinds = [Kind("chosen", tuple(chosen), 0)]
+        rest = [argument for argument in rest if argument not in chosen]
+    else:
+        kinds = [kind for kind in KINDS if kind.paths()]
+
+    outcomes = [run(kind, [*common, *rest], kind.folders if chosen else None) for kind in kinds]
+
+    print()
+    for outcome in outcomes:
+        print(outcome.line(options.long))
+    passed = sum(outcome.passed for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    skipped = sum(outcome.skipped for outcome in outcomes)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    if failed:
+        return 1
+    return 0 if passed + skipped else NO_TESTS
+
+
+def run(kind: Kind, arguments: list[str], paths: tuple[str, ...] | None) -> Outcome:
+    print(f"\n--- {kind.name}", flush=True)
+    report = REPORTS / f"{kind.name}.xml"
+    report.unlink(missing_ok=True)
+    started = time.monotonic()
+    code = subprocess.call(
+        [
+            *(sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"),
+            *(paths or kind.paths()),
+            *(f"--ignore={folder}" for folder in kind.without),
+            *kind.options,
+            *arguments,
+        ]
+    )
+    outcome = Outcome(kind, code, time.monotonic() - started)
+    _count(outcome, report)
+    return outcome
+
+
+def _count(outcome: Outcome, report: Path) -> None:
+    if report.exists():
+        for suite in ElementTree.parse(report).iter("testsuite"):
+            bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            outcome.failed += bad
+            outcome.skipped += int(suite.get("skipped", 0))
+            outcome.passed += int(suite.get("tests", 0)) - bad - int(suite.get("skipped", 0))
+    if outcome.code not in (0, NO_TESTS) and not outcome.failed:
+        outcome.failed = 1  # pytest itself did not get through
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""The layering, as import-linter and a look at the imports themselves see it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parents[2]
+SOURCES = {"domain", "application", "infrastructure", "interfaces"}
+
+
+def imported(source: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.module or ""
+
+
+def test_the_import_contracts_hold() -> None:
+    assert lint_imports(config_filename=str(ROOT / "pyproject.toml")) == 0
+
+
+@pytest.mark.parametrize("folder", ["domain", "application", "interfaces/embed"])
+def test_only_the_standard_library_is_imported_from_outside_by(folder: str) -> None:
+    foreign = [
+        f"{source.relative_to(ROOT)}:{line} imports {module}"
+        for source in sorted((ROOT / folder).rglob("*.py"))
+        for line, module in imported(source)
+        if module.partition(".")[0] not in SOURCES | sys.stdlib_module_names
+    ]
+    assert foreign == []
