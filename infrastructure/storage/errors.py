@@ -1,0 +1,23 @@
+"""Why a store cannot be opened: for the person who starts the broker, never for a client."""
+
+from __future__ import annotations
+
+
+class StorageUnusable(Exception):
+    """One line that says what is wrong and, where there is something, what to do."""
+
+
+class UnknownStorage(StorageUnusable):
+    """The URL names no engine that there is."""
+
+
+class StorageInUse(StorageUnusable):
+    """The folder belongs to a process that still runs."""
+
+
+class StorageDamaged(StorageUnusable):
+    """What lies in the folder is not a store, or no longer a whole one."""
+
+
+class StorageTooNew(StorageUnusable):
+    """A later version wrote it, in a way that this one does not know."""

@@ -1,0 +1,63 @@
+"""LmdbCommit: one transaction a pass, committed on the thread that staged it.
+
+With `flush = commit` the fsync happens within the commit; docs/adr/0002 has the measurement. With
+`interval`, `start_flush` is called every so often and the fsync waits in a thread of its own. What
+survives what: see environment.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import lmdb
+
+from domain.errors import StorageFailed
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
+
+
+class LmdbCommit:
+    __slots__ = ("_closed", "_environment", "_flushing", "_pass", "_unflushed")
+
+    def __init__(self, environment: LmdbEnvironment, write_pass: WritePass) -> None:
+        self._environment = environment
+        self._pass = write_pass
+        self._unflushed = False
+        self._flushing: threading.Thread | None = None
+        self._closed = False
+
+    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+        if self._pass.txn is not None:
+            self._unflushed = True
+        done(self._pass.commit())
+
+    def start_flush(self) -> None:
+        """Starts an fsync of all that is committed, unless there is nothing, or one under way."""
+        if self._closed or not self._unflushed:
+            return
+        if self._flushing is not None and self._flushing.is_alive():
+            return
+        self._unflushed = False
+        self._flushing = threading.Thread(target=self._flush, name="ottla-flush")
+        self._flushing.start()
+
+    def _flush(self) -> None:
+        try:
+            self._environment.sync()
+        except lmdb.Error as error:
+            self._pass.lose(error)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._pass.abort()
+        if self._flushing is not None:
+            self._flushing.join()
+        try:
+            self._environment.sync()
+        except lmdb.Error as error:
+            raise storage_failed("could not flush", error) from error
+        finally:
+            self._environment.close()

@@ -1,0 +1,159 @@
+"""The log in LMDB: `batches` by (partition id, last offset), `timestamps` beside it.
+
+With the last offset as the key, the first key at or after a wanted offset is the batch that holds
+it. Every read copies once, out of the map into bytes, within one short read transaction: a view of
+the map would show other data once its pages are used again, and an open transaction would keep
+freed pages from being used at all. What survives what: see environment.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import lmdb
+
+from application.ports.log_store import NOT_INDEXED, Buffer
+from infrastructure.storage.lmdb.environment import KEY, OFFSET, LmdbEnvironment
+from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
+
+if TYPE_CHECKING:
+    from lmdb import Transaction, _Database
+
+_HEADER_BYTES = 61
+_LARGEST_PARTITION_ID = (1 << 32) - 1
+
+_pack_key = KEY.pack
+_unpack_key = KEY.unpack
+_pack_offset = OFFSET.pack
+
+
+class LmdbLogStore:
+    __slots__ = ("_batches", "_env", "_pass", "_timestamps")
+
+    def __init__(self, environment: LmdbEnvironment, write_pass: WritePass) -> None:
+        self._env = environment.env
+        self._batches = environment.batches
+        self._timestamps = environment.timestamps
+        self._pass = write_pass
+
+    def append(
+        self,
+        partition_id: int,
+        last_offset: int,
+        batch: Buffer,
+        indexed_timestamp: int = NOT_INDEXED,
+    ) -> None:
+        txn = self._pass.txn or self._pass.begin()
+        if txn is None:
+            return
+        try:
+            # Not append=True: that is for the last key of all partitions, and says False, not why.
+            if not txn.put(
+                _pack_key(partition_id, last_offset), batch, overwrite=False, db=self._batches
+            ):
+                self._pass.fail(f"partition {partition_id} has a batch at {last_offset} already")
+                return
+            # Plain: a timestamp that is still the largest moves on to the later batch.
+            if indexed_timestamp >= 0 and not txn.put(
+                _pack_key(partition_id, indexed_timestamp),
+                _pack_offset(last_offset),
+                db=self._timestamps,
+            ):
+                self._pass.fail(f"the timestamp index refused partition {partition_id}")
+        except lmdb.Error as error:
+            self._pass.fail(error, len(batch))
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        views: list[memoryview] = []
+        size_bytes = 0
+        try:
+            with self._env.begin(buffers=True) as txn:
+                cursor = txn.cursor(self._batches)
+                found = cursor.set_range(_pack_key(partition_id, offset))
+                while found:
+                    found_id, last_offset = _unpack_key(cursor.key())
+                    if found_id != partition_id or last_offset >= end_offset:
+                        break
+                    view = cursor.value()
+                    size_bytes += len(view)
+                    if size_bytes > max_bytes and (views or not whole_first):
+                        break
+                    views.append(view)
+                    found = cursor.next()
+                return bytes(views[0]) if len(views) == 1 else b"".join(views)
+        except lmdb.Error as error:
+            raise storage_failed("could not read", error) from error
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        headers: list[bytes] = []
+        try:
+            with self._env.begin(buffers=True) as txn:
+                cursor = txn.cursor(self._batches)
+                found = cursor.set_range(_pack_key(partition_id, offset))
+                while found and len(headers) < limit:
+                    if _unpack_key(cursor.key())[0] != partition_id:
+                        break
+                    headers.append(bytes(cursor.value()[:_HEADER_BYTES]))
+                    found = cursor.next()
+        except lmdb.Error as error:
+            raise storage_failed("could not read", error) from error
+        return headers
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        if timestamp <= 0:
+            return 0
+        try:
+            with self._env.begin(buffers=True) as txn:
+                cursor = txn.cursor(self._timestamps)
+                at_or_after = cursor.set_range(_pack_key(partition_id, timestamp))
+                before = cursor.prev() if at_or_after else cursor.last()
+                if not before or _unpack_key(cursor.key())[0] != partition_id:
+                    return 0
+                (last_offset,) = OFFSET.unpack(cursor.value())
+                return int(last_offset) + 1
+        except lmdb.Error as error:
+            raise storage_failed("could not read", error) from error
+
+    def drop(self, partition_id: int, max_batches: int) -> bool:
+        txn = self._pass.begin()
+        if txn is None:
+            return False
+        try:
+            no_batches = _delete_first(txn, self._batches, partition_id, max_batches)
+            no_index = _delete_first(txn, self._timestamps, partition_id, max_batches)
+        except lmdb.Error as error:
+            self._pass.fail(error)
+            return False
+        return no_batches and no_index
+
+    def partition_ids(self) -> list[int]:
+        partition_ids: list[int] = []
+        try:
+            with self._env.begin(buffers=True) as txn:
+                cursor = txn.cursor(self._batches)
+                found = cursor.first()
+                while found:
+                    partition_id = _unpack_key(cursor.key())[0]
+                    partition_ids.append(partition_id)
+                    if partition_id == _LARGEST_PARTITION_ID:
+                        break
+                    found = cursor.set_range(_pack_key(partition_id + 1, 0))
+        except lmdb.Error as error:
+            raise storage_failed("could not read", error) from error
+        return partition_ids
+
+
+def _delete_first(
+    txn: Transaction[memoryview], database: _Database, partition_id: int, limit: int
+) -> bool:
+    """Deletes up to `limit` entries of a partition; True when none is left."""
+    cursor = txn.cursor(database)
+    found = cursor.set_range(_pack_key(partition_id, 0))
+    for _ in range(limit):
+        if not found or _unpack_key(cursor.key())[0] != partition_id:
+            return True
+        cursor.delete()
+        found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty
+    return not found or _unpack_key(cursor.key())[0] != partition_id

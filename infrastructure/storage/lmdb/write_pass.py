@@ -1,0 +1,109 @@
+"""WritePass: what is staged since the last commit, as one write transaction or as a failure.
+
+A write transaction belongs to the thread that began it and keeps other writers out, so it is begun
+with the first change of a pass and ends with that pass's commit, on the same thread. The first
+change that fails ends it at once: nothing of the pass is kept, and the commit says why.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+import lmdb
+
+from domain.errors import StorageFailed
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+
+if TYPE_CHECKING:
+    from lmdb import Transaction
+
+
+class WritePass:
+    __slots__ = ("_environment", "_failure", "_full", "_lost", "_size_bytes", "txn")
+
+    def __init__(self, environment: LmdbEnvironment) -> None:
+        self._environment = environment
+        #: None until something is staged, and after a failure.
+        self.txn: Transaction[memoryview] | None = None
+        self._failure: StorageFailed | None = None
+        #: For good: what was reported durable may not be, so nothing more is promised.
+        self._lost: StorageFailed | None = None
+        self._full = False
+        self._size_bytes = 0
+
+    def begin(self) -> Transaction[memoryview] | None:
+        """The transaction to stage in; None when this pass has failed already."""
+        if self.txn is None and self._failure is None:
+            if self._lost is not None:
+                self._failure = self._lost
+            else:
+                try:
+                    self.txn = self._environment.env.begin(write=True, buffers=True)
+                except lmdb.Error as error:
+                    self._failure = storage_failed("could not begin", error)
+        return self.txn
+
+    def fail(self, error: lmdb.Error | str, size_bytes: int = 0) -> None:
+        """Forgets the pass; `size_bytes` is what there was no room for."""
+        self._full = isinstance(error, lmdb.MapFullError)
+        self._size_bytes = size_bytes
+        self._failure = storage_failed("could not stage", error)
+        self.abort()
+
+    def lose(self, error: lmdb.Error) -> None:
+        """An fsync failed: the system may have dropped what it could not write."""
+        self._lost = storage_failed("could not flush; restart the broker", error)
+
+    def abort(self) -> None:
+        txn, self.txn = self.txn, None
+        if txn is not None:
+            txn.abort()
+
+    def commit(self) -> StorageFailed | None:
+        """Ends the pass; the next one starts afresh whatever happened."""
+        txn, self.txn = self.txn, None
+        if txn is not None:
+            try:
+                txn.commit()
+            except lmdb.Error as error:
+                self._full = isinstance(error, lmdb.MapFullError)
+                self._failure = storage_failed("could not commit", error)
+                if error.code == errno.EIO:
+                    self.lose(error)
+            else:
+                self._environment.grow_in_time()
+                return None
+        failure, self._failure = self._failure, None
+        if self._full:
+            self._make_room()
+        return failure
+
+    def _make_room(self) -> None:
+        """For the client's next try: this one's changes are gone."""
+        self._full = False
+        try:
+            self._environment.grow(self._size_bytes)
+        except lmdb.Error:
+            pass  # the system gives no more address space; the next pass will say "full" again
+        self._size_bytes = 0
+
+
+def storage_failed(what: str, error: lmdb.Error | str) -> StorageFailed:
+    if isinstance(error, str):
+        return StorageFailed(f"The store {what}: {error}")
+    failure = StorageFailed(f"The store {what}: {_reason(error)}")
+    failure.__cause__ = error
+    return failure
+
+
+def _reason(error: lmdb.Error) -> str:
+    if isinstance(error, lmdb.MapFullError):
+        return "its map is full"
+    if isinstance(error, lmdb.DiskError):
+        return "no space is left on the disk"
+    if error.code == errno.EIO:
+        return "the disk reported an input/output error"
+    if isinstance(error, lmdb.PanicError):
+        return "an earlier commit failed halfway; restart the broker"
+    return str(error)

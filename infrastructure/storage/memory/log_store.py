@@ -1,0 +1,90 @@
+"""The log in memory: for tests, demos, and brokers whose data may go with them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import partial
+
+from application.ports.log_store import NOT_INDEXED, Buffer
+from infrastructure.storage.memory.store import MemoryPartition, MemoryStore
+
+_HEADER_BYTES = 61
+
+
+class MemoryLogStore:
+    __slots__ = ("_store",)
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def append(
+        self,
+        partition_id: int,
+        last_offset: int,
+        batch: Buffer,
+        indexed_timestamp: int = NOT_INDEXED,
+    ) -> None:
+        store = self._store
+        store.lengthen(partition_id, 1)
+        store.staged.append(
+            partial(self._add, partition_id, last_offset, bytes(batch), indexed_timestamp)
+        )
+
+    def _add(
+        self, partition_id: int, last_offset: int, batch: bytes, indexed_timestamp: int
+    ) -> None:
+        partition = self._store.partitions.get(partition_id)
+        if partition is None:
+            partition = self._store.partitions[partition_id] = MemoryPartition()
+        partition.batches.append(batch)
+        partition.last_offsets.append(last_offset)
+        if indexed_timestamp >= 0:
+            partition.index(indexed_timestamp, last_offset)
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        partition = self._store.partitions.get(partition_id)
+        if partition is None:
+            return b""
+        first = partition.position_of(offset)
+        end = partition.position_of(end_offset)
+        size_bytes = 0
+        position = first
+        while position < end:
+            size_bytes += len(partition.batches[position])
+            if size_bytes > max_bytes and (position > first or not whole_first):
+                break
+            position += 1
+        return b"".join(partition.batches[first:position])
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        partition = self._store.partitions.get(partition_id)
+        if partition is None:
+            return []
+        first = partition.position_of(offset)
+        return [batch[:_HEADER_BYTES] for batch in partition.batches[first : first + limit]]
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        partition = self._store.partitions.get(partition_id)
+        if partition is None:
+            return 0
+        position = bisect_left(partition.timestamps, timestamp)
+        return partition.indexed_offsets[position - 1] + 1 if position else 0
+
+    def drop(self, partition_id: int, max_batches: int) -> bool:
+        store = self._store
+        dropped = min(store.length(partition_id), max_batches)
+        store.lengthen(partition_id, -dropped)
+        store.staged.append(partial(self._drop, partition_id, dropped))
+        return store.length(partition_id) == 0
+
+    def _drop(self, partition_id: int, count: int) -> None:
+        partition = self._store.partitions.get(partition_id)
+        if partition is not None:
+            partition.drop(count)
+            if not partition.batches:
+                del self._store.partitions[partition_id]
+
+    def partition_ids(self) -> list[int]:
+        return sorted(self._store.partitions)

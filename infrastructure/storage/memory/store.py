@@ -1,0 +1,70 @@
+"""MemoryStore: what the memory engine's log, rows and commit share.
+
+Nothing survives the process. What is staged is a list of changes, made all at once by `keep`; since
+they are changes to lists and dicts, none can fail halfway.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+
+
+class MemoryPartition:
+    """One log: batches side by side with their last offsets, and the timestamp index likewise."""
+
+    __slots__ = ("batches", "indexed_offsets", "last_offsets", "timestamps")
+
+    def __init__(self) -> None:
+        self.batches: list[bytes] = []
+        self.last_offsets: list[int] = []
+        self.timestamps: list[int] = []
+        self.indexed_offsets: list[int] = []
+
+    def position_of(self, offset: int) -> int:
+        """The place of the batch that holds `offset`, or of the first after it."""
+        return bisect_left(self.last_offsets, offset)
+
+    def index(self, timestamp: int, last_offset: int) -> None:
+        position = bisect_left(self.timestamps, timestamp)
+        if position < len(self.timestamps) and self.timestamps[position] == timestamp:
+            self.indexed_offsets[position] = last_offset
+        else:
+            self.timestamps.insert(position, timestamp)
+            self.indexed_offsets.insert(position, last_offset)
+
+    def drop(self, count: int) -> None:
+        del self.batches[:count]
+        del self.last_offsets[:count]
+        if not self.batches:
+            self.timestamps.clear()
+            self.indexed_offsets.clear()
+
+
+class MemoryStore:
+    __slots__ = ("partitions", "staged", "staged_lengths", "tables")
+
+    def __init__(self) -> None:
+        self.partitions: dict[int, MemoryPartition] = {}
+        self.tables: dict[str, dict[bytes, bytes]] = {}
+        self.staged: list[Callable[[], None]] = []
+        #: By how many batches each partition will be longer (or shorter) once this is kept.
+        self.staged_lengths: dict[int, int] = {}
+
+    def length(self, partition_id: int) -> int:
+        """How many batches a partition will have once what is staged is kept."""
+        partition = self.partitions.get(partition_id)
+        committed = len(partition.batches) if partition else 0
+        return committed + self.staged_lengths.get(partition_id, 0)
+
+    def lengthen(self, partition_id: int, by: int) -> None:
+        self.staged_lengths[partition_id] = self.staged_lengths.get(partition_id, 0) + by
+
+    def keep(self) -> None:
+        for change in self.staged:
+            change()
+        self.forget()
+
+    def forget(self) -> None:
+        self.staged.clear()
+        self.staged_lengths.clear()

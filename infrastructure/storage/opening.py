@@ -1,0 +1,118 @@
+"""Opening a store by its URL: the one place that knows which engines there are.
+
+    memory://              nothing survives the process
+    lmdb:///var/lib/ottla  an absolute folder
+    lmdb://ottla-data      a folder beside the one the broker was started in
+
+An engine is imported when its URL is opened, and not before.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from application.ports.commit import Commit
+from application.ports.log_store import LogStore
+from application.ports.state_store import StateStore
+from infrastructure.storage.errors import UnknownStorage
+
+Flush = Literal["commit", "interval", "os"]
+
+ALLOWED = "memory:// or lmdb:///path/to/folder"
+
+POWER_LOSS_WARNING = (
+    "flush={flush} on LMDB: a killed broker loses nothing, "
+    "but a power cut may make the whole store unreadable"
+)
+MEMORY_WARNING = "memory storage: all data is lost when the broker stops"
+
+
+class StorageInfo:
+    """What the banner says of the store."""
+
+    __slots__ = ("flush", "kind", "path", "size_bytes", "store_id", "warning")
+
+    def __init__(
+        self,
+        kind: str,
+        path: Path | None,
+        size_bytes: int,
+        flush: str,
+        store_id: str,
+        warning: str | None,
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.size_bytes = size_bytes
+        self.flush = flush
+        self.store_id = store_id
+        self.warning = warning
+
+
+class Storage:
+    """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
+
+    __slots__ = ("commit", "info", "log", "start_flush", "state")
+
+    def __init__(
+        self,
+        log: LogStore,
+        state: StateStore,
+        commit: Commit,
+        info: StorageInfo,
+        start_flush: Callable[[], None] | None = None,
+    ) -> None:
+        self.log = log
+        self.state = state
+        self.commit = commit
+        self.info = info
+        #: To be called every `flush.interval.ms`; None where the engine or the policy needs none.
+        self.start_flush = start_flush
+
+
+def open_storage(url: str, flush: Flush = "commit") -> Storage:
+    """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened."""
+    scheme, separator, place = url.partition("://")
+    if separator and scheme == "memory" and not place:
+        return _open_memory()
+    if separator and scheme == "lmdb" and place:
+        return _open_lmdb(Path(place), flush)
+    raise UnknownStorage(f"storage '{url}' is not known; allowed: {ALLOWED}")
+
+
+def _open_memory() -> Storage:
+    from infrastructure.storage.memory.commit import MemoryCommit
+    from infrastructure.storage.memory.log_store import MemoryLogStore
+    from infrastructure.storage.memory.state_store import MemoryStateStore
+    from infrastructure.storage.memory.store import MemoryStore
+
+    store = MemoryStore()
+    return Storage(
+        MemoryLogStore(store),
+        MemoryStateStore(store),
+        MemoryCommit(store),
+        StorageInfo("memory", None, 0, "none", uuid.uuid4().hex, MEMORY_WARNING),
+    )
+
+
+def _open_lmdb(folder: Path, flush: Flush) -> Storage:
+    from infrastructure.storage.lmdb.commit import LmdbCommit
+    from infrastructure.storage.lmdb.environment import LmdbEnvironment
+    from infrastructure.storage.lmdb.log_store import LmdbLogStore
+    from infrastructure.storage.lmdb.state_store import LmdbStateStore
+    from infrastructure.storage.lmdb.write_pass import WritePass
+
+    environment = LmdbEnvironment(folder, flush)
+    write_pass = WritePass(environment)
+    commit = LmdbCommit(environment, write_pass)
+    warning = None if flush == "commit" else POWER_LOSS_WARNING.format(flush=flush)
+    return Storage(
+        LmdbLogStore(environment, write_pass),
+        LmdbStateStore(environment, write_pass),
+        commit,
+        StorageInfo("lmdb", folder, environment.used_bytes, flush, environment.store_id, warning),
+        commit.start_flush if flush == "interval" else None,
+    )
