@@ -1,0 +1,196 @@
+"""Definition: one setting as the tables know it, and how text becomes its value.
+
+The text comes from a client or from a file, and what is refused is refused with Kafka's words:
+tools print them, and people search for them. Topic configs and broker settings are both made of
+these; DescribeConfigs, validation and docs/settings.md read nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from domain.errors import InvalidConfig
+
+Value = bool | int | float | str | tuple[str, ...] | None
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+
+# Java's numbers: no underscores, no spaces inside; twenty digits are more than a long can hold.
+_WHOLE = re.compile(r"[+-]?\d{1,20}")
+_DECIMAL = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?")
+# What String.trim() takes away.
+_JAVA_BLANKS = "".join(map(chr, range(33)))
+
+
+class Kind(Enum):
+    BOOLEAN = "BOOLEAN"
+    INT = "INT"
+    LONG = "LONG"
+    DOUBLE = "DOUBLE"
+    STRING = "STRING"
+    LIST = "LIST"
+
+
+class Effect(Enum):
+    """Whether setting a value changes anything: never let a setting look obeyed when it is not."""
+
+    BUILT = "yes"
+    LATER = "not yet"
+    NONE = "none"
+
+
+class Source(Enum):
+    """Where a value comes from, as DescribeConfigs tells it."""
+
+    TOPIC = "topic"
+    BROKER = "broker"
+    DEFAULT = "default"
+
+
+class Definition:
+    __slots__ = (
+        "also",
+        "choices",
+        "default",
+        "doc",
+        "dynamic",
+        "effect",
+        "kind",
+        "maximum",
+        "minimum",
+        "name",
+        "sensitive",
+        "synonyms",
+        "unit",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        default: Value,
+        doc: str,
+        *,
+        minimum: int | None = None,
+        maximum: int | None = None,
+        also: int | None = None,
+        choices: tuple[str, ...] = (),
+        unit: str = "",
+        synonyms: tuple[str, ...] = (),
+        dynamic: bool = False,
+        sensitive: bool = False,
+        effect: Effect = Effect.BUILT,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        #: None: nothing is set, and something else decides (see `doc`).
+        self.default = default
+        self.doc = doc
+        self.minimum = minimum
+        self.maximum = maximum
+        #: One value that is legal although it lies outside minimum and maximum.
+        self.also = also
+        self.choices = choices
+        self.unit = unit
+        #: Of a topic config: the broker settings its default comes from, the first that is set.
+        self.synonyms = synonyms
+        #: Whether it may change while the broker runs.
+        self.dynamic = dynamic
+        self.sensitive = sensitive
+        self.effect = effect
+
+    def parse(self, text: str) -> Value:
+        value = self._convert(text)
+        self._check(value)
+        return value
+
+    def format(self, value: Value) -> str | None:
+        """The value as Kafka's tools print it."""
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, tuple):
+            return ",".join(value)
+        return str(value)
+
+    def allowed(self) -> str:
+        """What may stand here, for people."""
+        if self.choices:
+            joined = ", ".join(self.choices)
+            return f"any of {joined}" if self.kind is Kind.LIST else f"one of {joined}"
+        if self.kind is Kind.BOOLEAN:
+            return "true or false"
+        if self.kind in (Kind.STRING, Kind.LIST):
+            return "a list, separated by commas" if self.kind is Kind.LIST else "text"
+        return self._number_allowed()
+
+    def _number_allowed(self) -> str:
+        noun = "a number" if self.kind is Kind.DOUBLE else "a whole number"
+        upper = self.maximum
+        if upper is None and self.kind is Kind.INT:
+            upper = INT_MAX
+        words = noun
+        if self.minimum is not None and upper is not None:
+            words = f"{noun} between {self.minimum} and {upper}"
+        elif self.minimum is not None:
+            words = f"{noun} of at least {self.minimum}"
+        elif upper is not None:
+            words = f"{noun} of no more than {upper}"
+        return words if self.also is None else f"{words}, or {self.also}"
+
+    def _convert(self, text: str) -> Value:
+        trimmed = text.strip(_JAVA_BLANKS)
+        if self.kind is Kind.STRING:
+            return trimmed
+        if self.kind is Kind.LIST:
+            return self._items(trimmed)
+        if self.kind is Kind.BOOLEAN:
+            lowered = trimmed.lower()
+            if lowered not in ("true", "false"):
+                raise self.refused(text, "Expected value to be either true or false")
+            return lowered == "true"
+        if self.kind is Kind.DOUBLE:
+            if (decimal := _DECIMAL.fullmatch(trimmed)) is None:
+                raise self.refused(text, "Not a number of type DOUBLE")
+            return float(decimal[1])
+        return self._whole(text, trimmed)
+
+    def _whole(self, text: str, trimmed: str) -> int:
+        limit = INT_MAX if self.kind is Kind.INT else LONG_MAX
+        if _WHOLE.fullmatch(trimmed) and -limit - 1 <= (number := int(trimmed)) <= limit:
+            return number
+        raise self.refused(text, f"Not a number of type {self.kind.value}")
+
+    def _items(self, trimmed: str) -> tuple[str, ...]:
+        if not trimmed:
+            return ()
+        items = tuple(dict.fromkeys(item.strip(_JAVA_BLANKS) for item in trimmed.split(",")))
+        if "" in items:
+            raise InvalidConfig(f"Configuration '{self.name}' values must not be empty.")
+        return items
+
+    def _check(self, value: Value) -> None:
+        if self.choices:
+            for word in value if isinstance(value, tuple) else (value,):
+                if word not in self.choices:
+                    raise self.refused(word, f"String must be one of: {', '.join(self.choices)}")
+        if isinstance(value, (int, float)) and value != self.also:
+            self._check_bounds(value)
+
+    def _check_bounds(self, value: int | float) -> None:
+        low, high = self.minimum, self.maximum
+        too_low = low is not None and value < low
+        too_high = high is not None and value > high
+        if (too_low or too_high) and self.also is not None:
+            words = f"Value must be between {low} and {high} or equal to {self.also}"
+            raise self.refused(value, words)
+        if too_low:
+            raise self.refused(value, f"Value must be at least {low}")
+        if too_high:
+            raise self.refused(value, f"Value must be no more than {high}")
+
+    def refused(self, value: Value, why: str) -> InvalidConfig:
+        return InvalidConfig(f"Invalid value {value} for configuration {self.name}: {why}")

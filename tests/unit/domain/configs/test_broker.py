@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.configs.broker import BrokerConfig, attribute_of
+from domain.errors import InvalidConfig
+
+
+def test_an_untouched_broker_has_the_defaults_of_the_table() -> None:
+    broker = BrokerConfig()
+    for name, definition in BrokerConfig.definitions.items():
+        assert broker.value(name) == definition.default
+    assert broker.num_partitions == 1
+
+
+def test_every_default_is_legal() -> None:
+    for definition in BrokerConfig.definitions.values():
+        text = definition.format(definition.default)
+        if text is not None:
+            assert definition.parse(text) == definition.default
+
+
+def test_a_row_stands_under_its_own_name() -> None:
+    annotated = BrokerConfig.__annotations__
+    for name in BrokerConfig.definitions:
+        assert attribute_of(name) in annotated
+
+
+def test_given_texts_become_values() -> None:
+    broker = BrokerConfig({"num.partitions": " 3 ", "delete.topic.enable": "False"})
+    assert broker.num_partitions == 3
+    assert broker.delete_topic_enable is False
+
+
+def test_a_wrong_value_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match=r"Invalid value 0 .* num.partitions: .* at least 1"):
+        BrokerConfig({"num.partitions": "0"})
+
+
+def test_an_unknown_name_has_no_value() -> None:
+    with pytest.raises(InvalidConfig, match="Unknown broker setting: nope"):
+        BrokerConfig().value("nope")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("flush", "one of commit, interval, os"),
+        ("log.cleanup.policy", "any of compact, delete"),
+        ("delete.topic.enable", "true or false"),
+        ("num.partitions", "a whole number between 1 and 2147483647"),
+        ("compression.gzip.level", "a whole number between 1 and 9, or -1"),
+        ("log.cleaner.min.cleanable.ratio", "a number between 0 and 1"),
+        ("log.retention.ms", "a whole number of at least -1"),
+        ("listeners", "a list, separated by commas"),
+        ("storage", "text"),
+    ],
+)
+def test_a_row_says_what_is_allowed(name: str, words: str) -> None:
+    assert BrokerConfig.definitions[name].allowed() == words
