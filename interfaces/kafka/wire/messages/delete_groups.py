@@ -1,0 +1,19 @@
+"""DeleteGroups (key 42)."""
+
+from __future__ import annotations
+
+from interfaces.kafka.wire.schema import Request, Response, Struct, array, int16, int32, string
+
+
+class DeleteGroupsRequest(Request, key=42, versions="0-2", flexible="2+"):
+    groups_names: list[str] = array(string)
+
+
+class DeletableGroupResult(Struct):
+    group_id: str = string()
+    error_code: int = int16()
+
+
+class DeleteGroupsResponse(Response, key=42, versions="0-2", flexible="2+"):
+    throttle_time_ms: int = int32()
+    results: list[DeletableGroupResult] = array(DeletableGroupResult)

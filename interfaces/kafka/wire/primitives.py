@@ -1,0 +1,72 @@
+"""The protocol's variable-size numbers, and the one error that malformed bytes raise.
+
+Compiled decoders read fixed-size fields and one-byte varints themselves; what is here is the
+rest, rare on real traffic. Every loop is bounded by the bytes that are left: a hostile length
+costs no more time than honest bytes of the same size.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Buffer: TypeAlias = "bytes | bytearray | memoryview"
+
+ZERO_UUID = bytes(16)
+UVARINT_MAX_BYTES = 5
+
+
+class MalformedRequest(Exception):
+    """These bytes are not what the protocol says they should be; the connection must close."""
+
+
+def read_uvarint(buffer: Buffer, pos: int) -> tuple[int, int]:
+    """An unsigned varint and the position after it; IndexError where the bytes end."""
+    first = buffer[pos]
+    if first < 0x80:
+        return first, pos + 1
+    return finish_uvarint(buffer, pos + 1, first)
+
+
+def finish_uvarint(buffer: Buffer, pos: int, first: int) -> tuple[int, int]:
+    """The rest of a varint whose first byte, already read, says that more follow."""
+    value = first & 0x7F
+    for shift in range(7, 7 * UVARINT_MAX_BYTES, 7):
+        byte = buffer[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, pos
+    raise MalformedRequest(f"a varint is longer than {UVARINT_MAX_BYTES} bytes")
+
+
+def write_uvarint(value: int) -> bytes:
+    if value < 0x80:
+        return ONE_BYTE[value]
+    encoded = bytearray()
+    while value >= 0x80:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def skip_tagged_fields(buffer: Buffer, pos: int, count: int) -> int:
+    """Step over `count` tagged fields that this version does not know.
+
+    `count` is the section's first byte, already read (it starts a varint when above 127).
+    """
+    if count > 0x7F:
+        count, pos = finish_uvarint(buffer, pos, count)
+    limit = len(buffer)
+    if count * 2 > limit - pos:
+        raise MalformedRequest(f"{count} tagged fields do not fit in what is left")
+    for _ in range(count):
+        _, pos = read_uvarint(buffer, pos)
+        size, pos = read_uvarint(buffer, pos)
+        pos += size
+        if pos > limit:
+            raise MalformedRequest("a tagged field is longer than what is left")
+    return pos
+
+
+ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))

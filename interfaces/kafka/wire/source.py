@@ -1,0 +1,48 @@
+"""Python source being written: indentation, fresh names, and values bound into its globals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from struct import Struct as Packer
+from typing import Any
+
+
+class Source:
+    def __init__(self, **names: Any) -> None:
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = names
+        self.depth = 0
+        self.count = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        self.line(head)
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    def fresh(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def bind(self, name: str, value: Any) -> str:
+        self.names.setdefault(name, value)
+        return name
+
+    def unpacker(self, codes: str) -> str:
+        return self.bind("unpack_" + plain(codes), Packer(">" + codes).unpack_from)
+
+    def packer(self, codes: str) -> str:
+        return self.bind("pack_" + plain(codes), Packer(">" + codes).pack)
+
+    def compile(self, name: str, title: str) -> Any:
+        exec(compile("\n".join(self.lines), f"<{title}>", "exec"), self.names)
+        return self.names[name]
+
+
+def plain(codes: str) -> str:
+    return codes.replace("16s", "u").replace("?", "o")
