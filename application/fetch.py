@@ -121,7 +121,7 @@ class FetchService:
         self._watching = watching
         self._scheduler = scheduler
         self._max_bytes = config.fetch_max_bytes
-        self._max_waiting = config.max_waiting_fetches
+        self._max_waiting = config.fetch_waiting_max
         self._draining = False
 
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:

@@ -12,7 +12,6 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.topic import validate_topic_configs
 from domain.errors import (
     BrokerError,
-    InvalidConfig,
     InvalidPartitions,
     InvalidReplicaAssignment,
     InvalidReplicationFactor,
@@ -126,7 +125,7 @@ class CreateTopicsService:
         self._commits.when_committed(committed)
 
     def _topic(self, new: NewTopic, partition_count: int, validate_only: bool) -> Topic:
-        configs = _overrides(new.configs)
+        configs = {name: value for name, value in new.configs.items() if value is not None}
         if validate_only:
             ids = tuple(range(partition_count))
         else:
@@ -141,7 +140,7 @@ class CreateTopicsService:
         colliding = self._catalog.colliding(new.name)
         if colliding is not None:
             raise InvalidTopic(f"Topic '{new.name}' collides with existing topic: {colliding}")
-        validate_topic_configs(_overrides(new.configs))
+        validate_topic_configs(new.configs, self._config)
         if new.assignments:
             return self._check_assignments(new)
         if new.replication_factor != USE_DEFAULT:
@@ -208,13 +207,6 @@ def check_replicas(replicas: list[int], node_id: int) -> None:
         raise InvalidReplicaAssignment(
             f"The manual partition assignment includes the broker {node_id} more than once."
         )
-
-
-def _overrides(configs: Mapping[str, str | None]) -> dict[str, str]:
-    missing = [name for name, value in configs.items() if value is None]
-    if missing:
-        raise InvalidConfig(f"Null value not supported for topic configs: {','.join(missing)}")
-    return {name: value for name, value in configs.items() if value is not None}
 
 
 def _settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:

@@ -63,6 +63,20 @@ class RecordBatch:
         "producer_id",
     )
 
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+
     def __init__(self, buffer: memoryview) -> None:
         """Reads the header of a whole batch, or of its first 61 bytes; checks nothing."""
         self.buffer = buffer

@@ -97,6 +97,14 @@ class Partition:
         "_bytes_since_index",
     )  # fmt: skip
 
+    producers: Producers
+    next_offset: int
+    max_timestamp: int
+    max_timestamp_offset: int
+    appended_bytes: int
+    bytes_since_snapshot: int
+    _bytes_since_index: int
+
     def __init__(self, partition_id: int, topic: str, index: int, config: TopicConfig) -> None:
         self.partition_id = partition_id
         self.topic = topic

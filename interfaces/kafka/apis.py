@@ -1,0 +1,61 @@
+"""THE table of the APIs that are served, one row each; ApiVersions answers from it.
+
+To add one: its messages in `wire/messages/`, its handler in `handlers/`, and a row here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+class Api:
+    """`min_version` and `max_version` are what is advertised; `first_served` is where it works."""
+
+    __slots__ = ("first_served", "key", "max_version", "min_version", "name")
+
+    def __init__(
+        self,
+        key: int,
+        name: str,
+        min_version: int,
+        max_version: int,
+        first_served: int | None = None,
+    ) -> None:
+        self.key = key
+        self.name = name
+        self.min_version = min_version
+        self.max_version = max_version
+        self.first_served = min_version if first_served is None else first_served
+
+    def serves(self, version: int) -> bool:
+        return self.first_served <= version <= self.max_version
+
+    @property
+    def title(self) -> str:
+        """The name as Kafka writes it."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+    def handler(self) -> ModuleType:
+        return import_module(f".handlers.{self.name}", __package__)
+
+    def messages(self) -> ModuleType:
+        return import_module(f".wire.messages.{self.name}", __package__)
+
+
+APIS: tuple[Api, ...] = (
+    # librdkafka looks for Produce 0 in the answer, and nobody sends it: as Kafka has it.
+    Api(0, "produce", 0, 13, first_served=3),
+    Api(1, "fetch", 4, 18),
+    Api(2, "list_offsets", 1, 11),
+    Api(3, "metadata", 0, 13),
+    Api(18, "api_versions", 0, 4),
+    Api(19, "create_topics", 2, 7),
+    Api(20, "delete_topics", 1, 6),
+    Api(22, "init_producer_id", 0, 5),
+    Api(37, "create_partitions", 0, 3),
+    Api(60, "describe_cluster", 0, 2),
+    Api(75, "describe_topic_partitions", 0, 0),
+)
+
+BY_KEY: dict[int, Api] = {api.key: api for api in APIS}

@@ -1,0 +1,72 @@
+"""THE map from what can be refused to the number that says so on the wire; total both ways."""
+
+from __future__ import annotations
+
+from domain.errors import (
+    BrokerError,
+    CorruptMessage,
+    FencedLeaderEpoch,
+    FetchSessionNotFound,
+    FetchSessionTopicIdError,
+    InconsistentTopicId,
+    InvalidConfig,
+    InvalidFetchSessionEpoch,
+    InvalidPartitions,
+    InvalidProducerEpoch,
+    InvalidRecord,
+    InvalidReplicaAssignment,
+    InvalidReplicationFactor,
+    InvalidRequest,
+    InvalidRequiredAcks,
+    InvalidTimestamp,
+    InvalidTopic,
+    MessageTooLarge,
+    OffsetOutOfRange,
+    OutOfOrderSequence,
+    PolicyViolation,
+    StorageFailed,
+    TopicAlreadyExists,
+    TopicDeletionDisabled,
+    TransactionalIdNotAuthorized,
+    UnknownLeaderEpoch,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+    UnsupportedCompressionType,
+    UnsupportedVersion,
+)
+
+NONE = 0
+#: What was not foreseen; the log has the traceback.
+UNKNOWN_SERVER_ERROR = -1
+
+CODES: dict[type[BrokerError], int] = {
+    OffsetOutOfRange: 1,
+    CorruptMessage: 2,
+    UnknownTopicOrPartition: 3,
+    MessageTooLarge: 10,
+    InvalidTopic: 17,
+    InvalidRequiredAcks: 21,
+    InvalidTimestamp: 32,
+    UnsupportedVersion: 35,
+    TopicAlreadyExists: 36,
+    InvalidPartitions: 37,
+    InvalidReplicationFactor: 38,
+    InvalidReplicaAssignment: 39,
+    InvalidConfig: 40,
+    InvalidRequest: 42,
+    PolicyViolation: 44,
+    OutOfOrderSequence: 45,
+    InvalidProducerEpoch: 47,
+    TransactionalIdNotAuthorized: 53,
+    StorageFailed: 56,
+    FetchSessionNotFound: 70,
+    InvalidFetchSessionEpoch: 71,
+    TopicDeletionDisabled: 73,
+    FencedLeaderEpoch: 74,
+    UnknownLeaderEpoch: 75,
+    UnsupportedCompressionType: 76,
+    InvalidRecord: 87,
+    UnknownTopicId: 100,
+    InconsistentTopicId: 103,
+    FetchSessionTopicIdError: 106,
+}

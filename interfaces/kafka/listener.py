@@ -1,0 +1,164 @@
+"""Listener: binds an address, accepts connections, looks after idle ones, and drains at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from dataclasses import dataclass, field
+from itertools import count
+
+from application.broker import Broker
+from application.ports.event_log import EventLog
+from application.ports.request_log import RequestLog
+from application.ports.scheduler import Scheduler
+from interfaces.kafka.budgets import ByteBudget, ConnectionBudget
+from interfaces.kafka.dispatch import Dispatch
+from interfaces.kafka.outbox import Outbox
+from interfaces.kafka.routes import Routes
+from interfaces.kafka.session import Session
+from interfaces.kafka.wire.framing import ReadBuffer
+
+#: A frame of which nothing more comes for so long is given up, and its memory with it.
+STALLED_FRAME_MS = 30_000
+BACKLOG = 1024
+
+
+@dataclass(frozen=True)
+class Advertised:
+    """What clients of one listener are told; no host: the address each connected to."""
+
+    name: str
+    host: str | None = None
+    port: int | None = None
+
+
+class Shared:
+    """What all sessions of all listeners have in common."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        scheduler: Scheduler,
+        events: EventLog,
+        request_log: RequestLog,
+    ) -> None:
+        config = broker.config
+        self.broker = broker
+        self.events = events
+        self.request_log = request_log
+        self.dispatch = Dispatch(broker, Routes(), events, request_log.enabled)
+        self.outbox = Outbox(scheduler)
+        self.read_buffer = ReadBuffer()
+        self.max_frame_bytes = config.socket_request_max_bytes
+        self.max_unsent_bytes = config.connection_unsent_max_bytes
+        self.memory = ByteBudget(config.queued_max_request_bytes)
+        self.connections = ConnectionBudget(config.max_connections, config.max_connections_per_ip)
+        self.sessions: dict[Session, None] = {}
+        self.connection_ids = count(1)
+        self._advertised: dict[str, Advertised] = {}
+        self._idle_ms = config.connections_max_idle_ms
+        self._quiet_ms: dict[Session, int] = {}
+        self._scheduler = scheduler
+        self._empty: asyncio.Event | None = None
+
+    def advertise(self, advertised: Advertised) -> None:
+        self._advertised[advertised.name] = advertised
+
+    def advertised(self, listener: str, transport: asyncio.BaseTransport) -> tuple[str, int]:
+        told = self._advertised[listener]
+        host, port = transport.get_extra_info("sockname")[:2]
+        return told.host or host, told.port or port
+
+    def add(self, session: Session) -> None:
+        self.sessions[session] = None
+        self.connections.add(session.address)
+
+    def remove(self, session: Session) -> None:
+        del self.sessions[session]
+        self._quiet_ms.pop(session, None)
+        self.connections.remove(session.address)
+        if not self.sessions and self._empty is not None:
+            self._empty.set()
+
+    # ---- idle connections
+
+    def watch_idle(self) -> None:
+        """Looks at every connection now and then; costs a connection nothing in between."""
+        idle_ms = self._idle_ms if self._idle_ms > 0 else STALLED_FRAME_MS
+        every_ms = max(min(idle_ms, STALLED_FRAME_MS) // 4, 10)
+        self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
+
+    def _look(self, passed_ms: int) -> None:
+        for session in list(self.sessions):
+            if session.active or session.waiting:
+                session.active = False
+                self._quiet_ms.pop(session, None)
+                continue
+            quiet_ms = self._quiet_ms[session] = self._quiet_ms.get(session, 0) + passed_ms
+            if session.mid_frame and quiet_ms >= STALLED_FRAME_MS:
+                session.close("the rest of a request did not come")
+            elif 0 < self._idle_ms <= quiet_ms:
+                session.close("idle", level="debug")
+        self.watch_idle()
+
+    # ---- the end
+
+    async def drain(self, seconds: float) -> None:
+        """Answers what is being answered, then closes every connection."""
+        self.broker.fetch.release()
+        deadline = asyncio.get_running_loop().time() + seconds
+        while any(session.waiting for session in self.sessions):
+            if asyncio.get_running_loop().time() > deadline:
+                break
+            await asyncio.sleep(0.002)
+        self.outbox.flush()
+        self._empty = asyncio.Event()
+        for session in list(self.sessions):
+            session.close("the broker is stopping", level="debug")
+        if self.sessions:
+            try:
+                await asyncio.wait_for(self._empty.wait(), max(deadline - _now(), 0.05))
+            except TimeoutError:
+                for session in list(self.sessions):
+                    session.abort()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+@dataclass
+class Listener:
+    """One bound address. `start` raises OSError when it cannot be had."""
+
+    shared: Shared
+    name: str
+    host: str
+    port: int
+    advertised: Advertised
+    _server: asyncio.Server | None = field(default=None, init=False)
+
+    async def start(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.shared.advertise(self.advertised)
+        self._server = await loop.create_server(
+            self._session,
+            self.host or None,
+            self.port,
+            backlog=BACKLOG,
+            reuse_address=True,
+            family=socket.AF_UNSPEC,
+        )
+
+    def _session(self) -> Session:
+        return Session(self.shared, next(self.shared.connection_ids), self.name)
+
+    @property
+    def bound(self) -> tuple[str, int]:
+        assert self._server is not None
+        host, port = self._server.sockets[0].getsockname()[:2]
+        return host, port
+
+    def stop_accepting(self) -> None:
+        if self._server is not None:
+            self._server.close()

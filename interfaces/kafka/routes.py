@@ -1,0 +1,61 @@
+"""Routes: for one version of one API, what its requests go through; made at first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from application.pending import Pending
+from interfaces.kafka.apis import BY_KEY, Api
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.headers import API_VERSIONS
+from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
+
+PRODUCE = 0
+FETCH = 1
+
+Handler = Callable[[Any, Call], "Response | Pending[Response] | None"]
+
+
+class Route:
+    __slots__ = (
+        "api",
+        "decode",
+        "encode",
+        "failed",
+        "handle",
+        "tagged_request",
+        "tagged_response",
+        "version",
+        "waits_for_data",
+    )
+
+    def __init__(self, api: Api, version: int) -> None:
+        messages = api.messages()
+        handler = api.handler()
+        request: type[Message] = getattr(messages, f"{api.title}Request")
+        response: type[Message] = getattr(messages, f"{api.title}Response")
+        self.api = api
+        self.version = version
+        self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(request, version)
+        self.encode: Callable[[Response], list[bytes | memoryview]] = encoder(response, version)
+        self.handle: Handler = handler.handle
+        self.failed: Callable[[Any, Call, int], Response] = handler.failed
+        self.tagged_request = request.is_flexible(version)
+        self.tagged_response = self.tagged_request and api.key != API_VERSIONS
+        self.waits_for_data = api.key == FETCH
+
+
+class Routes:
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], Route] = {}
+
+    def find(self, key: int, version: int) -> Route | None:
+        """None when this version of this API is not served."""
+        route = self._made.get((key, version))
+        if route is None:
+            api = BY_KEY.get(key)
+            if api is None or not api.serves(version):
+                return None
+            route = self._made[key, version] = Route(api, version)
+        return route

@@ -1,0 +1,135 @@
+"""Framing: four bytes of length, then so many bytes; from any chunks, with as few copies as can be.
+
+All connections read into one shared buffer. Frames that are whole in it are handed out as views:
+they die when the next bytes arrive. A frame of which only a part has come gets a bytearray of its
+own, and the rest is received right into that. A frame larger than the shared buffer has to be
+admitted first, because its memory counts.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from interfaces.kafka.wire.headers import MIN_REQUEST_BYTES
+from interfaces.kafka.wire.primitives import MalformedRequest
+
+PREFIX_BYTES = 4
+READ_BUFFER_BYTES = 128 * 1024
+
+_LENGTH = Struct(">i")
+
+
+class ReadBuffer:
+    """The buffer that all connections of a loop share: it holds nothing between two reads."""
+
+    __slots__ = ("memory", "views")
+
+    def __init__(self, size_bytes: int = READ_BUFFER_BYTES) -> None:
+        self.memory = memoryview(bytearray(size_bytes))
+        #: Where to receive when so many bytes of a length prefix have come already.
+        self.views = tuple(self.memory[left:] for left in range(PREFIX_BYTES))
+
+
+class Framing:
+    __slots__ = (
+        "_end",
+        "_filled",
+        "_frame",
+        "_kept",
+        "_max_frame_bytes",
+        "_shared",
+        "_start",
+        "needs_bytes",
+    )
+
+    def __init__(self, shared: ReadBuffer, max_frame_bytes: int) -> None:
+        self._shared = shared
+        self._max_frame_bytes = max_frame_bytes
+        self._start = 0
+        self._end = 0
+        self._kept = b""
+        self._frame: memoryview | None = None
+        self._filled = 0
+        #: The size of a large frame that waits for `admit`; until then nothing may be received.
+        self.needs_bytes = 0
+
+    @property
+    def mid_frame(self) -> bool:
+        return self._frame is not None or bool(self._kept)
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory of a large frame that is being received."""
+        frame = self._frame
+        return len(frame) if frame is not None and is_large(frame) else 0
+
+    def get_buffer(self) -> memoryview:
+        if self._frame is not None:
+            return self._frame[self._filled :]
+        return self._shared.views[len(self._kept)]
+
+    def received(self, count: int) -> None:
+        if self._frame is not None:
+            self._filled += count
+            return
+        kept = self._kept
+        self._start = 0
+        self._end = count
+        if kept:
+            self._shared.memory[: len(kept)] = kept
+            self._end += len(kept)
+            self._kept = b""
+
+    def next_frame(self) -> memoryview | None:
+        """The next whole frame, without its length; None when more bytes are needed."""
+        frame = self._frame
+        if frame is not None:
+            if self._filled < len(frame):
+                return None
+            self._frame = None
+            return frame
+        start = self._start
+        available = self._end - start
+        if available < PREFIX_BYTES:
+            if available:
+                self._kept = bytes(self._shared.memory[start : self._end])
+                self._start = self._end
+            return None
+        (size,) = _LENGTH.unpack_from(self._shared.memory, start)
+        start += PREFIX_BYTES
+        if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
+            raise MalformedRequest(
+                f"A request of {size} bytes is not within {MIN_REQUEST_BYTES} and "
+                f"{self._max_frame_bytes} (socket.request.max.bytes)"
+            )
+        if start + size <= self._end:
+            self._start = start + size
+            return self._shared.memory[start : self._start]
+        self._begin_frame(size, start)
+        return None
+
+    def _begin_frame(self, size: int, start: int) -> None:
+        part = self._shared.memory[start : self._end]
+        self._start = self._end
+        if size > READ_BUFFER_BYTES:
+            self.needs_bytes = size
+            self._kept = bytes(part)
+        else:
+            self._own(size, part)
+
+    def admit(self) -> None:
+        """There is memory for the large frame now."""
+        size, self.needs_bytes = self.needs_bytes, 0
+        kept, self._kept = self._kept, b""
+        self._own(size, kept)
+
+    def _own(self, size: int, part: bytes | memoryview) -> None:
+        frame = memoryview(bytearray(size))
+        frame[: len(part)] = part
+        self._frame = frame
+        self._filled = len(part)
+
+
+def is_large(frame: memoryview) -> bool:
+    """Whether the frame's memory was admitted and has to be given back."""
+    return len(frame) > READ_BUFFER_BYTES
