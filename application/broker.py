@@ -39,7 +39,7 @@ class Broker:
     dropping: Dropping
 
     def snapshot_all(self) -> None:
-        """Stages a snapshot of every partition that was touched: the next start reads no headers."""
+        """Stages a snapshot of every touched partition: the next start reads no headers."""
         for partition in self.catalog.loaded():
             if partition.bytes_since_snapshot and partition.broken is None:
                 self.partitions.snapshot(partition)

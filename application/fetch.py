@@ -156,7 +156,7 @@ class FetchService:
         try:
             partition = self._resolve(item)
             if item.leader_epoch != NO_LEADER_EPOCH:
-                _check_leader_epoch(item.leader_epoch)
+                check_leader_epoch(item.leader_epoch)
             partition.check_readable(item.offset)
             stable = partition.last_stable_offset
             end = stable if read_committed else partition.high_watermark
@@ -260,7 +260,7 @@ class WaitingFetch(Pending[list[FetchedPartition]]):
         self._watching.unwatch(self._partitions, self)
 
 
-def _check_leader_epoch(epoch: int) -> None:
+def check_leader_epoch(epoch: int) -> None:
     if epoch > LEADER_EPOCH:
         raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
     if epoch < LEADER_EPOCH:

@@ -127,7 +127,7 @@ class FetchSessions:
         uses_topic_ids: bool,
     ) -> FetchContext:
         """The partitions to fetch; raises when the session is not as the client believes."""
-        if epoch == FINAL_EPOCH or epoch == INITIAL_EPOCH:
+        if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
             self._by_id.pop(session_id, None)
             if epoch == FINAL_EPOCH or not items:
                 return FetchContext(items)

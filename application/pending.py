@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Pending(Generic[T]):
-    """Resolved once; the callback runs in `resolve`, or in `then` when the value is there already."""
+    """Resolved once; the callback runs in `resolve`, or in `then` if the value is there."""
 
     __slots__ = ("_callback", "_value", "resolved")
 

@@ -3,6 +3,7 @@
     BrokerError
       InvalidRequest                 the request contradicts itself
       UnsupportedVersion             a field's value needs a newer version
+      MismatchedEndpointType  UnsupportedEndpointType
       StorageFailed                  the store could not keep or give what it was asked
       topics
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
@@ -38,6 +39,14 @@ class InvalidRequest(BrokerError):
 
 
 class UnsupportedVersion(BrokerError):
+    pass
+
+
+class MismatchedEndpointType(BrokerError):
+    pass
+
+
+class UnsupportedEndpointType(BrokerError):
     pass
 
 

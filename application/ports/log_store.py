@@ -47,7 +47,7 @@ class LogStore(Protocol):
         ...
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
-        """An offset at or before the first batch that holds a timestamp >= `timestamp`, close to it.
+        """An offset close before, or at, the first batch with a timestamp >= `timestamp`.
 
         It is one after the offset of the last index entry with a smaller timestamp, or 0.
         """

@@ -7,7 +7,7 @@ from domain.partitions.partition import Partition
 
 class PartitionRepository(Protocol):
     def recover(self, partition: Partition) -> None:
-        """Makes the partition what the committed log says: its snapshot, then every later header."""
+        """Makes the partition what the committed log says: a snapshot, then every later header."""
         ...
 
     def snapshot(self, partition: Partition) -> None:

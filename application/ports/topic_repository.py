@@ -17,7 +17,7 @@ class TopicRepository(Protocol):
         ...
 
     def reserve_partition_ids(self, count: int) -> tuple[int, ...]:
-        """Store ids for new partitions; none is ever given twice, not even after a failed commit."""
+        """Store ids for new partitions; none is given twice, not even after a failed commit."""
         ...
 
     def doomed_partitions(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""CreateTopics: what is asked for is checked as Kafka's controller checks it, then staged at once."""
+"""CreateTopics: what is asked for is checked as Kafka's controller checks it, then staged."""
 
 from __future__ import annotations
 

@@ -81,6 +81,7 @@ class PartitionSnapshot:
 
 class Partition:
     __slots__ = (
+        "_bytes_since_index",
         "appended_bytes",
         "broken",
         "bytes_since_snapshot",
@@ -94,7 +95,6 @@ class Partition:
         "partition_id",
         "producers",
         "topic",
-        "_bytes_since_index",
     )  # fmt: skip
 
     producers: Producers
@@ -205,7 +205,7 @@ class Partition:
         self.max_timestamp = end.max_timestamp
         self.max_timestamp_offset = end.max_timestamp_offset
         self.bytes_since_snapshot = 0
-        # The next larger timestamp is indexed at once: how far back the last entry lies is not known.
+        # How far back the last index entry lies is not known: the next timestamp gets one.
         self._bytes_since_index = INDEX_INTERVAL_BYTES
         self.producers = Producers()
         for state in snapshot.producers if snapshot else ():

@@ -11,7 +11,7 @@ from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
 from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
-from interfaces.kafka.routes import Route, Routes
+from interfaces.kafka.routes import Routes
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
     skip_client_id,
@@ -94,5 +94,3 @@ class Dispatch:
 def _remember_client_id(peer: Peer, raw: bytes | None) -> None:
     peer.raw_client_id = raw
     peer.client.client_id = None if raw is None else raw.decode("utf-8", "replace")
-
-

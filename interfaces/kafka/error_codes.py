@@ -21,6 +21,7 @@ from domain.errors import (
     InvalidTimestamp,
     InvalidTopic,
     MessageTooLarge,
+    MismatchedEndpointType,
     OffsetOutOfRange,
     OutOfOrderSequence,
     PolicyViolation,
@@ -32,6 +33,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
     UnsupportedCompressionType,
+    UnsupportedEndpointType,
     UnsupportedVersion,
 )
 
@@ -69,4 +71,6 @@ CODES: dict[type[BrokerError], int] = {
     UnknownTopicId: 100,
     InconsistentTopicId: 103,
     FetchSessionTopicIdError: 106,
+    MismatchedEndpointType: 114,
+    UnsupportedEndpointType: 115,
 }

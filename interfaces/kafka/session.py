@@ -117,8 +117,6 @@ class Session(asyncio.BufferedProtocol):
                     self._park(frame)
                 else:
                     self._run(frame)
-                    if is_large(frame):
-                        self._shared.memory.give(len(frame))
             if connection.needs_bytes:
                 self._ask_for_memory()
         except MalformedRequest as malformed:
@@ -134,6 +132,13 @@ class Session(asyncio.BufferedProtocol):
         return self._unread
 
     def _run(self, frame: memoryview) -> None:
+        try:
+            self._begin(frame)
+        finally:
+            if is_large(frame):
+                self._shared.memory.give(len(frame))
+
+    def _begin(self, frame: memoryview) -> None:
         shared = self._shared
         call = shared.dispatch.open(frame, self._peer)
         replies = self._connection.replies
@@ -175,8 +180,6 @@ class Session(asyncio.BufferedProtocol):
             frame = self._parked.popleft()
             self._parked_bytes -= len(frame)
             self._run(frame)
-            if is_large(frame):
-                self._shared.memory.give(len(frame))
 
     # ---- answers
 
@@ -316,5 +319,3 @@ def _record(call: Call, sent_ns: int) -> RequestRecord:
     record.answered_ns = call.answered_ns
     record.sent_ns = sent_ns
     return record
-
-

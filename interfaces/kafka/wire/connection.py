@@ -1,7 +1,7 @@
 """Connection: bytes in, frames out; answers in, bytes out, in the order of the requests.
 
-It knows no socket and no loop: the session receives into `get_buffer`, says `received`, takes frames
-until there is none, opens a reply for each, and sends what `ready` gives.
+It knows no socket and no loop: the session receives into `get_buffer`, says `received`, takes
+frames until there is none, opens a reply for each, and sends what `ready` gives.
 """
 
 from __future__ import annotations

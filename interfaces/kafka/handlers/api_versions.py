@@ -1,0 +1,53 @@
+"""ApiVersions (key 18), versions 0-4.
+
+ 3  flexible; the client says which software it is (KIP-511)
+ 4  supported features may have a minimum of 0
+
+The response header is always v0. A version we do not know is answered in v0 with 35 and the one
+row of this API, so that the client can ask again. No features: nothing is finalized yet.
+"""
+
+from __future__ import annotations
+
+import re
+
+from domain.errors import InvalidRequest, UnsupportedVersion
+from interfaces.kafka.apis import APIS, BY_KEY
+from interfaces.kafka.call import Call
+from interfaces.kafka.error_codes import CODES
+from interfaces.kafka.wire.headers import API_VERSIONS
+from interfaces.kafka.wire.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+)
+
+FIRST_WITH_SOFTWARE = 3
+_LEGAL_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?", re.ASCII)
+
+
+def handle(request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
+    if call.version >= FIRST_WITH_SOFTWARE:
+        name, version = request.client_software_name, request.client_software_version
+        if not _LEGAL_SOFTWARE.fullmatch(name) or not _LEGAL_SOFTWARE.fullmatch(version):
+            error = InvalidRequest("The client software's name or version is not legal")
+            return ApiVersionsResponse(error_code=call.code(error))
+        client = call.peer.client
+        client.software_name = name
+        client.software_version = version
+    return ApiVersionsResponse(
+        api_keys=[
+            ApiVersion(api_key=api.key, min_version=api.min_version, max_version=api.max_version)
+            for api in APIS
+        ]
+    )
+
+
+def failed(request: ApiVersionsRequest | None, call: Call, code: int) -> ApiVersionsResponse:
+    response = ApiVersionsResponse(error_code=code)
+    if code == CODES[UnsupportedVersion]:
+        own = BY_KEY[API_VERSIONS]
+        response.api_keys = [
+            ApiVersion(api_key=own.key, min_version=own.min_version, max_version=own.max_version)
+        ]
+    return response

@@ -1,0 +1,127 @@
+"""CreateTopics (key 19), versions 2-7.
+
+4  -1 for the broker's default number of partitions and replicas (accepted in all versions)
+5  flexible; what the topic became stands in the answer (KIP-525)
+7  topic ids
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from application.pending import Pending
+from application.topics.create import Created, NewTopic
+from domain.configs.topic import describe_topic_configs
+from domain.errors import BrokerError, InvalidRequest
+from domain.topics.topic import NO_TOPIC_ID, Topic
+from interfaces.kafka.call import Call
+from interfaces.kafka.config_sources import CONFIG_SOURCES
+from interfaces.kafka.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+
+REPLICATION_FACTOR = 1
+
+
+class CreateTopicsAnswer(Pending[CreateTopicsResponse]):
+    __slots__ = ("_call", "_names", "_refused")
+
+    def __init__(
+        self,
+        created: Pending[list[Created]],
+        names: list[str],
+        refused: list[CreatableTopicResult],
+        call: Call,
+    ) -> None:
+        super().__init__()
+        self._names = names
+        self._refused = refused
+        self._call = call
+        created.then(self._created)
+
+    def _created(self, created: list[Created]) -> None:
+        self.resolve(_response(created, self._names, self._refused, False, self._call))
+
+
+def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | CreateTopicsAnswer:
+    call.topics = len(request.topics)
+    times = Counter(topic.name for topic in request.topics)
+    refused = [
+        _refused(name, InvalidRequest("Duplicate topic name."), call)
+        for name, count in times.items()
+        if count > 1
+    ]
+    wanted = [_new_topic(topic) for topic in request.topics if times[topic.name] == 1]
+    names = [new.name for new in wanted]
+    created = call.broker.create_topics.create(wanted, request.validate_only)
+    if isinstance(created, Pending):
+        return CreateTopicsAnswer(created, names, refused, call)
+    return _response(created, names, refused, request.validate_only, call)
+
+
+def _new_topic(topic: CreatableTopic) -> NewTopic:
+    return NewTopic(
+        topic.name,
+        topic.num_partitions,
+        topic.replication_factor,
+        [(one.partition_index, one.broker_ids) for one in topic.assignments],
+        {config.name: config.value for config in topic.configs},
+    )
+
+
+def _response(
+    created: list[Created],
+    names: list[str],
+    refused: list[CreatableTopicResult],
+    validate_only: bool,
+    call: Call,
+) -> CreateTopicsResponse:
+    return CreateTopicsResponse(
+        topics=refused
+        + [
+            _topic(one, validate_only, call)
+            if isinstance(one, Topic)
+            else _refused(name, one, call)
+            for name, one in zip(names, created, strict=True)
+        ]
+    )
+
+
+def _topic(topic: Topic, validate_only: bool, call: Call) -> CreatableTopicResult:
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=NO_TOPIC_ID if validate_only else topic.topic_id,
+        error_code=0,
+        error_message=None,
+        num_partitions=len(topic.partition_ids),
+        replication_factor=REPLICATION_FACTOR,
+        configs=[
+            CreatableTopicConfigs(
+                name=entry.name,
+                value=entry.text,
+                read_only=False,
+                config_source=CONFIG_SOURCES[entry.source],
+                is_sensitive=entry.definition.sensitive,
+            )
+            for entry in describe_topic_configs(topic.configs, call.broker.config)
+        ],
+    )
+
+
+def _refused(name: str, error: BrokerError, call: Call) -> CreatableTopicResult:
+    return CreatableTopicResult(
+        name=name, error_code=call.code(error), error_message=error.message, configs=[]
+    )
+
+
+def failed(request: CreateTopicsRequest, call: Call, code: int) -> CreateTopicsResponse:
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(name=topic.name, error_code=code, error_message=None)
+            for topic in request.topics
+        ]
+    )

@@ -1,0 +1,103 @@
+"""DescribeTopicPartitions (key 75), version 0 (KIP-966).
+
+Topics come in the order of their names, so that a cursor, the first partition that did not fit,
+means the same in the next request. No topics: all of them. At the most
+`max.request.partition.size.limit` partitions stand in one answer.
+"""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError, InvalidRequest, InvalidTopic, UnknownTopicOrPartition
+from domain.partitions.partition import LEADER_EPOCH
+from domain.topics.topic import Topic, check_topic_name
+from interfaces.kafka.authorized_operations import topic_operations
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+
+
+def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopicPartitionsResponse:
+    catalog = call.broker.catalog
+    call.topics = len(request.topics)
+    cursor = request.cursor
+    if cursor is not None and cursor.partition_index < 0:
+        return _all_refused(request, InvalidRequest("The cursor's partition is negative."), call)
+    names = sorted({topic.name for topic in request.topics}) or catalog.names()
+    room = min(
+        request.response_partition_limit, call.broker.config.max_request_partition_size_limit
+    )
+    room = max(room, 1)
+    response = DescribeTopicPartitionsResponse()
+    for name in names:
+        if cursor is not None and name < cursor.topic_name:
+            continue
+        topic = catalog.topic(name)
+        if topic is None:
+            response.topics.append(_unknown(name, call))
+            continue
+        first = cursor.partition_index if cursor is not None and name == cursor.topic_name else 0
+        if room <= 0:
+            response.next_cursor = Cursor(topic_name=name, partition_index=first)
+            break
+        end = min(len(topic.partition_ids), first + room)
+        response.topics.append(_topic(topic, first, end, call))
+        room -= max(end - first, 0)
+        if end < len(topic.partition_ids):
+            response.next_cursor = Cursor(topic_name=name, partition_index=end)
+            break
+    return response
+
+
+def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicPartitionsResponseTopic:
+    node_id = call.broker.config.node_id
+    nodes = [node_id]
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=0,
+        name=topic.name,
+        topic_id=topic.topic_id,
+        partitions=[
+            DescribeTopicPartitionsResponsePartition(
+                error_code=0,
+                partition_index=index,
+                leader_id=node_id,
+                leader_epoch=LEADER_EPOCH,
+                replica_nodes=nodes,
+                isr_nodes=nodes,
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+            )
+            for index in range(first, end)
+        ],
+        topic_authorized_operations=topic_operations(True),
+    )
+
+
+def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
+    error: BrokerError = UnknownTopicOrPartition()
+    try:
+        check_topic_name(name)
+    except InvalidTopic as illegal:
+        error = illegal
+    return DescribeTopicPartitionsResponseTopic(error_code=call.code(error), name=name)
+
+
+def _all_refused(
+    request: DescribeTopicPartitionsRequest, error: BrokerError, call: Call
+) -> DescribeTopicPartitionsResponse:
+    return failed(request, call, call.code(error))
+
+
+def failed(
+    request: DescribeTopicPartitionsRequest, call: Call, code: int
+) -> DescribeTopicPartitionsResponse:
+    return DescribeTopicPartitionsResponse(
+        topics=[
+            DescribeTopicPartitionsResponseTopic(error_code=code, name=topic.name)
+            for topic in request.topics
+        ]
+    )

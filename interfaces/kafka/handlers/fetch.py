@@ -1,0 +1,154 @@
+"""Fetch (key 1), versions 4-18.
+
+ 4  isolation level, last stable offset    12  flexible; last fetched epoch
+ 5  log start offset                       13  topics by id (KIP-516)
+ 7  fetch sessions (KIP-227)               15  replica state in a tagged field
+ 9  leader epoch of the client (KIP-320)   16  node endpoints (never set: one node)
+11  rack                                   17, 18  for followers
+
+`records` is never null: librdkafka takes null for a broken answer.
+"""
+
+from __future__ import annotations
+
+from application.fetch import FetchedPartition, FetchItem, FetchQuery
+from application.fetch_sessions import FetchContext, ItemKey
+from application.pending import Pending
+from domain.errors import BrokerError
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+
+FIRST_WITH_TOPIC_IDS = 13
+READ_COMMITTED = 1
+
+
+class FetchAnswer(Pending[FetchResponse]):
+    """A fetch that waits, on its way to a response."""
+
+    __slots__ = ("_call", "_context", "_fetch", "_read_committed")
+
+    def __init__(
+        self,
+        fetch: Pending[list[FetchedPartition]],
+        context: FetchContext,
+        read_committed: bool,
+        call: Call,
+    ) -> None:
+        super().__init__()
+        self._fetch = fetch
+        self._context = context
+        self._read_committed = read_committed
+        self._call = call
+        fetch.then(self._fetched)
+
+    def _fetched(self, fetched: list[FetchedPartition]) -> None:
+        self.resolve(_response(fetched, self._context, self._read_committed, self._call))
+
+    def abandon(self) -> None:
+        super().abandon()
+        self._fetch.abandon()
+
+
+def handle(request: FetchRequest, call: Call) -> FetchResponse | FetchAnswer:
+    broker = call.broker
+    call.topics = len(request.topics)
+    try:
+        context = broker.fetch_sessions.begin(
+            request.session_id,
+            request.session_epoch,
+            _items(request),
+            _forgotten(request),
+            call.version >= FIRST_WITH_TOPIC_IDS,
+        )
+    except BrokerError as refused:
+        return FetchResponse(error_code=call.code(refused))
+    read_committed = request.isolation_level == READ_COMMITTED
+    fetched = broker.fetch.fetch(
+        FetchQuery(
+            context.items,
+            request.max_wait_ms,
+            request.min_bytes,
+            request.max_bytes,
+            read_committed,
+        )
+    )
+    if isinstance(fetched, Pending):
+        return FetchAnswer(fetched, context, read_committed, call)
+    return _response(fetched, context, read_committed, call)
+
+
+def _items(request: FetchRequest) -> list[FetchItem]:
+    return [
+        FetchItem(
+            topic.topic,
+            topic.topic_id,
+            wanted.partition,
+            wanted.fetch_offset,
+            wanted.partition_max_bytes,
+            wanted.current_leader_epoch,
+        )
+        for topic in request.topics
+        for wanted in topic.partitions
+    ]
+
+
+def _forgotten(request: FetchRequest) -> list[ItemKey]:
+    return [
+        (topic.topic or topic.topic_id, index)
+        for topic in request.forgotten_topics_data
+        for index in topic.partitions
+    ]
+
+
+def _response(
+    fetched: list[FetchedPartition], context: FetchContext, read_committed: bool, call: Call
+) -> FetchResponse:
+    response = FetchResponse(session_id=context.session_id)
+    last_topic = None
+    for one in context.choose(fetched):
+        item = one.item
+        topic = (item.topic_name, item.topic_id)
+        if topic != last_topic:
+            last_topic = topic
+            answer = FetchableTopicResponse(topic=item.topic_name, topic_id=item.topic_id)
+            response.responses.append(answer)
+        answer.partitions.append(_partition(one, read_committed, call))
+    return response
+
+
+def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> PartitionData:
+    return PartitionData(
+        partition_index=one.item.index,
+        error_code=0 if one.error is None else call.code(one.error),
+        high_watermark=one.high_watermark,
+        last_stable_offset=one.last_stable_offset,
+        log_start_offset=one.log_start_offset,
+        aborted_transactions=[] if read_committed else None,
+        records=one.records,
+    )
+
+
+def failed(request: FetchRequest, call: Call, code: int) -> FetchResponse:
+    """Below version 7 there is no error of the whole answer: every partition says it."""
+    response = FetchResponse(error_code=code)
+    if call.version < 7:
+        for item in _items(request):
+            response.responses.append(
+                FetchableTopicResponse(
+                    topic=item.topic_name,
+                    partitions=[
+                        PartitionData(
+                            partition_index=item.index,
+                            error_code=code,
+                            high_watermark=-1,
+                            records=b"",
+                        )
+                    ],
+                )
+            )
+    return response

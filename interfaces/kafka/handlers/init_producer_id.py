@@ -1,0 +1,52 @@
+"""InitProducerId (key 22), versions 0-5.
+
+ 2  flexible        3  the client may name the id it has (KIP-360); without a transactional id it
+                       is given a new one, as Kafka does
+
+Not here: transactional ids; they are refused with 53 until transactions are built.
+"""
+
+from __future__ import annotations
+
+from application.pending import Pending
+from domain.errors import BrokerError, StorageFailed, TransactionalIdNotAuthorized
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+
+NO_PRODUCER_EPOCH = -1
+
+
+class InitProducerIdAnswer(Pending[InitProducerIdResponse]):
+    __slots__ = ("_call",)
+
+    def __init__(self, producer_id: Pending[int | StorageFailed], call: Call) -> None:
+        super().__init__()
+        self._call = call
+        producer_id.then(self._given)
+
+    def _given(self, producer_id: int | StorageFailed) -> None:
+        self.resolve(_response(producer_id, self._call))
+
+
+def handle(
+    request: InitProducerIdRequest, call: Call
+) -> InitProducerIdResponse | InitProducerIdAnswer:
+    if request.transactional_id is not None:
+        return _response(TransactionalIdNotAuthorized(), call)
+    producer_id = call.broker.init_producer_id.new_producer_id()
+    if isinstance(producer_id, Pending):
+        return InitProducerIdAnswer(producer_id, call)
+    return _response(producer_id, call)
+
+
+def _response(producer_id: int | BrokerError, call: Call) -> InitProducerIdResponse:
+    if isinstance(producer_id, BrokerError):
+        return failed(None, call, call.code(producer_id))
+    return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+
+
+def failed(request: InitProducerIdRequest | None, call: Call, code: int) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=code, producer_epoch=NO_PRODUCER_EPOCH)

@@ -1,0 +1,104 @@
+"""ListOffsets (key 2), versions 1-11.
+
+ 2  isolation level       7  largest timestamp (-3)        9  latest in remote storage (-5)
+ 4  leader epoch          8  earliest in local storage (-4)   11  earliest to be uploaded (-6)
+ 6  flexible             10  timeout (there is nothing remote to wait for)
+
+A special timestamp that the version does not know is refused with 35 in its partition.
+"""
+
+from __future__ import annotations
+
+from application.fetch import check_leader_epoch
+from application.list_offsets import (
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+)
+from domain.errors import BrokerError, UnknownTopicOrPartition, UnsupportedVersion
+from domain.partitions.partition import Partition
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+READ_COMMITTED = 1
+
+FIRST_VERSION_OF = {
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+
+
+def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
+    read_committed = request.isolation_level == READ_COMMITTED
+    call.topics = len(request.topics)
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    _partition(topic.name, wanted, read_committed, call)
+                    for wanted in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _partition(
+    topic_name: str, wanted: ListOffsetsPartition, read_committed: bool, call: Call
+) -> ListOffsetsPartitionResponse:
+    try:
+        if call.version < FIRST_VERSION_OF.get(wanted.timestamp, 0):
+            raise UnsupportedVersion(
+                f"Timestamp {wanted.timestamp} is not known to version {call.version}"
+            )
+        partition = _find(topic_name, wanted.partition_index, call)
+        if wanted.current_leader_epoch >= 0:
+            check_leader_epoch(wanted.current_leader_epoch)
+        found = call.broker.list_offsets.find(partition, wanted.timestamp, read_committed)
+    except BrokerError as refused:
+        return ListOffsetsPartitionResponse(
+            partition_index=wanted.partition_index, error_code=call.code(refused)
+        )
+    return ListOffsetsPartitionResponse(
+        partition_index=wanted.partition_index,
+        timestamp=found.timestamp,
+        offset=found.offset,
+        leader_epoch=found.leader_epoch,
+    )
+
+
+def _find(topic_name: str, index: int, call: Call) -> Partition:
+    catalog = call.broker.catalog
+    topic = catalog.topic(topic_name)
+    partition = None if topic is None else catalog.partition(topic, index)
+    if partition is None:
+        raise UnknownTopicOrPartition()
+    return partition
+
+
+def failed(request: ListOffsetsRequest, call: Call, code: int) -> ListOffsetsResponse:
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    ListOffsetsPartitionResponse(
+                        partition_index=wanted.partition_index, error_code=code
+                    )
+                    for wanted in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

@@ -1,0 +1,144 @@
+"""Metadata (key 3), versions 0-13.
+
+ 0  an empty list asks for all topics        8  authorized operations
+ 1  null asks for all, empty for none        9  flexible
+ 4  the client may forbid auto-creation     10  topic ids (KIP-516)
+ 7  leader epochs                           12  topics may be asked for by id alone
+
+A topic that is created on the way is answered as soon as it is durable; Kafka first answers that
+it is unknown and lets the client ask again.
+"""
+
+from __future__ import annotations
+
+from application.metadata import Described, UnknownTopic
+from application.pending import Pending
+from domain.errors import InvalidRequest
+from domain.partitions.partition import LEADER_EPOCH
+from domain.topics.topic import NO_TOPIC_ID, Topic
+from interfaces.kafka.authorized_operations import cluster_operations, topic_operations
+from interfaces.kafka.call import Call, CloseConnection
+from interfaces.kafka.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+FIRST_WITH_IDS = 10
+FIRST_BY_ID = 12
+
+
+class MetadataAnswer(Pending[MetadataResponse]):
+    """Metadata that waits for topics that are being created."""
+
+    __slots__ = ("_call", "_request")
+
+    def __init__(
+        self, topics: Pending[list[Described]], request: MetadataRequest, call: Call
+    ) -> None:
+        super().__init__()
+        self._request = request
+        self._call = call
+        topics.then(self._found)
+
+    def _found(self, topics: list[Described]) -> None:
+        self.resolve(_response(topics, self._request, self._call))
+
+
+def handle(request: MetadataRequest, call: Call) -> MetadataResponse | MetadataAnswer:
+    metadata = call.broker.metadata
+    wanted = request.topics
+    if wanted is None and call.version == 0:
+        raise CloseConnection("Metadata version 0 does not know null topics")
+    call.topics = len(wanted or ())
+    if wanted is None or (not wanted and call.version == 0):
+        return _response(metadata.all_topics(), request, call)
+    if any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in wanted):
+        return _response(_by_id(request, call), request, call)
+    found = metadata.topics(
+        [topic.name for topic in wanted if topic.name is not None],
+        request.allow_auto_topic_creation,
+        NO_TOPIC_ID,
+    )
+    if isinstance(found, Pending):
+        return MetadataAnswer(found, request, call)
+    return _response(found, request, call)
+
+
+def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
+    if call.version < FIRST_BY_ID:
+        error = InvalidRequest(f"Topic ids are not supported in version {call.version}")
+        return [UnknownTopic(t.name or "", t.topic_id, error) for t in request.topics or ()]
+    return [call.broker.metadata.topic_by_id(topic.topic_id) for topic in request.topics or ()]
+
+
+def _response(topics: list[Described], request: MetadataRequest, call: Call) -> MetadataResponse:
+    config = call.broker.config
+    operations = topic_operations(request.include_topic_authorized_operations)
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(
+                node_id=config.node_id,
+                host=call.peer.advertised_host,
+                port=call.peer.advertised_port,
+                rack=config.broker_rack,
+            )
+        ],
+        cluster_id=call.broker.cluster_id,
+        controller_id=config.node_id,
+        topics=[
+            _topic(topic, config.node_id, operations)
+            if isinstance(topic, Topic)
+            else _unknown(topic, call)
+            for topic in topics
+        ],
+        cluster_authorized_operations=cluster_operations(
+            request.include_cluster_authorized_operations
+        ),
+    )
+
+
+def _topic(topic: Topic, node_id: int, operations: int) -> MetadataResponseTopic:
+    nodes = [node_id]
+    return MetadataResponseTopic(
+        error_code=0,
+        name=topic.name,
+        topic_id=topic.topic_id,
+        partitions=[
+            MetadataResponsePartition(
+                error_code=0,
+                partition_index=index,
+                leader_id=node_id,
+                leader_epoch=LEADER_EPOCH,
+                replica_nodes=nodes,
+                isr_nodes=nodes,
+            )
+            for index in range(len(topic.partition_ids))
+        ],
+        topic_authorized_operations=operations,
+    )
+
+
+def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
+    name = topic.name
+    if name is None and call.version < FIRST_BY_ID:
+        name = ""
+    return MetadataResponseTopic(
+        error_code=call.code(topic.error), name=name, topic_id=topic.topic_id
+    )
+
+
+def failed(request: MetadataRequest, call: Call, code: int) -> MetadataResponse:
+    return MetadataResponse(
+        topics=[
+            MetadataResponseTopic(
+                error_code=code,
+                name=topic.name if call.version >= FIRST_BY_ID else topic.name or "",
+                topic_id=topic.topic_id,
+            )
+            for topic in request.topics or ()
+        ],
+        error_code=code,
+    )

@@ -1,0 +1,174 @@
+"""Produce (key 0), versions 3-13.
+
+ 3  message format v2                 9  flexible
+ 7  zstd (KIP-110)                   10  current leader in a tagged field (never set: one node)
+ 8  record errors (KIP-467)          13  topics by id (KIP-516)
+
+Advertised from 0 because librdkafka looks for that; 0-2 close the connection, as Kafka has it.
+Not here: transactions (a transactional id is refused), recompression, conversion of old formats.
+"""
+
+from __future__ import annotations
+
+from application.pending import Pending
+from domain.errors import (
+    BrokerError,
+    InvalidRecord,
+    InvalidRequiredAcks,
+    InvalidTimestamp,
+    StorageFailed,
+    TransactionalIdNotAuthorized,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+)
+from domain.topics.topic import Topic
+from interfaces.kafka.call import Call, CloseConnection
+from interfaces.kafka.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+FIRST_WITH_ZSTD = 7
+FIRST_WITH_TOPIC_IDS = 13
+
+NO_ANSWER = 0
+LEGAL_ACKS = (-1, 0, 1)
+
+
+class DurableProduce(Pending[ProduceResponse]):
+    """The answer to a request that has batches in the coming commit: made, but not yet true."""
+
+    __slots__ = ("_call", "_response", "staged")
+
+    def __init__(self, call: Call, response: ProduceResponse) -> None:
+        self.resolved = False
+        self._callback = None
+        self._call = call
+        self._response = response
+        self.staged: list[PartitionProduceResponse] = []
+
+    def committed(self, failure: StorageFailed | None) -> None:
+        if failure is not None:
+            for partition in self.staged:
+                _refuse(partition, failure, self._call)
+        self.resolve(self._response)
+
+
+class UnansweredProduce:
+    """acks=0: the client learns of a failure by the end of its connection."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def committed(self, failure: StorageFailed | None) -> None:
+        if failure is not None:
+            self._call.peer.close(f"a batch sent with acks=0 was lost: {failure.message}")
+
+
+def handle(request: ProduceRequest, call: Call) -> ProduceResponse | DurableProduce | None:
+    response = ProduceResponse()
+    durable = DurableProduce(call, response)
+    refused = _refusal(request)
+    for topic_data in request.topic_data:
+        topic = _find(topic_data, call)
+        answer = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
+        response.responses.append(answer)
+        for data in topic_data.partition_data:
+            answer.partition_responses.append(
+                _append(topic, data, call, durable)
+                if refused is None
+                else _refuse(PartitionProduceResponse(index=data.index), refused, call)
+            )
+    call.topics = len(request.topic_data)
+    if request.acks == NO_ANSWER:
+        return _unanswered(durable, call)
+    if not durable.staged:
+        return response
+    call.broker.commits.wait(durable)
+    return durable
+
+
+def _append(
+    topic: Topic | BrokerError, data: PartitionProduceData, call: Call, durable: DurableProduce
+) -> PartitionProduceResponse:
+    answer = PartitionProduceResponse(index=data.index)
+    if isinstance(topic, BrokerError):
+        return _refuse(answer, topic, call)
+    broker = call.broker
+    try:
+        partition = broker.catalog.partition(topic, data.index)
+    except StorageFailed as failure:
+        return _refuse(answer, failure, call)
+    if partition is None:
+        return _refuse(answer, UnknownTopicOrPartition(), call)
+    appended = broker.produce.append(partition, data.records, call.version >= FIRST_WITH_ZSTD)
+    if isinstance(appended, BrokerError):
+        return _refuse(answer, appended, call)
+    answer.base_offset = appended.base_offset
+    answer.log_append_time_ms = appended.log_append_time
+    answer.log_start_offset = partition.log_start_offset
+    if appended.last_offset >= partition.durable.next_offset:
+        durable.staged.append(answer)
+    return answer
+
+
+def _find(topic_data: TopicProduceData, call: Call) -> Topic | BrokerError:
+    catalog = call.broker.catalog
+    if call.version >= FIRST_WITH_TOPIC_IDS:
+        return catalog.topic_by_id(topic_data.topic_id) or UnknownTopicId()
+    return catalog.topic(topic_data.name) or UnknownTopicOrPartition()
+
+
+def _refusal(request: ProduceRequest) -> BrokerError | None:
+    """Why nothing of the request can be done."""
+    if request.acks not in LEGAL_ACKS:
+        return InvalidRequiredAcks("acks must be -1, 0 or 1")
+    if request.transactional_id is not None:
+        return TransactionalIdNotAuthorized("Transactions are not built yet")
+    return None
+
+
+def _unanswered(durable: DurableProduce, call: Call) -> None:
+    if call.error_codes:
+        raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
+    if durable.staged:
+        call.broker.commits.wait(UnansweredProduce(call))
+
+
+def _refuse(
+    answer: PartitionProduceResponse, error: BrokerError, call: Call
+) -> PartitionProduceResponse:
+    answer.error_code = call.code(error)
+    answer.error_message = error.message or None
+    answer.base_offset = -1
+    answer.log_append_time_ms = -1
+    answer.log_start_offset = -1
+    if isinstance(error, (InvalidRecord, InvalidTimestamp)):
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=f.index, batch_index_error_message=f.message)
+            for f in error.faults
+        ]
+    return answer
+
+
+def failed(request: ProduceRequest, call: Call, code: int) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[
+                    PartitionProduceResponse(index=data.index, error_code=code, base_offset=-1)
+                    for data in topic.partition_data
+                ],
+            )
+            for topic in request.topic_data
+        ]
+    )
