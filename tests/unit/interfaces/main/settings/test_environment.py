@@ -6,7 +6,7 @@ from interfaces.main.settings.environment import setting_name, settings_from_env
 
 
 @pytest.mark.parametrize(
-    ("variable", "name"),
+    "variable, name",
     [("ABC_DEF", "abc.def"), ("ABC__DEF", "abc_def"), ("ABC___DEF", "abc-def")],
 )
 def test_names_are_spelled_as_in_kafkas_image(variable: str, name: str) -> None:

@@ -51,7 +51,7 @@ def test_toml_is_known_by_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text, words",
     [
         ("num.partitions = ", "Invalid value"),
         ('flush = "os"\nflush.interval.ms = 5', "write dotted keys in quotes"),

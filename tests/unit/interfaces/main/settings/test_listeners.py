@@ -6,7 +6,7 @@ from interfaces.main.settings.listeners import host_port, parse_address, parse_a
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "host", "port"),
+    "text, name, host, port",
     [
         ("127.0.0.1:9092", "PLAINTEXT", "127.0.0.1", 9092),
         (":9092", "PLAINTEXT", "", 9092),

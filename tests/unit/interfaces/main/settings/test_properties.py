@@ -8,7 +8,7 @@ from interfaces.main.settings.properties import parse_properties
 
 
 @pytest.mark.parametrize(
-    ("text", "entries"),
+    "text, entries",
     [
         ("a=b", {"a": "b"}),
         ("a : b", {"a": "b"}),

@@ -81,8 +81,10 @@ def test_kafkas_own_server_properties_works_as_it_is(tmp_path: Path) -> None:
     assert settings.storage.folder == Path("/tmp/kraft-combined-logs")
     assert settings.warnings == [
         "listener CONTROLLER is not opened: there is no controller here",
-        "settings with no effect here: controller.listener.names, controller.quorum.voters, "
-        "inter.broker.listener.name, offsets.topic.replication.factor, process.roles",
+        (
+            "settings with no effect here: controller.listener.names, controller.quorum.voters, "
+            "inter.broker.listener.name, offsets.topic.replication.factor, process.roles"
+        ),
     ]
 
 
@@ -115,7 +117,7 @@ def test_several_listeners_are_advertised_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [
         ({"listeners": "9092"}, r"listeners = '9092' .* expected \[NAME://\]HOST:PORT"),
         ({"listeners": ""}, "at least one listener"),
