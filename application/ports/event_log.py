@@ -1,15 +1,17 @@
+"""EventLog: what happens to the broker itself, in structured lines."""
+
 from __future__ import annotations
 
 from typing import Protocol
 
 
 class EventLog(Protocol):
-    """What happens in the broker, a line an event; the fields are for machines."""
+    """`event` is a constant phrase, all that varies is a field; an exception in a field named
+    `failure` is written with its traceback. Never raises: a full disk under the log stops nobody.
+    """
 
     def info(self, event: str, **fields: object) -> None: ...
 
     def warning(self, event: str, **fields: object) -> None: ...
 
-    def error(self, event: str, **fields: object) -> None:
-        """Within an `except` block the traceback goes along."""
-        ...
+    def error(self, event: str, **fields: object) -> None: ...

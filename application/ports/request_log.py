@@ -30,7 +30,7 @@ class RequestRecord:
     """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
 
     __slots__ = (
-        "answered_ns",
+        "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client", "correlation_id",
         "decoded_ns", "error_codes", "handled_ns", "received_ns", "sent_ns", "started_ns", "topics",
     )  # fmt: skip
 

@@ -29,8 +29,8 @@ _THROTTLED = re.compile(r"\d+:\d+")
 _ROWS: tuple[tuple[str, Kind, Value, Effect, str, dict[str, Any]], ...] = (
     (
         "cleanup.policy", LIST, ("delete",), LATER,
-        "What happens to old records: removed by age and size (delete), or all but the newest of "
-        "each key (compact); a compacted topic refuses records without a key.",
+        ("What happens to old records: removed by age and size (delete), or all but the newest of "
+        "each key (compact); a compacted topic refuses records without a key."),
         {"choices": CLEANUP_POLICIES, "synonyms": ("log.cleanup.policy",)},
     ),
     (

@@ -43,7 +43,7 @@ def test_an_unknown_name_has_no_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    "name, words",
     [
         ("flush", "one of commit, interval, os"),
         ("log.cleanup.policy", "any of compact, delete"),

@@ -46,7 +46,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "why"), REFUSED)
+@pytest.mark.parametrize("name, text, why", REFUSED)
 def test_a_wrong_value_is_refused_with_kafkas_words(name: str, text: str, why: str) -> None:
     with pytest.raises(InvalidConfig) as refusal:
         validate_topic_configs({name: text})
@@ -58,8 +58,10 @@ WHOLE_MESSAGES = [
     ({"message.format.version": "3.0"}, "Unknown topic config name: message.format.version"),
     (
         {"cleanup.policy": "delete,nope"},
-        "Invalid value nope for configuration cleanup.policy: "
-        "String must be one of: compact, delete",
+        (
+            "Invalid value nope for configuration cleanup.policy: "
+            "String must be one of: compact, delete"
+        ),
     ),
     (
         {"cleanup.policy": "delete,,compact"},
@@ -71,20 +73,24 @@ WHOLE_MESSAGES = [
     ),
     (
         {"remote.storage.enable": "true"},
-        "Tiered Storage functionality is disabled in the broker. "
-        "Topic cannot be configured with remote log storage.",
+        (
+            "Tiered Storage functionality is disabled in the broker. "
+            "Topic cannot be configured with remote log storage."
+        ),
     ),
     (
         {"leader.replication.throttled.replicas": "0:1,*"},
-        "Invalid value [0:1, *] for configuration leader.replication.throttled.replicas: "
-        "leader.replication.throttled.replicas must be the literal '*' or a list of replicas in "
-        "the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],...",
+        (
+            "Invalid value [0:1, *] for configuration leader.replication.throttled.replicas: "
+            "leader.replication.throttled.replicas must be the literal '*' or a list of replicas "
+            "in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+        ),
     ),
     ({"retention.ms": None}, "Null value not supported for topic configs: retention.ms"),
 ]
 
 
-@pytest.mark.parametrize(("overrides", "message"), WHOLE_MESSAGES)
+@pytest.mark.parametrize("overrides, message", WHOLE_MESSAGES)
 def test_configs_that_do_not_go_together_are_refused_with_kafkas_words(
     overrides: dict[str, str | None], message: str
 ) -> None:
@@ -110,7 +116,7 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "value"), ACCEPTED)
+@pytest.mark.parametrize("name, text, value", ACCEPTED)
 def test_what_kafka_accepts_is_read_as_kafka_reads_it(name: str, text: str, value: object) -> None:
     validate_topic_configs({name: text})
     assert describe_topic_config(name, {name: text}, BrokerConfig()).value == value

@@ -1,0 +1,62 @@
+"""The request log: which requests get a line, and the line."""
+
+from __future__ import annotations
+
+from application.ports.event_log import EventLog
+from application.ports.request_log import RequestRecord
+
+
+class StructuredRequestLog:
+    """`mode` is that of the setting log.requests; `sample` thins out only what is in order."""
+
+    __slots__ = ("_countdown", "_log", "_mode", "_sample", "enabled", "slow_ns")
+
+    def __init__(self, log: EventLog, mode: str, slow_ms: int, sample: int) -> None:
+        self._log = log
+        self._mode = mode
+        self._sample = sample
+        self._countdown = 1
+        self.enabled = mode != "off"
+        self.slow_ns = slow_ms * 1_000_000
+
+    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+        if failed:
+            return self.enabled
+        if self._mode in ("off", "errors"):
+            return False
+        if elapsed_ns >= self.slow_ns:
+            return True
+        if self._mode != "all":
+            return False
+        self._countdown -= 1
+        if self._countdown:
+            return False
+        self._countdown = self._sample
+        return True
+
+    def write(self, record: RequestRecord) -> None:
+        client = record.client
+        total_ns = record.sent_ns - record.received_ns
+        troubled = record.error_codes or total_ns >= self.slow_ns
+        say = self._log.warning if troubled else self._log.info
+        say(
+            "request",
+            correlation_id=record.correlation_id,
+            connection_id=client.connection_id,
+            client_id=client.client_id,
+            software=f"{client.software_name}/{client.software_version}".strip("/"),
+            peer=client.peer,
+            listener=client.listener,
+            api=record.api,
+            version=record.api_version,
+            topics=record.topics,
+            bytes_in=record.bytes_in,
+            bytes_out=record.bytes_out,
+            queue_us=(record.started_ns - record.received_ns) // 1000,
+            decode_us=(record.decoded_ns - record.started_ns) // 1000,
+            handle_us=(record.handled_ns - record.decoded_ns) // 1000,
+            wait_us=(record.answered_ns - record.handled_ns) // 1000,
+            send_us=(record.sent_ns - record.answered_ns) // 1000,
+            total_us=total_ns // 1000,
+            errors=list(record.error_codes),
+        )

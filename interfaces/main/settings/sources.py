@@ -1,0 +1,159 @@
+"""All sources of settings, joined: command line > environment > file > default.
+
+A value that is not allowed stops the start with one line. A name that no table has does not: a
+server.properties made for Kafka is full of keys that mean nothing here, and they are named in one
+warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from domain.configs.broker import BrokerConfig
+from domain.errors import InvalidConfig
+from interfaces.main.settings.environment import settings_from_environment
+from interfaces.main.settings.files import read_settings_file
+from interfaces.main.settings.listeners import (
+    ListenerSettings,
+    parse_addresses,
+    parse_advertised,
+    parse_protocol_map,
+    protocol_of,
+)
+from interfaces.main.settings.origin import (
+    COMMAND_LINE,
+    DEFAULT,
+    Given,
+    SettingsError,
+    wrong_value,
+)
+from interfaces.main.settings.storage import StorageSettings, parse_storage
+
+#: Kafka's second names, under the first: used where the first is not given by the same source.
+ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
+# Kafka's way to say that broker.id is not set.
+_NO_BROKER_ID = "-1"
+# Keys that are read although they are no settings: they say which listeners are not ours.
+_READ_ANYWAY = "controller.listener.names"
+
+
+class Settings:
+    """Everything that was decided, and by whom."""
+
+    __slots__ = ("broker", "file", "given", "listeners", "storage", "warnings")
+
+    def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
+        self.file = file
+        self.given = {name: given[name] for name in given if name in BrokerConfig.definitions}
+        self.warnings: list[str] = []
+        self.broker = self._broker()
+        self.listeners = self._listeners(_controller_names(given))
+        self.storage = self._storage()
+        self._warn_of_strangers(name for name in given if name not in BrokerConfig.definitions)
+
+    def origin(self, name: str) -> str:
+        return self.given[name].origin if name in self.given else DEFAULT
+
+    def _broker(self) -> BrokerConfig:
+        for name, given in self.given.items():
+            definition = BrokerConfig.definitions[name]
+            try:
+                definition.parse(given.text)
+            except InvalidConfig as refusal:
+                raise wrong_value(definition, given) from refusal
+        return BrokerConfig({name: given.text for name, given in self.given.items()})
+
+    def _listeners(self, controllers: frozenset[str]) -> tuple[ListenerSettings, ...]:
+        try:
+            name = "listeners"
+            addresses = parse_addresses(self.broker.listeners)
+            name = "advertised.listeners"
+            advertised = parse_advertised(self.broker.advertised_listeners)
+            name = "listener.security.protocol.map"
+            protocols = parse_protocol_map(self.broker.listener_security_protocol_map)
+        except ValueError as failure:
+            raise self._refused(name, str(failure)) from failure
+        ours = [address for address in addresses.values() if address.name not in controllers]
+        if not ours:
+            raise self._refused("listeners", "at least one listener for clients")
+        for address in ours:
+            protocol = protocol_of(address.name, protocols)
+            if protocol != "PLAINTEXT":
+                raise SettingsError(
+                    f"listener {address} wants {protocol}, which is not built yet: "
+                    "only PLAINTEXT listeners are"
+                )
+        if strangers := advertised.keys() - addresses.keys() - controllers:
+            raise self._refused(
+                "advertised.listeners",
+                f"names that `listeners` has ({', '.join(addresses)}), "
+                f"not {', '.join(sorted(strangers))}",
+            )
+        for left in addresses.keys() & controllers:
+            self.warnings.append(f"listener {left} is not opened: there is no controller here")
+        return tuple(
+            ListenerSettings(
+                address.name,
+                address.host,
+                address.port,
+                told.host if (told := advertised.get(address.name)) else None,
+                (told.port or None) if told else None,
+            )
+            for address in ours
+        )
+
+    def _storage(self) -> StorageSettings:
+        folders = self.broker.log_dirs
+        if not folders:
+            raise self._refused("log.dirs", "a folder")
+        if len(folders) > 1:
+            self.warnings.append(f"of log.dirs only the first folder is used: {folders[0]}")
+        try:
+            storage = parse_storage(self.broker.storage, Path(folders[0]))
+        except ValueError as failure:
+            raise self._refused("storage", str(failure)) from failure
+        data, url = (self.origin(name).startswith(COMMAND_LINE) for name in ("log.dirs", "storage"))
+        if not data or storage.folder in (None, Path(folders[0])):
+            return storage
+        if url:
+            raise SettingsError(
+                f"two folders for the data are given: {folders[0]} (log.dirs) "
+                f"and {storage.folder} (storage)"
+            )
+        return StorageSettings(storage.engine, Path(folders[0]))
+
+    def _refused(self, name: str, allowed: str) -> SettingsError:
+        definition = BrokerConfig.definitions[name]
+        default = Given(definition.format(definition.default) or "", DEFAULT)
+        return wrong_value(definition, self.given.get(name, default), allowed)
+
+    def _warn_of_strangers(self, names: Iterable[str]) -> None:
+        if strangers := sorted(names):
+            self.warnings.append(f"settings with no effect here: {', '.join(strangers)}")
+
+
+def load_settings(
+    command_line: Mapping[str, Given],
+    environment: Mapping[str, str],
+    file: Path | None = None,
+) -> Settings:
+    from_file = read_settings_file(file) if file is not None else {}
+    joined: dict[str, Given] = {}
+    for source in (from_file, settings_from_environment(environment), command_line):
+        joined.update(_without_aliases(source))
+    return Settings(joined, file)
+
+
+def _without_aliases(source: Mapping[str, Given]) -> dict[str, Given]:
+    found = dict(source)
+    for alias, name in ALIASES.items():
+        given = found.pop(alias, None)
+        if given is not None and given.text.strip() != _NO_BROKER_ID:
+            found.setdefault(name, given)
+    return found
+
+
+def _controller_names(given: Mapping[str, Given]) -> frozenset[str]:
+    listed = given[_READ_ANYWAY].text if _READ_ANYWAY in given else "CONTROLLER"
+    return frozenset(name.strip().upper() for name in listed.split(","))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+from infrastructure.observability.events import open_event_log
+
+
+def test_a_json_line_holds_time_level_event_and_fields_in_that_order() -> None:
+    stream = io.BytesIO()
+    open_event_log(stream, "json").info("started", listeners=["a:1"], folder=None)
+    line = json.loads(stream.getvalue())
+    assert list(line) == ["time", "level", "event", "listeners", "folder"]
+    assert (line["level"], line["event"], line["listeners"]) == ("info", "started", ["a:1"])
+
+
+def test_a_console_line_is_one_line_whatever_a_client_sends() -> None:
+    stream = io.BytesIO()
+    open_event_log(stream, "console").warning("request", client_id="a\nb", api="Fetch", empty="")
+    text = stream.getvalue().decode()
+    assert text.count("\n") == 1
+    assert text.endswith(" warning request  client_id='a\\nb'  api=Fetch  empty=''\n")
+
+
+def test_a_failure_comes_with_its_traceback() -> None:
+    stream = io.BytesIO()
+    log = open_event_log(stream, "json")
+    try:
+        raise KeyError("gone")
+    except KeyError as failure:
+        log.error("request failed", failure=failure)
+    line = json.loads(stream.getvalue())
+    assert line["failure"] == "KeyError: 'gone'"
+    assert "test_events.py" in line["traceback"]
+
+
+def test_what_json_cannot_hold_is_written_escaped() -> None:
+    stream = io.BytesIO()
+    open_event_log(stream, "json").info("odd", name="\ud800", number=2**80)
+    assert json.loads(stream.getvalue())["name"] == "'\\ud800'"
+
+
+def test_a_stream_that_fails_harms_nobody() -> None:
+    class Full(io.RawIOBase):
+        def write(self, _line: object) -> int:
+            raise BrokenPipeError
+
+    stream = Full()
+    open_event_log(stream, "json").info("started")  # type: ignore[arg-type]
+
+
+def test_opening_the_log_leaves_rich_as_it_was() -> None:
+    before = sys.modules.get("rich")
+    open_event_log(io.BytesIO(), "json")
+    assert sys.modules.get("rich") is before

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
+from infrastructure.observability.events import open_event_log
+from infrastructure.observability.request_log import StructuredRequestLog
+
+MS = 1_000_000
+
+
+def request_log(mode: str, sample: int = 1, stream: io.BytesIO | None = None) -> RequestLog:
+    log = open_event_log(stream or io.BytesIO(), "json")
+    return StructuredRequestLog(log, mode, slow_ms=500, sample=sample)
+
+
+def wanted(log: RequestLog) -> dict[str, bool]:
+    return {
+        "quick": log.wants(1 * MS, failed=False),
+        "slow": log.wants(500 * MS, failed=False),
+        "failed": log.wants(1 * MS, failed=True),
+    }
+
+
+def test_the_mode_decides_which_requests_get_a_line() -> None:
+    assert wanted(request_log("all")) == {"quick": True, "slow": True, "failed": True}
+    assert wanted(request_log("slow")) == {"quick": False, "slow": True, "failed": True}
+    assert wanted(request_log("errors")) == {"quick": False, "slow": False, "failed": True}
+    assert wanted(request_log("off")) == {"quick": False, "slow": False, "failed": False}
+
+
+def test_only_off_says_that_nobody_will_ask() -> None:
+    assert request_log("errors").enabled
+    assert not request_log("off").enabled
+
+
+def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
+    log = request_log("all", sample=3)
+    assert [log.wants(1, failed=False) for _ in range(7)] == [
+        True, False, False, True, False, False, True,
+    ]  # fmt: skip
+    assert all(log.wants(500 * MS, failed=False) for _ in range(3))
+    assert all(log.wants(1, failed=True) for _ in range(3))
+
+
+def record(error_codes: tuple[int, ...] = (), slow_by_ns: int = 0) -> RequestRecord:
+    client = ClientInfo(4, "PLAINTEXT", "127.0.0.1:5")
+    client.client_id, client.software_name, client.software_version = "me", "librdkafka", "2.6"
+    made = RequestRecord()
+    made.client = client
+    made.api, made.api_version, made.correlation_id, made.topics = "Produce", 9, 17, 2
+    made.bytes_in, made.bytes_out, made.error_codes = 100, 50, error_codes
+    made.received_ns, made.started_ns, made.decoded_ns = 1000, 2000, 4000
+    made.handled_ns, made.answered_ns = 7000, 11_000
+    made.sent_ns = 16_000 + slow_by_ns
+    return made
+
+
+def line(made: RequestRecord) -> dict[str, Any]:
+    stream = io.BytesIO()
+    request_log("all", stream=stream).write(made)
+    written: dict[str, Any] = json.loads(stream.getvalue())
+    return written
+
+
+def test_a_line_says_who_what_how_long_and_how_it_ended() -> None:
+    written = line(record())
+    del written["time"]
+    assert written == {
+        "level": "info", "event": "request", "correlation_id": 17, "connection_id": 4,
+        "client_id": "me", "software": "librdkafka/2.6", "peer": "127.0.0.1:5",
+        "listener": "PLAINTEXT", "api": "Produce", "version": 9, "topics": 2, "bytes_in": 100,
+        "bytes_out": 50, "queue_us": 1, "decode_us": 2, "handle_us": 3, "wait_us": 4,
+        "send_us": 5, "total_us": 15, "errors": [],
+    }  # fmt: skip
+
+
+def test_failed_and_slow_requests_are_warnings() -> None:
+    assert line(record(error_codes=(3, 6)))["level"] == "warning"
+    assert line(record(error_codes=(3, 6)))["errors"] == [3, 6]
+    assert line(record(slow_by_ns=500 * MS))["level"] == "warning"

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interfaces.main.settings.origin import COMMAND_LINE, Given, SettingsError
+from interfaces.main.settings.sources import Settings, load_settings
+
+
+def load(
+    set_: dict[str, str] | None = None,
+    env: dict[str, str] | None = None,
+    file: Path | None = None,
+) -> Settings:
+    given = {name: Given(text, f"{COMMAND_LINE} --set") for name, text in (set_ or {}).items()}
+    return load_settings(given, env or {}, file)
+
+
+def one_line(failure: pytest.ExceptionInfo[SettingsError]) -> str:
+    text = str(failure.value)
+    assert "\n" not in text
+    return text
+
+
+def test_the_command_line_wins_over_environment_over_file_over_default(tmp_path: Path) -> None:
+    file = tmp_path / "ottla.toml"
+    file.write_text('num.partitions = 2\nfetch.max.bytes = 2048\nflush = "os"\n')
+    settings = load(
+        {"num.partitions": "4"},
+        {"OTTLA_NUM_PARTITIONS": "3", "KAFKA_FETCH_MAX_BYTES": "4096"},
+        file,
+    )
+    assert settings.broker.num_partitions == 4
+    assert settings.origin("num.partitions") == "command line --set"
+    assert settings.broker.fetch_max_bytes == 4096
+    assert settings.origin("fetch.max.bytes") == "environment KAFKA_FETCH_MAX_BYTES"
+    assert settings.broker.flush == "os"
+    assert settings.origin("flush") == f"file {file}"
+    assert settings.origin("node.id") == "default"
+
+
+def test_a_wrong_value_names_key_value_place_and_what_is_allowed() -> None:
+    with pytest.raises(SettingsError) as failure:
+        load(env={"KAFKA_NUM_PARTITIONS": "many"})
+    assert one_line(failure) == (
+        "num.partitions = 'many' (environment KAFKA_NUM_PARTITIONS) is not allowed: "
+        "expected a whole number between 1 and 2147483647"
+    )
+
+
+def test_unknown_names_give_one_warning_that_names_them_all() -> None:
+    settings = load({"nope": "1"}, {"KAFKA_PROCESS_ROLES": "broker", "OTTLA_X": "2"})
+    assert settings.warnings == ["settings with no effect here: nope, process.roles, x"]
+
+
+KRAFT = """
+process.roles=broker,controller
+node.id=7
+controller.quorum.voters=7@localhost:9093
+listeners=PLAINTEXT://:9092,CONTROLLER://:9093
+advertised.listeners=PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL
+log.dirs=/tmp/kraft-combined-logs
+num.partitions=1
+offsets.topic.replication.factor=1
+log.retention.hours=168
+"""
+
+
+def test_kafkas_own_server_properties_works_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text(KRAFT)
+    settings = load(file=file)
+    assert settings.broker.node_id == 7
+    [listener] = settings.listeners
+    assert (listener.name, listener.host, listener.port) == ("PLAINTEXT", "", 9092)
+    assert (listener.advertised_host, listener.advertised_port) == ("localhost", 9092)
+    assert settings.storage.folder == Path("/tmp/kraft-combined-logs")
+    assert settings.warnings == [
+        "listener CONTROLLER is not opened: there is no controller here",
+        (
+            "settings with no effect here: controller.listener.names, controller.quorum.voters, "
+            "inter.broker.listener.name, offsets.topic.replication.factor, process.roles"
+        ),
+    ]
+
+
+def test_older_names_stand_for_newer_ones() -> None:
+    settings = load({"broker.id": "3", "log.dir": "/data"})
+    assert settings.broker.node_id == 3
+    assert settings.storage.folder == Path("/data")
+    assert settings.warnings == []
+    assert load({"broker.id": "-1"}).broker.node_id == 1
+    assert load({"log.dir": "/a", "log.dirs": "/b"}).storage.folder == Path("/b")
+
+
+def test_nothing_advertised_means_nothing_fixed() -> None:
+    [listener] = load().listeners
+    assert (listener.host, listener.port) == ("127.0.0.1", 9092)
+    assert (listener.advertised_host, listener.advertised_port) == (None, None)
+
+
+def test_several_listeners_are_advertised_by_name() -> None:
+    inside, outside = load(
+        {
+            "listeners": "INSIDE://0.0.0.0:9092,OUTSIDE://[::1]:0",
+            "advertised.listeners": "OUTSIDE://broker.example:0",
+        }
+    ).listeners
+    assert inside.everywhere
+    assert inside.advertised_host is None
+    assert (outside.host, outside.advertised_host) == ("::1", "broker.example")
+    assert outside.advertised_port is None
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"listeners": "9092"}, r"listeners = '9092' .* expected \[NAME://\]HOST:PORT"),
+        ({"listeners": ""}, "at least one listener"),
+        ({"listeners": "CONTROLLER://:1"}, "at least one listener"),
+        ({"listeners": "SSL://:1"}, "SSL, which is not built yet"),
+        (
+            {"listeners": "X://:1", "listener.security.protocol.map": "X:SASL_SSL"},
+            "SASL_SSL, which is not built yet",
+        ),
+        ({"listener.security.protocol.map": "X:Y"}, "NAME:PROTOCOL"),
+        ({"advertised.listeners": "PLAINTEXT://0.0.0.0:1"}, "clients can connect to"),
+        ({"advertised.listeners": "OTHER://h:1"}, "names that `listeners` has"),
+        ({"storage": "sqlite:///x"}, "storage = 'sqlite:///x' .* expected memory://, lmdb://"),
+        ({"storage": "memory://x"}, "expected memory://"),
+        ({"storage": "lmdb://x"}, "lmdb:///a/folder"),
+        ({"log.dirs": ""}, "expected a folder"),
+        ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two folders"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(given: dict[str, str], words: str) -> None:
+    with pytest.raises(SettingsError, match=words) as failure:
+        load(given)
+    one_line(failure)
+
+
+def test_the_storage_engine_is_chosen_by_url() -> None:
+    assert load({"storage": "memory://"}).storage.folder is None
+    assert load({"storage": "lmdb:///var/x"}).storage.url == "lmdb:///var/x"
+    assert load({"storage": "lmdb://", "log.dirs": "/d"}).storage.folder == Path("/d")
+
+
+def test_a_data_folder_on_the_command_line_wins_over_one_in_the_environment() -> None:
+    settings = load({"log.dirs": "/mine"}, {"OTTLA_STORAGE": "lmdb:///theirs"})
+    assert settings.storage.folder == Path("/mine")
+
+
+def test_of_several_folders_the_first_is_used_and_said_so() -> None:
+    settings = load({"log.dirs": "/a,/b"})
+    assert settings.storage.folder == Path("/a")
+    assert settings.warnings == ["of log.dirs only the first folder is used: /a"]
