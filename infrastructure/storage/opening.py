@@ -73,13 +73,16 @@ class Storage:
         self.start_flush = start_flush
 
 
-def open_storage(url: str, flush: Flush = "commit") -> Storage:
-    """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened."""
+def open_storage(url: str, flush: Flush = "commit", map_size_bytes: int | None = None) -> Storage:
+    """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
+
+    `map_size_bytes` is for LMDB where less address space than usual is to be reserved.
+    """
     scheme, separator, place = url.partition("://")
     if separator and scheme == "memory" and not place:
         return _open_memory()
     if separator and scheme == "lmdb" and place:
-        return _open_lmdb(Path(place), flush)
+        return _open_lmdb(Path(place), flush, map_size_bytes)
     raise UnknownStorage(f"storage '{url}' is not known; allowed: {ALLOWED}")
 
 
@@ -98,14 +101,14 @@ def _open_memory() -> Storage:
     )
 
 
-def _open_lmdb(folder: Path, flush: Flush) -> Storage:
+def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None) -> Storage:
     from infrastructure.storage.lmdb.commit import LmdbCommit
-    from infrastructure.storage.lmdb.environment import LmdbEnvironment
+    from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
     from infrastructure.storage.lmdb.state_store import LmdbStateStore
     from infrastructure.storage.lmdb.write_pass import WritePass
 
-    environment = LmdbEnvironment(folder, flush)
+    environment = LmdbEnvironment(folder, flush, map_size_bytes or MAP_SIZE_BYTES)
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
     warning = None if flush == "commit" else POWER_LOSS_WARNING.format(flush=flush)

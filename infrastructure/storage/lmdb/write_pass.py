@@ -52,7 +52,7 @@ class WritePass:
         self.abort()
 
     def lose(self, error: lmdb.Error) -> None:
-        """An fsync failed: the system may have dropped what it could not write."""
+        """An fsync beside the commits failed: what they promised may have been dropped."""
         self._lost = storage_failed("could not flush; restart the broker", error)
 
     def abort(self) -> None:
@@ -68,9 +68,9 @@ class WritePass:
                 txn.commit()
             except lmdb.Error as error:
                 self._full = isinstance(error, lmdb.MapFullError)
+                # No reason to stop for good, even for an fsync that failed: the root was not moved,
+                # and the pages that may be lost belong to nothing.
                 self._failure = storage_failed("could not commit", error)
-                if error.code == errno.EIO:
-                    self.lose(error)
             else:
                 self._environment.grow_in_time()
                 return None
@@ -102,8 +102,9 @@ def _reason(error: lmdb.Error) -> str:
         return "its map is full"
     if isinstance(error, lmdb.DiskError):
         return "no space is left on the disk"
-    if error.code == errno.EIO:
-        return "the disk reported an input/output error"
+    if getattr(error, "code", 0) == errno.EIO:
+        # LMDB says so too where the disk took only a part of what was written.
+        return "the disk is full, or reported an input/output error"
     if isinstance(error, lmdb.PanicError):
         return "an earlier commit failed halfway; restart the broker"
     return str(error)

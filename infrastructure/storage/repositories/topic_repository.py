@@ -1,0 +1,72 @@
+"""Topics as rows, the same for every engine.
+
+topics          name -> {"id", "partitions", "configs"}
+doomed          partition id -> nothing: data of a deleted topic that is still to be dropped
+counters        "partition_ids" -> the first id that was never given
+"""
+
+from __future__ import annotations
+
+import json
+from struct import Struct
+
+from application.ports.state_store import StateStore
+from domain.topics.topic import Topic
+
+_TOPICS = "topics"
+_DOOMED = "doomed"
+_COUNTERS = "counters"
+_PARTITION_IDS = b"partition_ids"
+
+_PARTITION_ID = Struct(">I")
+
+
+class StoredTopicRepository:
+    __slots__ = ("_next_partition_id", "_state")
+
+    def __init__(self, state: StateStore) -> None:
+        self._state = state
+        # Ahead of the row when a commit failed: what was given once may have been staged once.
+        self._next_partition_id = int(state.get(_COUNTERS, _PARTITION_IDS) or 0)
+
+    def load(self) -> list[Topic]:
+        return [_topic(name, row) for name, row in self._state.scan(_TOPICS)]
+
+    def save(self, topic: Topic) -> None:
+        self._state.put(_TOPICS, topic.name.encode(), _row(topic))
+
+    def delete(self, topic: Topic) -> None:
+        self._state.put(_TOPICS, topic.name.encode(), None)
+        for partition_id in topic.partition_ids:
+            self._state.put(_DOOMED, _PARTITION_ID.pack(partition_id), b"")
+
+    def reserve_partition_ids(self, count: int) -> tuple[int, ...]:
+        first = self._next_partition_id
+        self._next_partition_id = first + count
+        self._state.put(_COUNTERS, _PARTITION_IDS, b"%d" % self._next_partition_id)
+        return tuple(range(first, first + count))
+
+    def doomed_partitions(self) -> list[int]:
+        return [_PARTITION_ID.unpack(key)[0] for key, _ in self._state.scan(_DOOMED)]
+
+    def dropped(self, partition_id: int) -> None:
+        self._state.put(_DOOMED, _PARTITION_ID.pack(partition_id), None)
+
+
+def _row(topic: Topic) -> bytes:
+    row = {
+        "id": topic.topic_id.hex(),
+        "partitions": topic.partition_ids,
+        "configs": dict(topic.configs),
+    }
+    return json.dumps(row, separators=(",", ":")).encode()
+
+
+def _topic(name: bytes, row: bytes) -> Topic:
+    values = json.loads(row)
+    return Topic(
+        name.decode(),
+        bytes.fromhex(values["id"]),
+        tuple(values["partitions"]),
+        values["configs"],
+    )

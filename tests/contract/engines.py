@@ -1,0 +1,74 @@
+"""The engines that every contract is held against. A new one is one more row in ENGINES."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from domain.errors import StorageFailed
+from infrastructure.storage.opening import Storage, open_storage
+
+
+class Engine:
+    def __init__(
+        self,
+        open_in: Callable[[Path], Storage],
+        persistent: bool = False,
+        open_small: Callable[[Path], Storage] | None = None,
+    ) -> None:
+        self.open_in = open_in
+        #: What is committed is there again when it is opened again.
+        self.persistent = persistent
+        #: Opens a store that 4 MiB do not fit into; None where a commit cannot fail.
+        self.open_small = open_small
+
+
+def _small_lmdb(folder: Path) -> Storage:
+    return open_storage(f"lmdb://{folder}/store", "os", map_size_bytes=1 << 20)
+
+
+ENGINES = {
+    "memory": Engine(lambda folder: open_storage("memory://")),
+    "lmdb-commit": Engine(
+        lambda folder: open_storage(f"lmdb://{folder}/store", "commit"),
+        persistent=True,
+        open_small=_small_lmdb,
+    ),
+    "lmdb-interval": Engine(
+        lambda folder: open_storage(f"lmdb://{folder}/store", "interval"), persistent=True
+    ),
+    "lmdb-os": Engine(lambda folder: open_storage(f"lmdb://{folder}/store", "os"), persistent=True),
+}
+
+
+class OpenStore:
+    """One store of an engine, with words for what tests do with it."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine = engine
+        self.folder = folder
+        self._use(engine.open_in(folder))
+
+    def _use(self, storage: Storage) -> None:
+        self.storage = storage
+        self.log = storage.log
+        self.state = storage.state
+
+    def commit(self) -> StorageFailed | None:
+        outcomes: list[StorageFailed | None] = []
+        self.storage.commit.commit(outcomes.append)
+        assert len(outcomes) == 1
+        return outcomes[0]
+
+    def keep(self) -> None:
+        assert self.commit() is None
+
+    def everything(self, partition_id: int) -> bytes:
+        return self.log.read(partition_id, 0, 1 << 62, 1 << 62, True)
+
+    def reopen(self) -> None:
+        self.storage.commit.close()
+        self._use(self.engine.open_in(self.folder))
+
+    def close(self) -> None:
+        self.storage.commit.close()

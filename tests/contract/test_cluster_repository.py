@@ -1,0 +1,32 @@
+"""ClusterRepository over every engine."""
+
+from __future__ import annotations
+
+from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
+from tests.contract.engines import OpenStore
+
+
+def test_a_new_cluster_has_no_id_and_has_given_no_producer_ids(store: OpenStore) -> None:
+    cluster = StoredClusterRepository(store.state)
+
+    assert cluster.cluster_id() is None
+    assert cluster.next_producer_id() == 0
+
+
+def test_the_cluster_id_stays(lasting_store: OpenStore) -> None:
+    cluster = StoredClusterRepository(lasting_store.state)
+    cluster.name_cluster("x7pV1nXkTcGf0o5H0x2qzA")
+    lasting_store.keep()
+    lasting_store.reopen()
+
+    cluster = StoredClusterRepository(lasting_store.state)
+    assert cluster.cluster_id() == "x7pV1nXkTcGf0o5H0x2qzA"
+
+
+def test_reserved_producer_ids_count_with_the_commit(store: OpenStore) -> None:
+    cluster = StoredClusterRepository(store.state)
+    cluster.reserve_producer_ids(1000)
+    assert cluster.next_producer_id() == 0
+
+    store.keep()
+    assert cluster.next_producer_id() == 1000

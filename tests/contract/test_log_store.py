@@ -1,0 +1,249 @@
+"""LogStore: the same promises, whatever the engine."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.contract.engines import OpenStore
+
+ALL = 1 << 62
+
+
+def append_three(store: OpenStore, partition_id: int = 7) -> list[bytes]:
+    """Offsets 0-9, 10-14 and, after a gap, 30-39."""
+    batches = [b"a" * 100, b"b" * 200, b"c" * 300]
+    for last_offset, batch in zip((9, 14, 39), batches, strict=True):
+        store.log.append(partition_id, last_offset, batch)
+    store.keep()
+    return batches
+
+
+def test_staged_batches_are_invisible_until_the_commit(store: OpenStore) -> None:
+    store.log.append(7, 9, b"batch", 1000)
+
+    assert store.everything(7) == b""
+    assert store.log.headers(7, 0, 10) == []
+    assert store.log.at_timestamp(7, 2000) == 0
+    assert store.log.partition_ids() == []
+
+    store.keep()
+
+    assert store.everything(7) == b"batch"
+    assert store.log.headers(7, 0, 10) == [b"batch"]
+    assert store.log.at_timestamp(7, 2000) == 10
+    assert store.log.partition_ids() == [7]
+
+
+def test_a_partition_nobody_wrote_to_reads_as_empty(store: OpenStore) -> None:
+    append_three(store, 7)
+
+    for partition_id in (6, 8):
+        assert store.everything(partition_id) == b""
+        assert store.log.headers(partition_id, 0, 10) == []
+        assert store.log.at_timestamp(partition_id, 1) == 0
+
+
+@pytest.mark.parametrize(
+    "offset, expected",
+    [(0, "abc"), (9, "abc"), (10, "bc"), (12, "bc"), (15, "c"), (29, "c"), (39, "c"), (40, "")],
+)
+def test_reading_starts_with_the_batch_that_holds_the_offset_or_the_next_one(
+    store: OpenStore, offset: int, expected: str
+) -> None:
+    batches = dict(zip("abc", append_three(store), strict=True))
+
+    read = store.log.read(7, offset, ALL, ALL, True)
+
+    assert read == b"".join(batches[name] for name in expected)
+    assert type(read) is bytes
+
+
+def test_reading_does_not_run_on_into_the_next_partition(store: OpenStore) -> None:
+    batches = append_three(store, 7)
+    append_three(store, 8)
+
+    assert store.everything(7) == b"".join(batches)
+    assert store.log.read(7, 40, ALL, ALL, True) == b""
+
+
+@pytest.mark.parametrize(
+    "end_offset, expected", [(9, 0), (10, 1), (14, 1), (15, 2), (39, 2), (40, 3)]
+)
+def test_only_batches_wholly_below_the_end_offset_are_read(
+    store: OpenStore, end_offset: int, expected: int
+) -> None:
+    batches = append_three(store)
+
+    assert store.log.read(7, 0, end_offset, ALL, True) == b"".join(batches[:expected])
+
+
+@pytest.mark.parametrize("max_bytes, expected", [(0, 0), (99, 0), (100, 1), (299, 1), (300, 2)])
+def test_as_many_whole_batches_are_read_as_fit(
+    store: OpenStore, max_bytes: int, expected: int
+) -> None:
+    batches = append_three(store)
+
+    assert store.log.read(7, 0, ALL, max_bytes, False) == b"".join(batches[:expected])
+    at_least_one = b"".join(batches[: max(expected, 1)])
+    assert store.log.read(7, 0, ALL, max_bytes, True) == at_least_one
+
+
+def test_whole_first_does_not_reach_beyond_the_end_offset(store: OpenStore) -> None:
+    append_three(store)
+
+    assert store.log.read(7, 10, 12, 1, True) == b""
+
+
+def test_headers_are_the_first_61_bytes_of_so_many_batches(store: OpenStore) -> None:
+    batches = append_three(store)
+    headers = [batch[:61] for batch in batches]
+
+    assert store.log.headers(7, 0, 2) == headers[:2]
+    assert store.log.headers(7, 12, 10) == headers[1:]
+    assert store.log.headers(7, 40, 10) == []
+    assert all(type(header) is bytes for header in store.log.headers(7, 0, 3))
+
+
+def test_the_index_leads_close_to_the_first_batch_with_a_timestamp(store: OpenStore) -> None:
+    store.log.append(7, 9, b"a", 1000)
+    store.log.append(7, 19, b"b")
+    store.log.append(7, 29, b"c", 2000)
+    store.log.append(8, 99, b"d", 500)
+    store.keep()
+
+    assert [store.log.at_timestamp(7, t) for t in (0, 1000, 1001, 2000, 2001)] == [0, 0, 10, 10, 30]
+    assert [store.log.at_timestamp(8, t) for t in (500, 501, 1 << 62)] == [0, 100, 100]
+    assert store.log.at_timestamp(7, -5) == 0
+
+
+def test_an_equal_largest_timestamp_moves_its_index_entry(store: OpenStore) -> None:
+    store.log.append(7, 9, b"a", 1000)
+    store.keep()
+    store.log.append(7, 19, b"b", 1000)
+    store.keep()
+
+    assert store.log.at_timestamp(7, 1001) == 20
+
+
+@pytest.mark.parametrize("as_buffer", [bytearray, memoryview])
+def test_the_callers_buffer_may_change_right_after_the_call(
+    store: OpenStore, as_buffer: type[bytearray | memoryview]
+) -> None:
+    frame = bytearray(os.urandom(5000))
+    expected = bytes(frame[13:4013])
+    view = memoryview(frame)[13:4013]
+    store.log.append(7, 0, view if as_buffer is memoryview else bytearray(view))
+    frame[:] = bytes(len(frame))
+    store.keep()
+
+    assert store.everything(7) == expected
+
+
+def test_a_buffer_is_not_held_after_the_call(store: OpenStore) -> None:
+    frame = bytearray(5000)
+    with memoryview(frame) as view:
+        store.log.append(7, 0, view)
+    frame.clear()  # BufferError when a view of it is still held
+    store.keep()
+
+
+def test_what_was_read_stays_what_it_is(store: OpenStore) -> None:
+    store.log.append(7, 0, b"x" * 20_000)
+    store.keep()
+    read = store.everything(7)
+
+    assert store.log.drop(7, 10)
+    store.keep()
+    for offset in range(5):
+        store.log.append(8, offset, b"y" * 20_000)
+        store.keep()
+
+    assert read == b"x" * 20_000
+
+
+def test_a_huge_batch_comes_back_whole(store: OpenStore) -> None:
+    batch = os.urandom(10 << 20)
+    store.log.append(7, 0, batch)
+    store.log.append(7, 1, b"small")
+    store.keep()
+
+    assert store.log.read(7, 0, ALL, 1, True) == batch
+    assert store.everything(7) == batch + b"small"
+    assert store.log.headers(7, 0, 2) == [batch[:61], b"small"]
+
+
+def test_many_partitions_are_kept_apart(store: OpenStore) -> None:
+    ids = [*range(500), 1 << 20, (1 << 32) - 1]
+    for partition_id in reversed(ids):
+        store.log.append(partition_id, 4, b"of %d" % partition_id, 1000 + partition_id)
+    store.keep()
+
+    assert store.log.partition_ids() == ids
+    assert all(store.everything(i) == b"of %d" % i for i in ids)
+    assert all(store.log.at_timestamp(i, 1001 + i) == 5 for i in ids)
+
+
+def test_a_deleted_partition_is_dropped_in_slices(store: OpenStore) -> None:
+    for offset in range(10):
+        store.log.append(7, offset, b"%d" % offset, offset)
+    append_three(store, 6)
+    append_three(store, 8)
+    others = store.everything(6)
+
+    answers = []
+    for _ in range(3):
+        answers.append(store.log.drop(7, 4))
+        store.keep()
+
+    assert answers == [False, False, True]
+    assert store.log.partition_ids() == [6, 8]
+    assert store.everything(7) == b""
+    assert store.log.at_timestamp(7, 100) == 0
+    assert (store.everything(6), store.everything(8)) == (others, others)
+
+
+def test_a_drop_is_invisible_until_the_commit(store: OpenStore) -> None:
+    batches = append_three(store)
+
+    assert store.log.drop(7, 100)
+    assert store.everything(7) == b"".join(batches)
+    store.keep()
+
+    assert store.everything(7) == b""
+
+
+def test_two_drops_of_one_pass_go_on_where_the_first_ended(store: OpenStore) -> None:
+    batches = append_three(store)
+
+    assert not store.log.drop(7, 1)
+    assert not store.log.drop(7, 1)
+    store.keep()
+    assert store.everything(7) == batches[2]
+
+    assert store.log.drop(7, 1)
+    store.keep()
+    assert store.log.partition_ids() == []
+
+
+def test_a_partition_without_batches_is_dropped_at_once(store: OpenStore) -> None:
+    assert store.log.drop(7, 1)
+    store.keep()
+
+
+def test_committed_batches_are_there_after_a_restart(lasting_store: OpenStore) -> None:
+    store = lasting_store
+    batches = append_three(store)
+    store.log.append(7, 49, b"d", 1000)
+    store.keep()
+    store.log.append(7, 59, b"staged and never committed")
+
+    store.reopen()
+
+    assert store.everything(7) == b"".join(batches) + b"d"
+    assert store.log.at_timestamp(7, 1001) == 50
+    assert store.log.partition_ids() == [7]
+    store.log.append(7, 59, b"e")
+    store.keep()
+    assert store.log.read(7, 50, ALL, ALL, True) == b"e"

@@ -1,0 +1,153 @@
+"""LogStore against a model of twenty lines, under any order of calls that hypothesis finds."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.contract.engines import ENGINES, Engine, OpenStore
+
+
+class Model:
+    """What a LogStore is, without any thought for speed."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, list[tuple[int, bytes]]] = {}
+        self.index: dict[int, list[tuple[int, int]]] = {}
+
+    def append(self, partition_id: int, last_offset: int, batch: bytes, timestamp: int) -> None:
+        self.batches.setdefault(partition_id, []).append((last_offset, batch))
+        if timestamp >= 0:
+            self.index.setdefault(partition_id, []).append((timestamp, last_offset))
+
+    def read(self, partition_id: int, offset: int, end: int, limit: int, whole: bool) -> bytes:
+        read = b""
+        for last_offset, batch in self.batches.get(partition_id, []):
+            if last_offset < offset:
+                continue
+            fits = len(read) + len(batch) <= limit or (whole and not read)
+            if last_offset >= end or not fits:
+                break
+            read += batch
+        return read
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        entries = self.index.get(partition_id, [])
+        return max((offset + 1 for t, offset in entries if t < timestamp), default=0)
+
+    def drop(self, partition_id: int, count: int) -> bool:
+        del self.batches.setdefault(partition_id, [])[:count]
+        if not self.batches[partition_id]:
+            del self.batches[partition_id]
+            self.index.pop(partition_id, None)
+        return partition_id not in self.batches
+
+
+PARTITIONS = st.integers(0, 3)
+OFFSETS = st.integers(0, 60)
+
+
+class LogStoreMachine(RuleBasedStateMachine):
+    engine: Engine
+
+    @initialize()
+    def open(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = OpenStore(self.engine, Path(self.folder.name))
+        self.kept = Model()
+        self.staged = Model()
+        self.ends: dict[int, tuple[int, int]] = {}
+        self.dropped: set[int] = set()
+
+    @rule(
+        partition_id=PARTITIONS,
+        records=st.integers(1, 5),
+        gap=st.sampled_from([0, 0, 0, 7]),
+        size_bytes=st.sampled_from([1, 61, 100, 5000]),
+        later_ms=st.none() | st.integers(0, 3),
+    )
+    def append(
+        self, partition_id: int, records: int, gap: int, size_bytes: int, later_ms: int | None
+    ) -> None:
+        if partition_id in self.dropped:
+            return
+        next_offset, largest = self.ends.get(partition_id, (0, 0))
+        last_offset = next_offset + gap + records - 1
+        timestamp = -1 if later_ms is None else largest + later_ms
+        self.ends[partition_id] = (last_offset + 1, max(largest, timestamp))
+        batch = bytearray(b"%d/%d " % (partition_id, last_offset) * size_bytes)[:size_bytes]
+        self.staged.append(partition_id, last_offset, bytes(batch), timestamp)
+        self.store.log.append(partition_id, last_offset, memoryview(batch), timestamp)
+        batch[:] = bytes(size_bytes)
+
+    @rule(partition_id=PARTITIONS, count=st.integers(1, 4))
+    def drop(self, partition_id: int, count: int) -> None:
+        self.dropped.add(partition_id)
+        expected = self.staged.drop(partition_id, count)
+        assert self.store.log.drop(partition_id, count) == expected
+
+    @rule()
+    def commit(self) -> None:
+        self.store.keep()
+        self.kept = copy.deepcopy(self.staged)
+
+    @precondition(lambda self: self.engine.persistent)
+    @rule()
+    def reopen_without_commit(self) -> None:
+        self.store.reopen()
+        self.staged = copy.deepcopy(self.kept)
+        self.ends = {
+            partition_id: (batches[-1][0] + 1, max(self.kept.index.get(partition_id, [(0, 0)]))[0])
+            for partition_id, batches in self.kept.batches.items()
+        }
+
+    @rule(
+        partition_id=PARTITIONS,
+        offset=OFFSETS,
+        end=OFFSETS,
+        limit=st.sampled_from([0, 61, 200, 6000, 1 << 40]),
+        whole=st.booleans(),
+    )
+    def read(self, partition_id: int, offset: int, end: int, limit: int, whole: bool) -> None:
+        wanted = (partition_id, offset, end, limit, whole)
+        assert self.store.log.read(*wanted) == self.kept.read(*wanted)
+
+    @rule(partition_id=PARTITIONS, offset=OFFSETS, limit=st.integers(0, 5))
+    def headers(self, partition_id: int, offset: int, limit: int) -> None:
+        batches = self.kept.batches.get(partition_id, [])
+        expected = [batch[:61] for last_offset, batch in batches if last_offset >= offset][:limit]
+        assert self.store.log.headers(partition_id, offset, limit) == expected
+
+    @rule(partition_id=PARTITIONS, timestamp=st.integers(-1, 40))
+    def at_timestamp(self, partition_id: int, timestamp: int) -> None:
+        if partition_id not in self.dropped:  # nobody asks once a partition is being dropped
+            expected = self.kept.at_timestamp(partition_id, timestamp)
+            assert self.store.log.at_timestamp(partition_id, timestamp) == expected
+
+    @invariant()
+    def the_partitions_are_those_with_batches(self) -> None:
+        assert self.store.log.partition_ids() == sorted(self.kept.batches)
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            self.store.close()
+            self.folder.cleanup()
+
+
+@pytest.mark.parametrize("name", ["memory", "lmdb-os"])
+def test_a_log_store_does_what_its_model_does(name: str) -> None:
+    machine = type("Machine", (LogStoreMachine,), {"engine": ENGINES[name]})
+    run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40))

@@ -1,0 +1,144 @@
+"""PartitionRepository over every engine: a partition is what its log says, snapshot or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from crc32c import crc32c
+
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import resolve_topic_config
+from domain.messages.batch import RecordBatch
+from domain.partitions.partition import Partition
+from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from tests.contract.engines import OpenStore
+from tests.fakes.batches import TIMESTAMP, record_batch
+
+CONFIG = resolve_topic_config({}, BrokerConfig())
+PARTITION_ID = 7
+
+
+def new_partition() -> Partition:
+    return Partition(PARTITION_ID, "orders", 0, CONFIG)
+
+
+def append(store: OpenStore, partition: Partition, **fields: Any) -> None:
+    batch = RecordBatch(memoryview(record_batch(["a", "b", "c"], **fields)))
+    appended = partition.append(batch, TIMESTAMP, crc32c)
+    store.log.append(PARTITION_ID, appended.last_offset, batch.buffer, appended.indexed_timestamp)
+
+
+def facts(partition: Partition) -> dict[str, Any]:
+    producers = {
+        state.producer_id: (
+            state.epoch,
+            state.last_timestamp,
+            [
+                (b.first_sequence, b.last_sequence, b.base_offset, b.last_offset, b.timestamp)
+                for b in state.batches
+            ],
+        )
+        for state in partition.producers
+    }
+    return {
+        "next_offset": partition.next_offset,
+        "high_watermark": partition.high_watermark,
+        "max_timestamp": (partition.max_timestamp, partition.max_timestamp_offset),
+        "producers": producers,
+    }
+
+
+def fill(store: OpenStore, partition: Partition, batches: int, start: int = 0) -> None:
+    for number in range(start, start + batches):
+        producer = {"producer_id": number % 2, "epoch": 3, "sequence": number // 2 * 3}
+        append(store, partition, timestamp=TIMESTAMP + number, **producer)
+    append(store, partition, timestamp=TIMESTAMP - 1)
+
+
+def test_an_unknown_partition_is_empty(store: OpenStore) -> None:
+    partition = new_partition()
+    StoredPartitionRepository(store.log, store.state).recover(partition)
+
+    assert partition.next_offset == 0
+    assert len(partition.producers) == 0
+
+
+@pytest.mark.parametrize("snapshot_after", [None, 0, 5, 12])
+def test_a_partition_is_recovered_from_snapshot_and_log(
+    store: OpenStore, snapshot_after: int | None
+) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    original = new_partition()
+    fill(store, original, snapshot_after or 0)
+    if snapshot_after is not None:
+        partitions.snapshot(original)
+    fill(store, original, 14 - (snapshot_after or 0), start=snapshot_after or 0)
+    store.keep()
+    original.committed(original.end())
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+
+    assert facts(recovered) == facts(original)
+    assert recovered.next_offset == 16 * 3
+
+
+def test_more_headers_than_are_read_at_once_are_replayed(store: OpenStore) -> None:
+    original = new_partition()
+    fill(store, original, 2100)
+    store.keep()
+    original.committed(original.end())
+
+    recovered = new_partition()
+    StoredPartitionRepository(store.log, store.state).recover(recovered)
+
+    assert facts(recovered) == facts(original)
+
+
+def test_recovering_takes_back_what_was_never_committed(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    fill(store, partition, 3)
+    store.keep()
+    partition.committed(partition.end())
+    before = facts(partition)
+
+    lost = RecordBatch(memoryview(record_batch(["lost"], producer_id=9, epoch=0, sequence=0)))
+    partition.append(lost, TIMESTAMP, crc32c)
+    partitions.recover(partition)
+
+    assert facts(partition) == before
+
+
+def test_a_forgotten_snapshot_is_not_used(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    fill(store, partition, 3)
+    partitions.snapshot(partition)
+    store.keep()
+
+    partitions.forget(PARTITION_ID)
+    assert store.log.drop(PARTITION_ID, 100)
+    store.keep()
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+    assert recovered.next_offset == 0
+    assert store.state.scan("partitions") == []
+
+
+def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> None:
+    store = lasting_store
+    original = new_partition()
+    fill(store, original, 6)
+    StoredPartitionRepository(store.log, store.state).snapshot(original)
+    fill(store, original, 6, start=6)
+    store.keep()
+    original.committed(original.end())
+    store.reopen()
+
+    recovered = new_partition()
+    StoredPartitionRepository(store.log, store.state).recover(recovered)
+
+    assert facts(recovered) == facts(original)

@@ -1,0 +1,106 @@
+"""StateStore: rows, the same whatever the engine."""
+
+from __future__ import annotations
+
+from tests.contract.engines import OpenStore
+
+
+def test_staged_rows_are_invisible_until_the_commit(store: OpenStore) -> None:
+    store.state.put("topics", b"key", b"value")
+    assert store.state.get("topics", b"key") is None
+    assert store.state.scan("topics") == []
+
+    store.keep()
+    assert store.state.get("topics", b"key") == b"value"
+    assert store.state.scan("topics") == [(b"key", b"value")]
+
+
+def test_the_newest_value_of_a_row_counts(store: OpenStore) -> None:
+    store.state.put("topics", b"key", b"old")
+    store.state.put("topics", b"key", b"new")
+    store.state.put("topics", b"gone", b"value")
+    store.state.put("topics", b"gone", None)
+    store.state.put("topics", b"back", None)
+    store.state.put("topics", b"back", b"again")
+    store.keep()
+
+    assert store.state.scan("topics") == [(b"back", b"again"), (b"key", b"new")]
+
+
+def test_a_deleted_row_is_gone_with_the_commit(store: OpenStore) -> None:
+    store.state.put("topics", b"key", b"value")
+    store.keep()
+    store.state.put("topics", b"key", None)
+    assert store.state.get("topics", b"key") == b"value"
+
+    store.keep()
+    assert store.state.get("topics", b"key") is None
+
+
+def test_deleting_a_row_that_is_not_there_is_no_failure(store: OpenStore) -> None:
+    store.state.put("topics", b"never", None)
+    store.keep()
+
+
+def test_rows_come_in_the_order_of_their_keys(store: OpenStore) -> None:
+    keys = [b"", b"\x00", b"\x00\x01", b"a", b"a\x00", b"a\xff", b"b", b"\xff", b"\xff\xff"]
+    for key in reversed(keys):
+        store.state.put("rows", key, b"of " + key)
+    store.keep()
+
+    assert store.state.scan("rows") == [(key, b"of " + key) for key in keys]
+
+
+def test_tables_are_kept_apart_even_when_one_name_begins_another(store: OpenStore) -> None:
+    store.state.put("group", b"a", b"1")
+    store.state.put("groups", b"a", b"2")
+    store.state.put("grou", b"p\xff", b"3")
+    store.keep()
+
+    assert store.state.scan("group") == [(b"a", b"1")]
+    assert store.state.get("groups", b"a") == b"2"
+    assert store.state.scan("grou") == [(b"p\xff", b"3")]
+    assert store.state.scan("g") == []
+
+
+def test_an_empty_value_is_a_value(store: OpenStore) -> None:
+    store.state.put("doomed", b"key", b"")
+    store.keep()
+
+    assert store.state.get("doomed", b"key") == b""
+    assert store.state.scan("doomed") == [(b"key", b"")]
+
+
+def test_keys_may_be_as_long_as_a_group_id(store: OpenStore) -> None:
+    lengths = (400, 500, 503, 504, 505, 506, 507, 510, 511, 600, 30_000)
+    keys = [b"k" * n for n in lengths] + [b"k" * 29_999 + b"l", b"m"]
+    for key in reversed(keys):
+        store.state.put("groups", key, b"%d" % len(key))
+    store.keep()
+
+    assert store.state.scan("groups") == [(key, b"%d" % len(key)) for key in sorted(keys)]
+    assert all(store.state.get("groups", key) == b"%d" % len(key) for key in keys)
+
+    for key in keys:
+        store.state.put("groups", key, None)
+    store.keep()
+    assert store.state.scan("groups") == []
+
+
+def test_a_large_value_comes_back_whole(store: OpenStore) -> None:
+    value = bytes(range(256)) * 4000
+    store.state.put("partitions", b"key", value)
+    store.keep()
+
+    assert store.state.get("partitions", b"key") == value
+
+
+def test_rows_are_there_after_a_restart(lasting_store: OpenStore) -> None:
+    store = lasting_store
+    store.state.put("topics", b"key", b"value")
+    store.keep()
+    store.state.put("topics", b"staged", b"and never committed")
+
+    store.reopen()
+
+    assert store.state.scan("topics") == [(b"key", b"value")]

@@ -1,0 +1,74 @@
+"""SIGKILL while a store is written to: what was acknowledged is there, and no pass is torn.
+
+This does not show that fsync works: the page cache outlives a killed process. It shows that every
+moment of a commit can be the last one.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infrastructure.storage.opening import Flush, open_storage
+
+PARTITIONS = 3
+
+#: Each pass stages one batch in every partition and the pass's number as a row, then commits and
+#: says so. Sizes and contents follow from the offset alone.
+_WRITER = """
+import sys
+from infrastructure.storage.opening import open_storage
+from tests.crash.test_store_killed import PARTITIONS, batch_at
+
+storage = open_storage("lmdb://" + sys.argv[1], sys.argv[2])
+start_flush = storage.start_flush or (lambda: None)
+offset = int(storage.state.get("passes", b"next") or 0)
+while True:
+    for partition_id in range(PARTITIONS):
+        storage.log.append(partition_id, offset, batch_at(partition_id, offset), offset)
+    offset += 1
+    storage.state.put("passes", b"next", b"%d" % offset)
+    storage.commit.commit(lambda failure: print(offset if failure is None else failure, flush=True))
+    start_flush()
+"""
+
+
+def batch_at(partition_id: int, offset: int) -> bytes:
+    chance = random.Random(partition_id * 1_000_003 + offset)
+    return chance.randbytes(chance.choice([70, 300, 3000, 20_000]))
+
+
+def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:
+    """The passes that were acknowledged before the process was gone."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(folder), flush], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        for _ in range(passes):
+            acknowledged = writer.stdout.readline()
+        writer.kill()
+        # A line without its end was on its way: not yet an acknowledgement.
+        whole_lines = [acknowledged, *(line for line in writer.stdout if line.endswith("\n"))]
+    return int(whole_lines[-1])
+
+
+@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
+def test_acknowledged_batches_survive_a_kill(tmp_path: Path, flush: Flush) -> None:
+    chance = random.Random(flush)
+    for _ in range(5):
+        acknowledged = write_until_killed(tmp_path, flush, chance.randint(1, 150))
+
+        storage = open_storage(f"lmdb://{tmp_path}", flush)
+        try:
+            kept = int(storage.state.get("passes", b"next") or 0)
+            assert kept in (acknowledged, acknowledged + 1)
+            for partition_id in range(PARTITIONS):
+                expected = b"".join(batch_at(partition_id, offset) for offset in range(kept))
+                assert storage.log.read(partition_id, 0, 1 << 62, 1 << 62, True) == expected
+                assert storage.log.at_timestamp(partition_id, 1 << 62) == kept
+        finally:
+            storage.commit.close()

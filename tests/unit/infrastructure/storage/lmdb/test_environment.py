@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import os
+import resource
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import lmdb
+import pytest
+
+from infrastructure.storage.errors import StorageDamaged, StorageTooNew
+from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, Flush, LmdbEnvironment
+
+
+@contextmanager
+def limited(kind: int, limit: int) -> Iterator[None]:
+    before = resource.getrlimit(kind)
+    resource.setrlimit(kind, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, before)
+
+
+@contextmanager
+def rows_of(folder: Path) -> Iterator[lmdb.Transaction[bytes]]:
+    """The rows as an unknown version of Ottla might leave them."""
+    env = lmdb.Environment(str(folder), max_dbs=8)
+    with env.begin(db=env.open_db(b"rows"), write=True) as txn:
+        yield txn
+    env.close()
+
+
+def test_a_new_store_is_whole_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    LmdbEnvironment(folder, "os").close()
+
+    with rows_of(folder) as rows:
+        assert rows.get(b"store\0format") == b"%d" % FORMAT
+        assert len(rows.get(b"store\0id") or b"") == 32
+
+
+def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    LmdbEnvironment(folder, "os").close()
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for file in folder.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file
+
+
+@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
+def test_only_flush_commit_syncs_in_a_commit(tmp_path: Path, flush: Flush) -> None:
+    environment = LmdbEnvironment(tmp_path, flush)
+
+    flags = environment.env.flags()
+    assert flags["sync"] == flags["metasync"] == (flush == "commit")
+    assert not flags["writemap"]
+    environment.close()
+
+
+def test_the_map_is_vast_and_the_file_is_small(tmp_path: Path) -> None:
+    environment = LmdbEnvironment(tmp_path, "os")
+
+    assert environment.env.info()["map_size"] == MAP_SIZE_BYTES
+    assert (tmp_path / "data.mdb").stat().st_size < 1 << 16
+    environment.close()
+
+
+def test_where_address_space_is_short_the_map_is_smaller(tmp_path: Path) -> None:
+    with limited(resource.RLIMIT_AS, 100 << 30):
+        environment = LmdbEnvironment(tmp_path, "os")
+
+    assert environment.map_size_bytes == environment.env.info()["map_size"] == 64 << 30
+    environment.close()
+
+
+def test_reading_leaves_no_transaction_open(tmp_path: Path) -> None:
+    environment = LmdbEnvironment(tmp_path, "os")
+    for _ in range(3):
+        with environment.env.begin(buffers=True) as txn:
+            txn.get(b"store\0id", db=environment.rows)
+
+    transactions = [line.split()[2] for line in environment.env.readers().splitlines()[1:]]
+    assert set(transactions) <= {"-"}
+    environment.close()
+
+
+# ---- what is not a store, or no longer one
+
+
+def test_garbage_is_refused_and_left_alone(tmp_path: Path) -> None:
+    garbage = os.urandom(100_000)
+    (tmp_path / "data.mdb").write_bytes(garbage)
+
+    for _ in range(2):  # the second time too: nothing stays locked
+        with pytest.raises(StorageDamaged, match="cannot be read"):
+            LmdbEnvironment(tmp_path, "os")
+
+    assert (tmp_path / "data.mdb").read_bytes() == garbage
+
+
+def test_an_environment_of_another_program_is_refused(tmp_path: Path) -> None:
+    with lmdb.Environment(str(tmp_path)) as env, env.begin(write=True) as txn:
+        txn.put(b"theirs", b"value")
+
+    with pytest.raises(StorageDamaged, match="not Ottla's"):
+        LmdbEnvironment(tmp_path, "os")
+
+
+def test_a_newer_format_is_refused_in_one_line(tmp_path: Path) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    with rows_of(tmp_path) as rows:
+        rows.put(b"store\0format", b"99")
+
+    with pytest.raises(StorageTooNew) as refused:
+        LmdbEnvironment(tmp_path, "os")
+
+    assert str(refused.value) == (
+        f"the store in {tmp_path} has format 99; this version of Ottla knows formats up to {FORMAT}"
+    )
+
+
+@pytest.mark.parametrize("row", [b"store\0format", b"store\0id"])
+def test_a_store_without_its_identity_is_refused(tmp_path: Path, row: bytes) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    with rows_of(tmp_path) as rows:
+        rows.delete(row)
+
+    with pytest.raises(StorageDamaged, match="lost its format and id"):
+        LmdbEnvironment(tmp_path, "os")
+
+
+@pytest.mark.parametrize("missing_bytes", [1, 4096, 40_000])
+def test_a_file_that_was_cut_off_is_refused_before_it_is_touched(
+    tmp_path: Path, missing_bytes: int
+) -> None:
+    environment = LmdbEnvironment(tmp_path, "os")
+    with environment.env.begin(write=True) as txn:
+        txn.put(bytes(12), bytes(100_000), db=environment.batches)
+    environment.close()
+    data_file = tmp_path / "data.mdb"
+    os.truncate(data_file, data_file.stat().st_size - missing_bytes)
+
+    with pytest.raises(StorageDamaged, match="is cut off"):
+        LmdbEnvironment(tmp_path, "os")
+
+
+def test_a_file_may_lack_pages_at_its_end_that_are_free(tmp_path: Path) -> None:
+    environment = LmdbEnvironment(tmp_path, "os")
+    for number in range(20):
+        with environment.env.begin(write=True) as txn:
+            txn.put(b"%012d" % number, bytes(5000), db=environment.batches)
+    environment.close()
+    data_file = tmp_path / "data.mdb"
+    os.truncate(data_file, data_file.stat().st_size - 4096)
+
+    LmdbEnvironment(tmp_path, "os").close()
+
+
+@pytest.mark.parametrize("size_bytes", [100, 4096, 8191])
+def test_a_file_that_ends_within_its_first_pages_is_refused(
+    tmp_path: Path, size_bytes: int
+) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    os.truncate(tmp_path / "data.mdb", size_bytes)
+
+    with pytest.raises(StorageDamaged):
+        LmdbEnvironment(tmp_path, "os")
+
+
+def test_an_empty_file_is_a_store_that_was_never_made(tmp_path: Path) -> None:
+    (tmp_path / "data.mdb").write_bytes(b"")
+
+    LmdbEnvironment(tmp_path, "os").close()
