@@ -7,12 +7,13 @@ bytes that kio wrote itself are ever given to it: on others it can abort the who
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import importlib
 import io
 import random
 import typing
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from types import UnionType
 from typing import Any
 from uuid import UUID
@@ -20,8 +21,10 @@ from uuid import UUID
 from kio.schema.errors import ErrorCode
 from kio.serial import entity_writer
 
+from interfaces.kafka.wire.fields import Field
 from interfaces.kafka.wire.schema import Message, Request, Struct
 
+MILLISECOND = datetime.timedelta(milliseconds=1)
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 ERROR_CODES = list(ErrorCode)
 BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
@@ -50,10 +53,10 @@ def shape(annotation: Any) -> tuple[Any, bool, bool]:
 
 def random_entity(cls: Any, rng: random.Random) -> Any:
     hints = typing.get_type_hints(cls)
-    values = {}
-    for field in dataclasses.fields(cls):
+    values: dict[str, Any] = {}
+    for field in fields(cls):
         tagged = "tag" in field.metadata
-        if tagged and rng.random() < 0.4 and field.default is not dataclasses.MISSING:
+        if tagged and rng.random() < 0.4 and field.default is not MISSING:
             continue
         inner, is_array, nullable = shape(hints[field.name])
         kind = field.metadata.get("kafka_type")
@@ -107,7 +110,7 @@ def plain(value: Any, kind: str | None) -> Any:
         case "error_code":
             return int(value)
         case "timedelta_i32" | "timedelta_i64":
-            return round(value / datetime.timedelta(milliseconds=1))
+            return round(value / MILLISECOND)
         case "datetime_i64":
             return (
                 -1 if value is None else round((value - EPOCH) / datetime.timedelta(milliseconds=1))
@@ -115,13 +118,32 @@ def plain(value: Any, kind: str | None) -> Any:
     return value
 
 
-def assert_same(ours: Struct, theirs: Any, version: int) -> None:
-    fields = [(name, field) for name, field in type(ours).fields_.items() if field.is_in(version)]
-    their_fields = dataclasses.fields(theirs)
-    assert len(fields) == len(their_fields), (type(ours), fields)
-    for (name, declared), their_field in zip(fields, their_fields, strict=True):
+def pairs_of(ours: type[Struct], theirs: Any, version: int) -> Iterator[tuple[str, Field, Any]]:
+    """The fields of this version side by side: our name, our declaration, kio's field."""
+    declared = [(name, field) for name, field in ours.fields_.items() if field.is_in(version)]
+    for (name, field), their_field in zip(declared, fields(theirs), strict=True):
         assert name.startswith(their_field.name), (name, their_field.name)
-        assert declared.tag == their_field.metadata.get("tag"), name
+        assert field.tag == their_field.metadata.get("tag"), name
+        yield name, field, their_field
+
+
+def assert_same_declaration(ours: type[Struct], theirs: Any, version: int) -> None:
+    hints = typing.get_type_hints(theirs)
+    for name, field, their_field in pairs_of(ours, theirs, version):
+        kind = their_field.metadata.get("kafka_type")
+        inner, is_array, nullable = shape(hints[their_field.name])
+        assert is_array == (field.kind == "array"), name
+        if field.tag is None and kind not in ("uuid", "datetime_i64"):  # None is a number there
+            assert nullable == field.is_nullable_in(version), name
+        if kind is None:
+            struct = field.element.element if is_array else field.element
+            assert_same_declaration(struct, inner, version)
+        elif their_field.default is not MISSING:
+            assert plain(their_field.default, kind) == field.default, name
+
+
+def assert_same(ours: Struct, theirs: Any, version: int) -> None:
+    for name, _, their_field in pairs_of(type(ours), theirs, version):
         our_value, their_value = getattr(ours, name), getattr(theirs, their_field.name)
         kind = their_field.metadata.get("kafka_type")
         if kind is not None:

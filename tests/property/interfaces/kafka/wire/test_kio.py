@@ -13,6 +13,7 @@ from interfaces.kafka.wire.schema import Message
 from tests.property.interfaces.kafka.wire.every_message import VERSIONS, name_of
 from tests.property.interfaces.kafka.wire.kio_codec import (
     assert_same,
+    assert_same_declaration,
     kio_bytes,
     kio_class,
     random_entity,
@@ -21,7 +22,7 @@ from tests.property.interfaces.kafka.wire.kio_codec import (
 INSTANCES = 15
 
 
-@pytest.mark.parametrize(("message", "version"), VERSIONS, ids=name_of)
+@pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)
 def test_our_bytes_and_values_are_kios(message: type[Message], version: int) -> None:
     rng = random.Random(f"{message.__name__} {version}")
     theirs = kio_class(message, version)
@@ -34,3 +35,10 @@ def test_our_bytes_and_values_are_kios(message: type[Message], version: int) -> 
         assert end == 4 + len(encoded)
         assert_same(decoded, entity, version)
         assert b"".join(decoded.encode(version)) == encoded
+
+
+@pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)
+def test_what_may_be_null_and_what_is_default_is_as_kio_has_it(
+    message: type[Message], version: int
+) -> None:
+    assert_same_declaration(message, kio_class(message, version), version)
