@@ -232,7 +232,7 @@ class DecoderWriter:
         element: Field = field.element
         least = max(1, least_size(element, self.version, self.flexible))
         self.refuse_if(f"({count}) * {least} > limit - pos", "more elements than bytes left")
-        if len(FIXED_CODES.get(element.kind, "")) == 1:
+        if element.is_number:
             self.array_of_fixed(element, target, count, least)
             return
         items = source.fresh("a")

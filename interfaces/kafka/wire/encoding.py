@@ -182,6 +182,9 @@ class EncoderWriter:
         source.line(f"{item} = {value}")
         if not field.is_nullable_in(self.version):
             self.measure(field, item, size)
+            if field.kind == "array" and field.element.is_number:
+                self.array_of_numbers(field, item, size)
+                return
             self.length(field, size)
             self.content(field, item, size)
             return
@@ -204,8 +207,22 @@ class EncoderWriter:
         if not self.flexible:
             self.fixed("h" if field.kind == "string" else "i", size)
             return
-        self.flush()
-        self.append(f"one_byte[{size} + 1] if {size} < 127 else write_uvarint({size} + 1)")
+        with_length = self.pack_with("B", f"{size} + 1")
+        if not self.codes:
+            with_length = f"one_byte[{size} + 1]"
+        long = f"write_uvarint({size} + 1)"
+        self.append(f"{with_length} if {size} < 127 else {self.packed_before(long)}")
+        self.codes, self.values = "", []
+
+    def pack_with(self, codes: str, *values: str) -> str:
+        """The pack of all that waits together with some more."""
+        if not self.codes and codes == "B" and values == ("1",):
+            return repr(b"\x01")
+        packer = self.source.packer(self.codes + codes)
+        return f"{packer}({', '.join([*self.values, *values])})"
+
+    def packed_before(self, piece: str) -> str:
+        return f"{self.pack_with('')} + {piece}" if self.codes else piece
 
     def content(self, field: Field, item: str, size: str) -> None:
         self.flush()
@@ -226,13 +243,6 @@ class EncoderWriter:
     def array(self, field: Field, item: str, size: str) -> None:
         source = self.source
         element: Field = field.element
-        code = FIXED_CODES.get(element.kind, "")
-        if len(code) == 1:
-            with source.block(f"if {size} == 1:"):
-                self.append(f"{source.packer(code)}({item}[0])")
-            with source.block(f"elif {size}:"):
-                self.append(f"pack(f'>{{{size}}}{code}', *{item})")
-            return
         each = source.fresh("m")
         with source.block(f"for {each} in {item}:"):
             if element.kind == "struct":
@@ -240,3 +250,21 @@ class EncoderWriter:
             else:
                 self.field(element, each)
             self.flush()
+
+    def array_of_numbers(self, field: Field, item: str, size: str) -> None:
+        """Length and numbers go into the pack of what waits: most have one element or none."""
+        source = self.source
+        code = FIXED_CODES[field.element.kind]
+        length_code, length = ("B", f"{size} + 1") if self.flexible else ("i", size)
+        with source.block(f"if {size} == 1:"):
+            self.append(self.pack_with(length_code + code, length, f"{item}[0]"))
+        with source.block(f"elif not {size}:"):
+            self.append(self.pack_with(length_code, "1" if self.flexible else "0"))
+        with source.block(f"elif {size} < 127:"):
+            format = f"'>{self.codes}{length_code}{{{size}}}{code}'"
+            self.append(f"pack(f{format}, {', '.join([*self.values, length])}, *{item})")
+        with source.block("else:"):
+            long = f"write_uvarint({length})" if self.flexible else f"pack_i({length})"
+            source.packer("i")
+            self.append(self.packed_before(f"{long} + pack(f'>{{{size}}}{code}', *{item})"))
+        self.codes, self.values = "", []

@@ -69,6 +69,11 @@ class Field:
         self.element = element  # of an array: a Field; of a struct: its class
         self.default = TYPE_DEFAULTS.get(kind, 0) if default is IMPLIED else default
 
+    @property
+    def is_number(self) -> bool:
+        """Whether many of them are one struct format: `>12i`."""
+        return self.kind in FIXED_CODES and self.kind != "uuid"
+
     def is_in(self, version: int) -> bool:
         first, last = parse_versions(self.versions)
         return first <= version <= last

@@ -192,8 +192,9 @@ def compile_constructor(cls: StructType) -> Callable[..., None]:
             names[f"default{index}"] = field.default
             parameters.append(f"{name}=default{index}")
             lines.append(f" self.{name} = {name}")
-    separator = "*, " if parameters else ""
-    head = f"def __init__(self, {separator}{', '.join(parameters)}):\n"
+    # Not marked keyword-only, though mypy takes them as such: CPython fills in the defaults of
+    # positional parameters faster.
+    head = f"def __init__({', '.join(['self', *parameters])}):\n"
     exec(head + "\n".join(lines or [" pass"]), names)
     constructor: Callable[..., None] = names["__init__"]
     return constructor

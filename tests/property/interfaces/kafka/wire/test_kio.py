@@ -1,0 +1,44 @@
+"""Every message, every version, byte for byte as an independent codec has it.
+
+kio 0.6.5 knows all that we declare, so no version is left out.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from interfaces.kafka.wire.schema import Message
+from tests.property.interfaces.kafka.wire.every_message import VERSIONS, name_of
+from tests.property.interfaces.kafka.wire.kio_codec import (
+    assert_same,
+    assert_same_declaration,
+    kio_bytes,
+    kio_class,
+    random_entity,
+)
+
+INSTANCES = 15
+
+
+@pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)
+def test_our_bytes_and_values_are_kios(message: type[Message], version: int) -> None:
+    rng = random.Random(f"{message.__name__} {version}")
+    theirs = kio_class(message, version)
+    for _ in range(INSTANCES):
+        entity = random_entity(theirs, rng)
+        encoded = kio_bytes(entity)
+
+        decoded, end = message.decode(version, b"head" + encoded + b"tail", 4)
+
+        assert end == 4 + len(encoded)
+        assert_same(decoded, entity, version)
+        assert b"".join(decoded.encode(version)) == encoded
+
+
+@pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)
+def test_what_may_be_null_and_what_is_default_is_as_kio_has_it(
+    message: type[Message], version: int
+) -> None:
+    assert_same_declaration(message, kio_class(message, version), version)
