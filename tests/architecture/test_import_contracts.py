@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture.repository import ROOT
+
 SOURCES = {"domain", "application", "infrastructure", "interfaces"}
 
 
