@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -17,8 +16,3 @@ def tracked_files() -> tuple[str, ...]:
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, text=True
     )
     return tuple(name for name in listed.split("\0") if name and (ROOT / name).is_file())
-
-
-def snake_case(name: str) -> str:
-    """`DescribeTopicPartitions` is `describe_topic_partitions` in file names."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
