@@ -26,6 +26,15 @@ def test_that_is_expected_to_fail(): assert False
 def test_that_is_long(): pass
 """
 
+SKIPPED_WITHOUT_A_REASON = """
+import pytest
+
+def test_that_gives_no_reason(): pytest.skip()
+
+@pytest.mark.skip
+def test_that_gives_none_either(): pass
+"""
+
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
@@ -53,36 +62,29 @@ def test_each_kind_is_run_once_and_all_are_counted_on_the_last_line(tree: Path) 
 
 
 def test_long_tests_are_run_when_they_are_asked_for(tree: Path) -> None:
-    assert run(tree, "--long")[1][-1] == "3 passed, 0 failed, 2 skipped"
+    assert run(tree, "tests/unit", "--long")[1][-1] == "2 passed, 0 failed, 2 skipped"
 
 
 def test_a_skip_is_a_failure_where_everything_is_required(tree: Path) -> None:
-    code, lines = run(tree, "--require-all")
-    assert lines[-1] == "2 passed, 1 failed, 1 skipped"
+    code, lines = run(tree, "tests/unit", "--require-all")
+    assert lines[-1] == "1 passed, 1 failed, 1 skipped"
     assert any("skipped, with --require-all: no strace" in line for line in lines)
     assert code == 1
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import pytest\ndef test_that_gives_no_reason(): pytest.skip()\n",
-        "import pytest\n@pytest.mark.skip\ndef test_that_gives_no_reason(): pass\n",
-    ],
-)
-def test_a_skip_without_a_reason_is_a_failure(tree: Path, source: str) -> None:
-    (tree / "tests/unit/test_unit.py").write_text(source)
+def test_a_skip_without_a_reason_is_a_failure(tree: Path) -> None:
+    (tree / "tests/unit/test_unit.py").write_text(SKIPPED_WITHOUT_A_REASON)
     code, lines = run(tree, "tests/unit")
-    assert lines[-1] == "0 passed, 1 failed, 0 skipped"
+    assert lines[-1] == "0 passed, 2 failed, 0 skipped"
     assert code == 1
 
 
 def test_a_module_that_is_skipped_or_broken_is_not_overlooked(tree: Path) -> None:
     test = tree / "tests/unit/test_unit.py"
     test.write_text("import pytest\npytest.skip('no Java', allow_module_level=True)\n")
-    assert run(tree, "--require-all")[1][-1] == "1 passed, 1 failed, 0 skipped"
+    assert run(tree, "tests/unit", "--require-all")[1][-1] == "0 passed, 1 failed, 0 skipped"
     test.write_text("import nothing_of_that_name\n")
-    assert run(tree)[1][-1] == "1 passed, 1 failed, 0 skipped"
+    assert run(tree, "tests/unit")[1][-1] == "0 passed, 1 failed, 0 skipped"
 
 
 def test_chosen_paths_are_run_alone(tree: Path) -> None:
@@ -92,6 +94,6 @@ def test_chosen_paths_are_run_alone(tree: Path) -> None:
 
 
 def test_where_nothing_is_chosen_nothing_has_passed(tree: Path) -> None:
-    code, lines = run(tree, "-k", "of_no_such_name")
+    code, lines = run(tree, "tests/unit", "-k", "of_no_such_name")
     assert lines[-1] == "0 passed, 0 failed, 0 skipped"
     assert code != 0
