@@ -22,7 +22,7 @@ HOME = "ottla._app"
 FACADE = "interfaces/embed/__init__.py"
 
 
-class WheelHook(BuildHookInterface):  # type: ignore[type-arg, misc]
+class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("long" if config.getoption("--long") else "quick")
     for name in list(os.environ):
-        if name.startswith(("OTTLA_", "KAFKA_")):
+        if name.startswith(("OTTLA_", "KAFKA_")) and not name.startswith("OTTLA_TEST_"):
             del os.environ[name]
 
 

@@ -1,7 +1,18 @@
-"""`import ottla`: a broker for tests, notebooks and scripts, in a process of its own."""
+"""`import ottla`: a broker for tests, notebooks and scripts, in a process of its own.
+
+    import ottla
+
+    with ottla.Broker() as broker:
+        print(broker.bootstrap_servers)
+
+The installed package `ottla` is this module. It needs the standard library only: what the broker
+imports, and how busy it is, stays in the other process.
+"""
 
 from __future__ import annotations
 
+from interfaces.embed.broker import Broker, BrokerNotStarted
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = ["Broker", "BrokerNotStarted", "__version__"]

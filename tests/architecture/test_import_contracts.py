@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture.repository import ROOT
+
 SOURCES = {"domain", "application", "infrastructure", "interfaces"}
 
 
@@ -35,3 +36,14 @@ def test_only_the_standard_library_is_imported_from_outside_by(folder: str) -> N
         if module.partition(".")[0] not in SOURCES | sys.stdlib_module_names
     ]
     assert foreign == []
+
+
+@pytest.mark.parametrize("package", ["interfaces.kafka.wire", "interfaces.embed"])
+def test_what_could_be_a_library_of_its_own_imports_only_itself_of_ours(package: str) -> None:
+    ours = [
+        f"{source.relative_to(ROOT)}:{line} imports {module}"
+        for source in sorted((ROOT / package.replace(".", "/")).rglob("*.py"))
+        for line, module in imported(source)
+        if module.partition(".")[0] in SOURCES and not f"{module}.".startswith(f"{package}.")
+    ]
+    assert ours == []

@@ -1,0 +1,176 @@
+"""Broker: `ottla serve` in a child process, for as long as a `with` block lasts.
+
+The child is told everything over its command line and one pipe, its standard input. The pipe is
+also the leash: a byte on it asks the child to drain and end, and its end says the same, so the
+broker does not outlive a test run that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, ClassVar
+
+READY_POLL_S = 0.005
+
+#: Longer than the child gives itself.
+STOP_TIMEOUT_S = 15.0
+
+#: The parent's import path comes first over the pipe, so the child finds what the parent finds.
+BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.raw.readline()); "
+    f"from {__package__}.child import main; main()"
+)
+
+
+class BrokerNotStarted(RuntimeError):
+    """The broker did not come up; the message ends with what it wrote before it gave up."""
+
+
+class Broker:
+    """A broker on a free port of the loopback interface.
+
+    In memory unless `storage` (a URL) or `data` (a folder, kept) says otherwise. `settings` are
+    those of docs/settings.md, by their names; the environment's are not applied.
+    """
+
+    #: What is run: `interfaces.main`, wherever this package lies.
+    _main: ClassVar[str] = f"{(__package__ or '').rpartition('.')[0]}.main"
+
+    def __init__(
+        self,
+        *,
+        storage: str | None = None,
+        data: str | os.PathLike[str] | None = None,
+        settings: Mapping[str, object] | None = None,
+        start_timeout_s: float = 30.0,
+    ) -> None:
+        self._storage = "memory://" if storage is None and data is None else storage
+        self._data = None if data is None else Path(data).absolute()
+        self._settings = dict(settings or {})
+        self._start_timeout_s = start_timeout_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ready: dict[str, Any] = {}
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What a client takes as its bootstrap.servers: host and port of the first listener."""
+        listener = self._running()["listeners"][0]
+        return f"{listener['host']}:{listener['port']}"
+
+    @property
+    def pid(self) -> int:
+        return int(self._running()["pid"])
+
+    def log(self) -> str:
+        """What the broker has written so far: its request log and its complaints."""
+        self._running()
+        return self._read_log()
+
+    def start(self) -> None:
+        if self._process is not None:
+            raise RuntimeError("this broker has been started already")
+        import tempfile  # a third of the cost of `import ottla`, and `ottla serve` pays it too
+
+        self._folder = tempfile.TemporaryDirectory(prefix="ottla-", ignore_cleanup_errors=True)
+        with self._path("log").open("wb") as log:
+            self._process = self._spawn(log)
+        try:
+            self._ready = self._wait_until_ready(self._process)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Lets the broker answer what it was asked, then ends it; more than once does no harm."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        leash = process.stdin
+        assert leash is not None
+        try:
+            # A byte, because a process that was forked from this one may hold the pipe open.
+            leash.write(b"\n")
+            leash.close()
+        except OSError:
+            pass  # it has ended by itself
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Broker:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _path(self, name: str) -> Path:
+        return Path(self._folder.name, name)
+
+    def _running(self) -> dict[str, Any]:
+        if self._process is None:
+            raise RuntimeError("this broker is not running; use it in a `with` block")
+        return self._ready
+
+    def _read_log(self) -> str:
+        return self._path("log").read_text("utf-8", errors="replace")
+
+    def _arguments(self) -> list[str]:
+        arguments = ["--listen", "127.0.0.1:0", "--ready-file", str(self._path("ready"))]
+        arguments += ["--data", str(self._data or self._path("data")), "--log-format", "json"]
+        if self._storage is not None:
+            arguments += ["--storage", self._storage]
+        for name, value in self._settings.items():
+            arguments += ["--set", f"{name}={_as_setting(value)}"]
+        return arguments
+
+    def _spawn(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", BOOT, self._main, "serve", *self._arguments()],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
+            # Ctrl-C is for the parent, which then closes the broker in its own order.
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        path = json.dumps([os.path.abspath(entry) for entry in sys.path])
+        try:
+            process.stdin.write(path.encode() + b"\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended already; waiting for it says why
+        return process
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+        ready_file = self._path("ready")
+        deadline = time.monotonic() + self._start_timeout_s
+        while not ready_file.exists():
+            if process.poll() is not None:
+                raise BrokerNotStarted(f"ended with {process.returncode}:\n{self._read_log()}")
+            if time.monotonic() > deadline:
+                waited = f"not ready after {self._start_timeout_s:g} s"
+                raise BrokerNotStarted(f"{waited}:\n{self._read_log()}")
+            time.sleep(READY_POLL_S)
+        ready: dict[str, Any] = json.loads(ready_file.read_bytes())
+        return ready
+
+
+def _as_setting(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,44 @@
+"""Domain errors and Kafka's codes: each error has one code, each code in use one error."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from domain import errors
+from domain.errors import BrokerError
+from interfaces.kafka.error_codes import CODES
+from tests.architecture.repository import ROOT
+
+
+def tree(error: type[BrokerError]) -> set[type[BrokerError]]:
+    below = set(error.__subclasses__())
+    return below.union(*(tree(one) for one in below))
+
+
+def domain_errors() -> set[str]:
+    return {error.__name__ for error in tree(BrokerError) if error.__module__ == errors.__name__}
+
+
+def test_every_error_of_the_domain_and_its_use_cases_is_in_the_one_tree() -> None:
+    elsewhere = [
+        f"{source.relative_to(ROOT)}: {node.name}"
+        for folder in ("domain", "application")
+        for source in (ROOT / folder).rglob("*.py")
+        if source != ROOT / "domain/errors.py"
+        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id in domain_errors() for base in node.bases)
+    ]
+    assert elsewhere == []
+
+
+def test_the_tree_is_drawn_in_full() -> None:
+    drawing = (errors.__doc__ or "").partition("\n\n")[2].partition("\n\n")[0]
+    assert set(re.findall(r"\b[A-Z]\w+", drawing)) == domain_errors() | {"BrokerError"}
+
+
+def test_the_map_to_kafkas_codes_is_total_in_both_directions() -> None:
+    assert {error.__name__ for error in CODES} - {"BrokerError"} == domain_errors()
+    assert len(set(CODES.values())) == len(CODES), "two errors share a code"
+    assert 0 not in CODES.values()

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture.repository import ROOT
+
+PORTS = sorted(
+    path.name for path in (ROOT / "application/ports").glob("*.py") if path.name != "__init__.py"
+)
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_a_port_and_its_adapters_share_a_file_name(port: str) -> None:
+    assert list((ROOT / "infrastructure").rglob(port)), f"nothing implements {port}"

@@ -1,0 +1,27 @@
+"""Fetches what clients in other languages need, before any test is timed: `-m tests.e2e.prepare`.
+
+The tests do it themselves where this was not run; what cannot be had is said there, by a skip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e import test_java, test_kafkajs
+
+
+def main() -> None:
+    needed: dict[str, Callable[[], object]] = {"KafkaJS": test_kafkajs.installed_packages}
+    for version in test_java.VERSIONS:
+        needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)
+    for what, fetch in needed.items():
+        try:
+            fetch()
+        except pytest.skip.Exception as missing:
+            print(f"test: without {what}: {missing.msg}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

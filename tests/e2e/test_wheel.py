@@ -1,0 +1,178 @@
+"""What users install: built, put into an empty environment beside a foreign `domain`, and run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+ROOT = Path(__file__).parents[2]
+
+#: Nothing is fetched: the test environment has the build backend, and what the broker needs.
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+OFFLINE = ("--no-index", "--no-deps")
+
+#: A user's process knows nothing of the checkout.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def build_wheel(source: Path, target: Path) -> Path:
+    options = (*OFFLINE, "--no-build-isolation", "--wheel-dir")
+    subprocess.check_call([*PIP, "wheel", *options, str(target), str(source)])
+    (wheel,) = target.glob("*.whl")
+    return wheel
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+class Environment:
+    """A virtual environment with the wheel, its dependencies, and a user's package `domain`."""
+
+    def __init__(self, folder: Path) -> None:
+        venv.create(folder, with_pip=False)
+        self.python = str(folder / "bin/python")
+        self.ottla = str(folder / "bin/ottla")
+        purelib = sysconfig.get_path("purelib", vars={"base": str(folder)})
+        self.site_packages = Path(purelib)
+        # The dependencies, as installed for these tests; a .pth file is how pip itself would
+        # leave a folder on the path.
+        theirs = sysconfig.get_path("purelib")
+        (self.site_packages / "dependencies.pth").write_text(theirs, "utf-8")
+        (self.site_packages / "domain.py").write_text("OWNER = 'the user'\n", "utf-8")
+        self.before = self.installed()
+
+    def installed(self) -> set[str]:
+        return {path.name for path in self.site_packages.iterdir()}
+
+    def install(self, wheel: Path) -> None:
+        subprocess.check_call([*PIP, "--python", self.python, "install", *OFFLINE, str(wheel)])
+
+    def run(self, code: str, folder: Path) -> str:
+        return subprocess.check_output(
+            [self.python, "-c", code], cwd=folder, env=ENVIRONMENT, text=True
+        )
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    environment = Environment(tmp_path_factory.mktemp("environment"))
+    environment.install(wheel)
+    return environment
+
+
+@pytest.fixture
+def served(environment: Environment, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        [
+            *(environment.ottla, "serve", "--listen", "127.0.0.1:0"),
+            *("--data", str(tmp_path / "data"), "--ready-file", str(tmp_path / "ready")),
+        ],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+    ) as process:
+        yield process
+        process.kill()
+
+
+def port_of(process: subprocess.Popen[bytes], ready_file: Path) -> int:
+    deadline = time.monotonic() + 20
+    while not ready_file.exists():
+        assert process.poll() is None, f"ottla serve ended with {process.returncode}"
+        assert time.monotonic() < deadline, "ottla serve is not ready after 20 s"
+        time.sleep(0.005)
+    return int(json.loads(ready_file.read_bytes())["listeners"][0]["port"])
+
+
+def test_the_wheel_holds_one_top_level_package(wheel: Path) -> None:
+    top = {name.partition("/")[0] for name in contents(wheel)}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"ottla"}
+    assert "ottla/py.typed" in contents(wheel)
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    subprocess.check_call(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+    )
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    again = build_wheel(sdist, tmp_path / "again")
+    assert contents(again) == contents(wheel)
+
+
+def test_site_packages_gets_only_ottla(environment: Environment) -> None:
+    added = environment.installed() - environment.before
+    assert {name for name in added if not name.endswith(".dist-info")} == {"ottla"}
+
+
+def test_a_package_of_the_users_called_domain_stays_the_users(
+    environment: Environment, tmp_path: Path
+) -> None:
+    code = (
+        "import ottla\n"
+        "with ottla.Broker() as broker:\n"
+        "    import domain\n"
+        "    print(ottla.__version__, domain.OWNER)\n"
+    )
+    version, _, owner = environment.run(code, tmp_path).strip().partition(" ")
+    assert f"ottla-{version}.dist-info" in environment.installed()
+    assert owner == "the user"
+
+
+def test_importing_the_installed_facade_imports_no_dependency(
+    environment: Environment, tmp_path: Path
+) -> None:
+    loaded = environment.run("import sys, ottla; print(*sys.modules)", tmp_path).split()
+    assert not {"asyncio", "lmdb", "structlog", "orjson", "confluent_kafka"} & set(loaded)
+
+
+def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: Path) -> None:
+    code = (
+        "import ottla, socket\n"
+        "with ottla.Broker() as broker:\n"
+        "    host, _, port = broker.bootstrap_servers.rpartition(':')\n"
+        "    socket.create_connection((host, int(port)), 5).close()\n"
+        "    print(broker.pid)\n"
+    )
+    pid = int(environment.run(code, tmp_path))
+    assert not Path(f"/proc/{pid}").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_installed_command_serves_and_ends_with_zero(
+    served: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    address = {"bootstrap.servers": f"127.0.0.1:{port_of(served, tmp_path / 'ready')}"}
+    producer = Producer(address)
+    producer.produce("greetings", b"hello")
+    assert producer.flush(20) == 0
+
+    consumer = Consumer({**address, "group.id": "nobody", "enable.auto.commit": False})
+    consumer.assign([TopicPartition("greetings", 0, 0)])
+    message = consumer.poll(20)
+    consumer.close()
+    assert message is not None
+    assert message.value() == b"hello"
+
+    served.send_signal(signal.SIGTERM)
+    assert served.wait(20) == 0

@@ -1,0 +1,48 @@
+"""A program with the command line of `ottla serve`, for the tests of whoever starts one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="ottla")
+    parser.add_argument("command", choices=["serve"])
+    parser.add_argument("--listen")
+    parser.add_argument("--ready-file", type=Path)
+    parser.add_argument("--data")
+    parser.add_argument("--storage")
+    parser.add_argument("--log-format")
+    parser.add_argument("--set", action="append", default=[])
+    options = parser.parse_args()
+    settings = dict(setting.split("=", 1) for setting in options.set)
+
+    if settings.get("refuse") == "true":
+        print("ottla: port 9092 is busy", file=sys.stderr)
+        return 3
+    stopped = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    print(json.dumps(vars(options), default=str), flush=True)
+    print(json.dumps(sorted(name for name in os.environ if "_" in name)), flush=True)
+    if "never_ready" not in settings:
+        listeners = [{"name": "PLAINTEXT", "host": "127.0.0.1", "port": 19092}]
+        ready = {"pid": os.getpid(), "listeners": listeners, "data": options.data}
+        written = options.ready_file.with_suffix(".new")
+        written.write_text(json.dumps(ready), "utf-8")
+        written.rename(options.ready_file)
+    # In slices: a signal handler runs only between two waits.
+    while not stopped.wait(0.01):
+        pass
+    if "farewell" in settings:
+        Path(settings["farewell"]).write_text("drained", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

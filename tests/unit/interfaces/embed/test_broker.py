@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from interfaces.embed import Broker, BrokerNotStarted
+
+ROOT = Path(__file__).parents[4]
+
+
+class FakeBroker(Broker):
+    _main = "tests.fakes.serving"
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    # A child of somebody who has died may stay a zombie for as long as nobody reaps it.
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def told(broker: Broker) -> dict[str, object]:
+    options: dict[str, object] = json.loads(broker.log().splitlines()[0])
+    return options
+
+
+def test_a_broker_runs_in_another_process_for_as_long_as_the_block_lasts() -> None:
+    with FakeBroker() as broker:
+        pid = broker.pid
+        assert pid != os.getpid()
+        assert broker.bootstrap_servers == "127.0.0.1:19092"
+    assert gone(pid)
+
+
+def test_it_keeps_everything_in_memory_unless_told_otherwise() -> None:
+    with FakeBroker() as broker:
+        assert told(broker)["storage"] == "memory://"
+        assert told(broker)["listen"] == "127.0.0.1:0"
+
+
+def test_a_data_folder_leaves_the_storage_to_the_broker(tmp_path: Path) -> None:
+    with FakeBroker(data=tmp_path / "kept") as broker:
+        assert told(broker)["storage"] is None
+        assert told(broker)["data"] == str(tmp_path / "kept")
+
+
+def test_settings_go_to_the_broker_as_it_writes_them() -> None:
+    settings = {"num.partitions": 3, "auto.create.topics.enable": False}
+    with FakeBroker(settings=settings) as broker:
+        assert told(broker)["set"] == ["num.partitions=3", "auto.create.topics.enable=false"]
+
+
+def test_settings_of_the_environment_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_ADVERTISED_LISTENERS", "PLAINTEXT://elsewhere:9092")
+    monkeypatch.setenv("OTHER_NAME", "kept")
+    with FakeBroker() as broker:
+        names = json.loads(broker.log().splitlines()[1])
+    assert "OTHER_NAME" in names
+    assert "KAFKA_ADVERTISED_LISTENERS" not in names
+
+
+def test_what_the_broker_complained_of_is_in_the_error() -> None:
+    with pytest.raises(BrokerNotStarted, match="ended with 3:\nottla: port 9092 is busy"):
+        FakeBroker(settings={"refuse": True}).start()
+
+
+def test_a_broker_that_never_gets_ready_is_given_up_and_ended() -> None:
+    broker = FakeBroker(settings={"never_ready": True}, start_timeout_s=0.5)
+    with pytest.raises(BrokerNotStarted, match=r"not ready after 0.5 s"):
+        broker.start()
+    with pytest.raises(RuntimeError, match="not running"):
+        broker.log()
+
+
+def test_closing_lets_the_broker_drain_and_may_be_done_twice(tmp_path: Path) -> None:
+    broker = FakeBroker(settings={"farewell": tmp_path / "farewell"})
+    broker.start()
+    broker.close()
+    broker.close()
+    assert (tmp_path / "farewell").read_text() == "drained"
+
+
+def test_a_broker_is_started_once() -> None:
+    with FakeBroker() as broker, pytest.raises(RuntimeError, match="already"):
+        broker.start()
+
+
+def test_closing_a_broker_that_has_died_does_no_harm() -> None:
+    with FakeBroker() as broker:
+        os.kill(broker.pid, signal.SIGKILL)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_closing_works_while_a_forked_process_holds_the_pipe_open() -> None:
+    with FakeBroker() as broker:
+        forked = os.fork()
+        if forked == 0:  # pragma: no cover
+            signal.pause()
+        pid = broker.pid
+    os.kill(forked, signal.SIGKILL)
+    os.waitpid(forked, 0)
+    assert gone(pid)
+
+
+def test_a_broker_ends_when_its_parent_was_killed(tmp_path: Path) -> None:
+    farewell = tmp_path / "farewell"
+    script = (
+        "import sys; from tests.unit.interfaces.embed.test_broker import FakeBroker;"
+        f"broker = FakeBroker(settings={{'farewell': {str(farewell)!r}}}); broker.start();"
+        "print(broker.pid, flush=True); sys.stdin.read()"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 10
+    while not gone(pid):
+        assert time.monotonic() < deadline, "the broker outlived its parent"
+        time.sleep(0.01)
+    assert farewell.read_text() == "drained"
+
+
+def test_importing_the_facade_stays_cheap() -> None:
+    """`ottla serve` imports it too, and has half a second for everything."""
+    code = "import sys, interfaces.embed; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
+    assert not {"asyncio", "tempfile", "random", "shutil", "lmdb", "runpy"} & set(loaded)

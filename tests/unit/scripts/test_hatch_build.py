@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from scripts.hatch_build import rewrite, stage
+from tests.architecture.repository import ROOT
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "from @domain.errors import X",
+        "from @domain import errors",
+        "import @interfaces.main as m",
+        "if x:\n    from @application.a import b",
+        "from @domain.a import (\n    b,\n)\n",
+        "from . import domain",
+        "from domains import x",
+        "import os, sys",
+        "x = 'from domain import y'",
+        '"""é"""\nfrom @infrastructure.b import c',
+    ],
+)
+def test_only_imports_of_our_own_folders_are_rewritten(written: str) -> None:
+    """Each @ is where the new home is to appear."""
+    assert rewrite(written.replace("@", ""), "source.py") == written.replace("@", "ottla._app.")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "import domain.errors",
+        "import os, domain.errors as e",
+        "importlib.import_module('interfaces.main')",
+        "__import__('domain')",
+    ],
+)
+def test_an_import_that_would_break_when_moved_fails_the_build(written: str) -> None:
+    with pytest.raises(ValueError, match=r"source\.py:1: "):
+        rewrite(written, "source.py")
+
+
+def test_what_is_installed_imports_nothing_by_its_name_in_the_repository(tmp_path: Path) -> None:
+    stage(ROOT, tmp_path)
+    for source in tmp_path.rglob("*.py"):
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                assert (node.module or "").partition(".")[0] not in {"domain", "application"}
+
+
+def test_the_facade_is_the_top_of_the_package(tmp_path: Path) -> None:
+    stage(ROOT, tmp_path)
+    top = (tmp_path / "ottla/__init__.py").read_text("utf-8")
+    assert "from ottla._app.interfaces.embed.broker import" in top
+    assert (tmp_path / "ottla/py.typed").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["ottla"]

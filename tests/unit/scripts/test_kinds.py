@@ -1,0 +1,99 @@
+"""scripts/test on a small tree of tests, with the conftest of the real one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.repository import ROOT
+
+UNIT = """
+import pytest
+
+def test_that_passes(): pass
+
+@pytest.mark.skip(reason="no strace")
+def test_that_is_skipped(): pass
+
+@pytest.mark.xfail(reason="known", strict=True)
+def test_that_is_expected_to_fail(): assert False
+
+@pytest.mark.long
+def test_that_is_long(): pass
+"""
+
+SKIPPED_WITHOUT_A_REASON = """
+import pytest
+
+def test_that_gives_no_reason(): pytest.skip()
+
+@pytest.mark.skip
+def test_that_gives_none_either(): pass
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for folder in ("unit", "e2e/groups"):
+        (tmp_path / "tests" / folder).mkdir(parents=True)
+    shutil.copy(ROOT / "tests/conftest.py", tmp_path / "tests")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = long\n")
+    (tmp_path / "tests/unit/test_unit.py").write_text(UNIT)
+    (tmp_path / "tests/e2e/groups/test_group.py").write_text("def test_of_a_group(): pass\n")
+    return tmp_path
+
+
+def run(tree: Path, *arguments: str) -> tuple[int, list[str]]:
+    command = [sys.executable, str(ROOT / "scripts/kinds.py"), "-n0", *arguments]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_each_kind_is_run_once_and_all_are_counted_on_the_last_line(tree: Path) -> None:
+    code, lines = run(tree, "-p", "no:cacheprovider")
+    assert lines[-1] == "2 passed, 0 failed, 2 skipped"
+    assert [line.split()[0] for line in lines[-3:-1]] == ["unit", "groups"]
+    assert "of  90 s" in lines[-2]
+    assert code == 0
+
+
+def test_long_tests_are_run_when_they_are_asked_for(tree: Path) -> None:
+    assert run(tree, "tests/unit", "--long")[1][-1] == "2 passed, 0 failed, 2 skipped"
+
+
+def test_a_skip_is_a_failure_where_everything_is_required(tree: Path) -> None:
+    code, lines = run(tree, "tests/unit", "--require-all")
+    assert lines[-1] == "1 passed, 1 failed, 1 skipped"
+    assert any("skipped, with --require-all: no strace" in line for line in lines)
+    assert code == 1
+
+
+def test_a_skip_without_a_reason_is_a_failure(tree: Path) -> None:
+    (tree / "tests/unit/test_unit.py").write_text(SKIPPED_WITHOUT_A_REASON)
+    code, lines = run(tree, "tests/unit")
+    assert lines[-1] == "0 passed, 2 failed, 0 skipped"
+    assert code == 1
+
+
+def test_a_module_that_is_skipped_or_broken_is_not_overlooked(tree: Path) -> None:
+    test = tree / "tests/unit/test_unit.py"
+    test.write_text("import pytest\npytest.skip('no Java', allow_module_level=True)\n")
+    assert run(tree, "tests/unit", "--require-all")[1][-1] == "0 passed, 1 failed, 0 skipped"
+    test.write_text("import nothing_of_that_name\n")
+    assert run(tree, "tests/unit")[1][-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_chosen_paths_are_run_alone(tree: Path) -> None:
+    code, lines = run(tree, "tests/e2e/groups/test_group.py::test_of_a_group")
+    assert lines[-1] == "1 passed, 0 failed, 0 skipped"
+    assert code == 0
+
+
+def test_where_nothing_is_chosen_nothing_has_passed(tree: Path) -> None:
+    code, lines = run(tree, "tests/unit", "-k", "of_no_such_name")
+    assert lines[-1] == "0 passed, 0 failed, 0 skipped"
+    assert code != 0
