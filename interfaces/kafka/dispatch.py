@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Any
 
 from application.broker import Broker
 from application.pending import Pending
@@ -15,10 +14,10 @@ from interfaces.kafka.routes import Routes
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
     skip_client_id,
-    skip_tagged_fields,
+    skip_header_tags,
     unpack_fixed_header,
 )
-from interfaces.kafka.wire.schema import Request
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class Dispatch:
@@ -58,7 +57,7 @@ class Dispatch:
         if raw_client_id != peer.raw_client_id:
             _remember_client_id(peer, raw_client_id)
         if route.tagged_request:
-            position = skip_tagged_fields(frame, position)
+            position = skip_header_tags(frame, position)
         request, _ = route.decode(frame, position)
         if self.timed:
             call.decoded_ns = perf_counter_ns()
@@ -67,28 +66,38 @@ class Dispatch:
     def _answer(self, request: Request, call: Call) -> None:
         try:
             result = call.route.handle(request, call)
+            if isinstance(result, Pending):
+                call.pending = result
+            else:
+                call.answer(result)
         except CloseConnection:
             raise
         except Exception as error:
-            self.fail(request, call, error)
-            return
-        if isinstance(result, Pending):
-            call.pending = result
-        else:
-            call.answer(result)
+            self._fail(request, call, error)
 
-    def fail(self, request: Any, call: Call, error: Exception) -> None:
+    def complete(self, call: Call, response: Response | None) -> None:
+        """Answers a call with what it waited for."""
+        try:
+            call.answer(response)
+        except Exception as error:
+            self._log_failure(call, error)
+            call.peer.close("its answer could not be made")
+
+    def _fail(self, request: Request, call: Call, error: Exception) -> None:
         """The broker's own fault: logged with its traceback, answered -1."""
+        self._log_failure(call, error)
+        call.error_codes.append(UNKNOWN_SERVER_ERROR)
+        call.answer(call.route.failed(request, call, UNKNOWN_SERVER_ERROR))
+
+    def _log_failure(self, call: Call, error: Exception) -> None:
         self._events.error(
             "request.failed",
             api=call.route.api.title,
             api_version=call.version,
             correlation_id=call.correlation_id,
             connection_id=call.peer.client.connection_id,
-            error=repr(error),
+            failure=error,
         )
-        call.error_codes.append(UNKNOWN_SERVER_ERROR)
-        call.answer(call.route.failed(request, call, UNKNOWN_SERVER_ERROR))
 
 
 def _remember_client_id(peer: Peer, raw: bytes | None) -> None:

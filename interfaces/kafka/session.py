@@ -162,7 +162,7 @@ class Session(asyncio.BufferedProtocol):
             return
         if self._shared.dispatch.timed:
             call.answered_ns = perf_counter_ns()
-        call.answer(response)
+        self._shared.dispatch.complete(call, response)
         if not self._serving:
             self._shared.outbox.add(self)
 

@@ -28,6 +28,7 @@ from interfaces.kafka.wire.messages.list_offsets import (
 )
 
 READ_COMMITTED = 1
+FIRST_WITH_LEADER_EPOCH = 4
 
 FIRST_VERSION_OF = {
     MAX_TIMESTAMP: 7,
@@ -74,7 +75,7 @@ def _partition(
         partition_index=wanted.partition_index,
         timestamp=found.timestamp,
         offset=found.offset,
-        leader_epoch=found.leader_epoch,
+        leader_epoch=found.leader_epoch if call.version >= FIRST_WITH_LEADER_EPOCH else -1,
     )
 
 

@@ -88,7 +88,8 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | DurableProd
             )
     call.topics = len(request.topic_data)
     if request.acks == NO_ANSWER:
-        return _unanswered(durable, call)
+        _leave_unanswered(durable, call)
+        return None
     if not durable.staged:
         return response
     call.broker.commits.wait(durable)
@@ -135,7 +136,7 @@ def _refusal(request: ProduceRequest) -> BrokerError | None:
     return None
 
 
-def _unanswered(durable: DurableProduce, call: Call) -> None:
+def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     if call.error_codes:
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:

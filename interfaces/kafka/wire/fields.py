@@ -161,7 +161,7 @@ def octets(
 
 def record_data(
     versions: str = "0+", *, nullable: str | None = None, ignorable: bool = False
-) -> Buffer:
+) -> Any:
     """Kafka's `records`: decoded to a view of the buffer, encoded without a copy.
 
     Empty, not null, when nobody sets it: librdkafka refuses a null in a Fetch response.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from interfaces.kafka.wire.primitives import MalformedRequest
+from interfaces.kafka.wire.primitives import MalformedRequest, skip_tagged_fields
 
 API_VERSIONS = 18
 #: Key, version and correlation id: no request is shorter.
@@ -38,31 +38,12 @@ def skip_client_id(frame: memoryview) -> tuple[bytes | None, int]:
     return bytes(frame[10:end]), end
 
 
-def skip_tagged_fields(frame: memoryview, position: int) -> int:
+def skip_header_tags(frame: memoryview, position: int) -> int:
     """No tagged field of a request header means anything here; the position after them."""
-    count, position = _read_uvarint(frame, position)
-    if count > len(frame):
-        raise MalformedRequest("More tagged fields than bytes")
-    for _ in range(count):
-        _, position = _read_uvarint(frame, position)
-        size, position = _read_uvarint(frame, position)
-        position += size
-        if position > len(frame):
-            raise MalformedRequest("A tagged field is longer than the request")
-    return position
-
-
-def _read_uvarint(frame: memoryview, position: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 35, 7):
-        if position >= len(frame):
-            raise MalformedRequest("The request ends within its header")
-        byte = frame[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-    raise MalformedRequest("A number in the header does not end")
+    try:
+        return skip_tagged_fields(frame, position + 1, frame[position])
+    except IndexError:
+        raise MalformedRequest("The request ends within its header") from None
 
 
 def response_start(correlation_id: int, body_bytes: int, tagged: bool) -> bytes:

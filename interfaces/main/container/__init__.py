@@ -1,0 +1,1 @@
+"""The composition root: who is given what, and nothing else."""

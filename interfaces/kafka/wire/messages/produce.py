@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.primitives import Buffer
 from interfaces.kafka.wire.schema import (
     Request,
     Response,
@@ -20,7 +19,7 @@ from interfaces.kafka.wire.schema import (
 
 class PartitionProduceData(Struct):
     index: int = int32()
-    records: Buffer | None = record_data(nullable="0+")
+    records: memoryview | None = record_data(nullable="0+")
 
 
 class TopicProduceData(Struct):

@@ -1,0 +1,22 @@
+"""The store, and the repositories that are written once over it."""
+
+from __future__ import annotations
+
+from infrastructure.storage.opening import open_storage
+from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
+from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+from interfaces.main.container.declarative import containers, providers
+
+
+class StorageContainer(containers.DeclarativeContainer):
+    url = providers.Dependency(instance_of=str)
+    flush = providers.Dependency(instance_of=str)
+
+    store = providers.Singleton(open_storage, url, flush)
+    log = store.provided.log
+    state = store.provided.state
+    commit = store.provided.commit
+    topics = providers.Singleton(StoredTopicRepository, state)
+    partitions = providers.Singleton(StoredPartitionRepository, log, state)
+    cluster = providers.Singleton(StoredClusterRepository, state)
