@@ -177,7 +177,6 @@ class BrokerConfig:
         "Bytes of large requests (larger than the read buffer) being received or worked on at "
         "once; above it connections wait. One request is always let in; -1: no bound.",
         minimum=1,
-        maximum=LONG_MAX,
         also=-1,
         unit="bytes",
     )
@@ -208,6 +207,14 @@ class BrokerConfig:
         LONG,
         600000,
         "A connection that is silent for so long is closed; negative: never.",
+        unit="ms",
+    )
+    drain_timeout_ms: int = setting(
+        "drain.timeout.ms",
+        INT,
+        8000,
+        "How long a stop waits for requests under way to be answered.",
+        minimum=0,
         unit="ms",
     )
 

@@ -184,7 +184,7 @@ class Definition:
         low, high = self.minimum, self.maximum
         too_low = low is not None and value < low
         too_high = high is not None and value > high
-        if (too_low or too_high) and self.also is not None:
+        if (too_low or too_high) and self.also is not None and high is not None:
             words = f"Value must be between {low} and {high} or equal to {self.also}"
             raise self.refused(value, words)
         if too_low:

@@ -2,12 +2,12 @@
 
 A value that is not allowed stops the start with one line. A name that no table has does not: a
 server.properties made for Kafka is full of keys that mean nothing here, and they are named in one
-warning.
+warning, with the listeners of its controller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
@@ -41,16 +41,19 @@ _READ_ANYWAY = "controller.listener.names"
 class Settings:
     """Everything that was decided, and by whom."""
 
-    __slots__ = ("broker", "file", "given", "listeners", "storage", "warnings")
+    __slots__ = ("_strangers", "broker", "file", "given", "listeners", "storage", "warnings")
 
     def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
         self.file = file
         self.given = {name: given[name] for name in given if name in BrokerConfig.definitions}
+        #: One line each, for the log.
         self.warnings: list[str] = []
+        self._strangers = sorted(given.keys() - BrokerConfig.definitions.keys())
         self.broker = self._broker()
         self.listeners = self._listeners(_controller_names(given))
         self.storage = self._storage()
-        self._warn_of_strangers(name for name in given if name not in BrokerConfig.definitions)
+        if self._strangers:
+            self.warnings.append(f"settings with no effect here: {', '.join(self._strangers)}")
 
     def origin(self, name: str) -> str:
         return self.given[name].origin if name in self.given else DEFAULT
@@ -75,6 +78,7 @@ class Settings:
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
         ours = [address for address in addresses.values() if address.name not in controllers]
+        self._strangers += [f"listener {name}" for name in addresses if name in controllers]
         if not ours:
             raise self._refused("listeners", "at least one listener for clients")
         for address in ours:
@@ -90,8 +94,6 @@ class Settings:
                 f"names that `listeners` has ({', '.join(addresses)}), "
                 f"not {', '.join(sorted(strangers))}",
             )
-        for left in addresses.keys() & controllers:
-            self.warnings.append(f"listener {left} is not opened: there is no controller here")
         return tuple(
             ListenerSettings(
                 address.name,
@@ -127,10 +129,6 @@ class Settings:
         definition = BrokerConfig.definitions[name]
         default = Given(definition.format(definition.default) or "", DEFAULT)
         return wrong_value(definition, self.given.get(name, default), allowed)
-
-    def _warn_of_strangers(self, names: Iterable[str]) -> None:
-        if strangers := sorted(names):
-            self.warnings.append(f"settings with no effect here: {', '.join(strangers)}")
 
 
 def load_settings(

@@ -80,10 +80,10 @@ def test_kafkas_own_server_properties_works_as_it_is(tmp_path: Path) -> None:
     assert (listener.advertised_host, listener.advertised_port) == ("localhost", 9092)
     assert settings.storage.folder == Path("/tmp/kraft-combined-logs")
     assert settings.warnings == [
-        "listener CONTROLLER is not opened: there is no controller here",
         (
             "settings with no effect here: controller.listener.names, controller.quorum.voters, "
-            "inter.broker.listener.name, offsets.topic.replication.factor, process.roles"
+            "inter.broker.listener.name, offsets.topic.replication.factor, process.roles, "
+            "listener CONTROLLER"
         ),
     ]
 

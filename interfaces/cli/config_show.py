@@ -1,0 +1,48 @@
+"""`ottla config show`: every setting with its value; the TOML it prints is a settings file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from domain.configs.definition import Definition, Value
+
+
+class Row:
+    __slots__ = ("definition", "origin", "value")
+
+    def __init__(self, definition: Definition, value: Value, origin: str) -> None:
+        self.definition = definition
+        self.value = value
+        self.origin = origin
+
+
+def as_toml(rows: Sequence[Row], *, origin: bool) -> str:
+    """Keys in quotes: flush and flush.interval.ms cannot both be bare TOML keys."""
+    lines = [_line(row) for row in rows]
+    if origin:
+        width = max(map(len, lines))
+        return "\n".join(
+            f"{line:<{width}}  # {row.origin}" for line, row in zip(lines, rows, strict=True)
+        )
+    return "\n".join(lines)
+
+
+def as_json(rows: Iterable[Row]) -> str:
+    return json.dumps(
+        {row.definition.name: {"value": _shown(row), "origin": row.origin} for row in rows},
+        indent=2,
+    )
+
+
+def _shown(row: Row) -> Value:
+    return "(hidden)" if row.definition.sensitive and row.value is not None else row.value
+
+
+def _line(row: Row) -> str:
+    value = _shown(row)
+    if value is None:
+        return f'# "{row.definition.name}" is not set'
+    # JSON's text, numbers and lists are TOML's too, but for DEL, which TOML wants escaped.
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return f'"{row.definition.name}" = {text}'

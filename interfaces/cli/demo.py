@@ -1,0 +1,102 @@
+"""The tour itself: a real producer and a real consumer against a broker that comes and goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+TOPIC = "first-steps"
+PARTITIONS = 2
+_PATIENCE_SECONDS = 15.0
+
+Say = Callable[[str], None]
+
+
+class TourFailed(Exception):
+    pass
+
+
+def tour(start: Callable[[], str], kill: Callable[[], None], say: Say) -> None:
+    say("1. Start a broker on an empty folder.")
+    servers = _started(start, say)
+    say(f"\n2. Create the topic {TOPIC} with {PARTITIONS} partitions.")
+    _create_topic(servers)
+    say("\n3. Produce: each answer means that the message is on disk.")
+    sent = _produce(servers, [(f"key-{n}", f"message {n}") for n in range(1, 6)], say)
+    say("\n4. Consume from the beginning.")
+    _consume(servers, sent, say)
+    say("\n5. Kill the broker (SIGKILL), start it again on the same folder.")
+    kill()
+    servers = _started(start, say)
+    say("\n6. Consume again: everything acknowledged is still there.")
+    _consume(servers, sent, say)
+    say("\nThat was it. Your own broker: ottla serve")
+
+
+def _started(start: Callable[[], str], say: Say) -> str:
+    began = time.monotonic()
+    servers = start()
+    say(f"   ready at {servers} after {(time.monotonic() - began) * 1000:.0f} ms")
+    return servers
+
+
+def _create_topic(servers: str) -> None:
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic
+
+    admin = AdminClient({"bootstrap.servers": servers})
+    created = admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])
+    try:
+        created[TOPIC].result(_PATIENCE_SECONDS)
+    except KafkaException as failure:
+        raise TourFailed(f"the topic could not be created: {failure}") from failure
+
+
+def _produce(servers: str, messages: list[tuple[str, str]], say: Say) -> int:
+    from confluent_kafka import Producer
+
+    failures: list[str] = []
+
+    def answered(error: Any, message: Any) -> None:
+        if error is not None:
+            failures.append(str(error))
+        else:
+            place = f"partition {message.partition()}, offset {message.offset()}"
+            say(f"   {_text(message.key())} -> {place}")
+
+    producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
+    for key, value in messages:
+        producer.produce(TOPIC, value, key, on_delivery=answered)
+    if producer.flush(_PATIENCE_SECONDS) or failures:
+        raise TourFailed(f"not everything was acknowledged: {failures or 'no answer'}")
+    return len(messages)
+
+
+def _consume(servers: str, count: int, say: Say) -> None:
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    # No group: partitions are assigned by hand, offsets are nobody's but ours.
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
+    )
+    consumer.assign([TopicPartition(TOPIC, n, OFFSET_BEGINNING) for n in range(PARTITIONS)])
+    seen = 0
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    try:
+        while seen < count:
+            message = consumer.poll(max(0.0, deadline - time.monotonic()))
+            if message is None:
+                raise TourFailed(f"only {seen} of {count} messages came back")
+            if message.error():
+                raise TourFailed(f"the consumer failed: {message.error()}")
+            seen += 1
+            place = f"partition {message.partition()}, offset {message.offset()}"
+            say(f"   {place}: {_text(message.key())} = {_text(message.value())}")
+    finally:
+        consumer.close()
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode()

@@ -1,0 +1,71 @@
+"""The `ottla` command. Each subcommand imports what it needs when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from interfaces.main.arguments import parser, settings_given
+from interfaces.main.settings.origin import SettingsError
+from interfaces.main.settings.sources import Settings, load_settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    top = parser()
+    parsed = top.parse_args(arguments)
+    try:
+        if parsed.command == "serve":
+            return _serve(parsed)
+        if parsed.command == "config":
+            return _config_show(parsed)
+        if parsed.command == "demo":
+            return _demo()
+    except SettingsError as refusal:
+        print(f"ottla: {refusal}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    top.print_help()
+    return 0
+
+
+def _load(parsed: argparse.Namespace) -> Settings:
+    file = Path(parsed.config) if parsed.config else None
+    return load_settings(settings_given(parsed), os.environ, file)
+
+
+def _serve(parsed: argparse.Namespace) -> int:
+    settings = _load(parsed)
+    from interfaces.main.serve import Build, run
+
+    build: Build = importlib.import_module(".container", __package__).build
+    return run(settings, Path(parsed.ready_file) if parsed.ready_file else None, build)
+
+
+def _config_show(parsed: argparse.Namespace) -> int:
+    from domain.configs.broker import BrokerConfig
+    from interfaces.cli.config_show import Row, as_json, as_toml
+
+    settings = _load(parsed)
+    rows = [
+        Row(row, settings.broker.value(name), settings.origin(name))
+        for name, row in BrokerConfig.definitions.items()
+    ]
+    print(as_json(rows) if parsed.output == "json" else as_toml(rows, origin=parsed.origin))
+    for warning in settings.warnings:
+        print(f"ottla: {warning}", file=sys.stderr)
+    return 0
+
+
+def _demo() -> int:
+    from interfaces.main.demo import run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

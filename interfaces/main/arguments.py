@@ -1,0 +1,85 @@
+"""The words of the command line; what they mean is elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+
+from interfaces.embed import __version__
+from interfaces.main.settings.origin import COMMAND_LINE, Given
+
+# Options that are settings by another name.
+_OPTIONS = {
+    "data": "log.dirs",
+    "storage": "storage",
+    "flush": "flush",
+    "log_requests": "log.requests",
+    "log_format": "log.format",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _parser("ottla", "A Kafka-compatible broker.")
+    top.add_argument("--version", action="version", version=f"ottla {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_subparser)
+    serve = commands.add_parser("serve", help="run the broker", description="Runs the broker.")
+    _add_settings(serve)
+    serve.add_argument("--ready-file", metavar="FILE", help="written once clients can be served")
+    config = commands.add_parser("config", help="look at the settings")
+    config_commands = config.add_subparsers(
+        dest="config_command", metavar="COMMAND", required=True, parser_class=_subparser
+    )
+    show = config_commands.add_parser("show", help="every setting and its value, as TOML")
+    _add_settings(show)
+    show.add_argument("--origin", action="store_true", help="say where each value comes from")
+    show.add_argument("-o", "--output", choices=("toml", "json"), default="toml")
+    commands.add_parser("demo", help="broker, producer and consumer: the thirty-second tour")
+    return top
+
+
+def settings_given(arguments: argparse.Namespace) -> dict[str, Given]:
+    """The settings among the arguments; an option of its own wins over --set."""
+    found = {
+        name: Given(text, f"{COMMAND_LINE} --set") for name, text in arguments.set_settings or ()
+    }
+    if arguments.listen:
+        found["listeners"] = Given(",".join(arguments.listen), f"{COMMAND_LINE} --listen")
+    for option, name in _OPTIONS.items():
+        text = getattr(arguments, option)
+        if text is not None:
+            found[name] = Given(text, f"{COMMAND_LINE} --{option.replace('_', '-')}")
+    return found
+
+
+def _parser(prog: str, description: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
+
+
+class _subparser(argparse.ArgumentParser):
+    def __init__(self, **facts: object) -> None:
+        super().__init__(**facts, allow_abbrev=False)  # type: ignore[arg-type]
+
+
+def _add_settings(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--listen", action="append", metavar="[NAME://]HOST:PORT", help="may be given again")
+    add("--data", metavar="DIR", help="the data folder (./ottla-data)")
+    add("--storage", metavar="URL", help="lmdb://, lmdb:///a/folder or memory://")
+    add("--flush", metavar="commit|interval|os", help="when data is forced to the disk")
+    add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged")
+    add("--log-format", metavar="console|json", help="how log lines look")
+    add(
+        "--set",
+        action="append",
+        dest="set_settings",
+        type=_key_value,
+        metavar="KEY=VALUE",
+        help="any setting, by its name (docs/settings.md)",
+    )
+    add("--config", metavar="FILE", help="a TOML file, or a server.properties")
+
+
+def _key_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name.strip() or not equals:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, not {text!r}")
+    return name.strip(), value

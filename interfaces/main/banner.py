@@ -1,0 +1,26 @@
+"""What `ottla serve` says on a terminal."""
+
+from __future__ import annotations
+
+from interfaces.main.started import OpenListener, Started
+
+
+def banner(started: Started) -> str:
+    settings = started.settings
+    rows = [("listening", _listening(listener)) for listener in started.listeners]
+    rows.append(("storage", f"{started.storage}  ({started.recovered})"))
+    rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))
+    if settings.file is not None:
+        rows.append(("settings", str(settings.file)))
+    rows.append(("try", f"kcat -b {started.listeners[0].bootstrap} -L"))
+    lines = [f"Ottla {started.version}, cluster {started.cluster_id}", ""]
+    lines += [f"  {name:<9}  {text}" for name, text in rows]
+    if warnings := started.warnings():
+        lines += ["", *(f"  !! {warning.upper()}" for warning in warnings)]
+    lines += ["", "Ctrl-C stops it.", ""]
+    return "\n".join(lines)
+
+
+def _listening(listener: OpenListener) -> str:
+    told = listener.advertised or "the address each client connects to"
+    return f"{listener.settings.name} {listener.bound} -> {told}"

@@ -1,0 +1,231 @@
+"""`ottla serve`: from settings to a broker that serves, and back to nothing when told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from application.ports.event_log import EventLog
+from domain.errors import StorageFailed
+from infrastructure.observability.events import open_event_log
+from interfaces.embed import __version__
+from interfaces.main.banner import banner
+from interfaces.main.ready import remove_ready_file, write_ready_file
+from interfaces.main.settings.listeners import ListenerSettings, host_port
+from interfaces.main.settings.sources import Settings
+from interfaces.main.started import OpenListener, Started
+
+#: A waiting thread gets the interpreter this soon: an fsync that returns is not kept waiting.
+SWITCH_INTERVAL_SECONDS = 0.0005
+
+
+class Listener(Protocol):
+    @property
+    def bound(self) -> tuple[str, int]: ...
+
+    async def start(self) -> None: ...
+
+    async def drain(self) -> None: ...
+
+
+class Container(Protocol):
+    """What the composition root gives: one listener for each of the settings', in their order."""
+
+    @property
+    def cluster_id(self) -> str: ...
+
+    @property
+    def recovered(self) -> str:
+        """What was found in the store, in words: "3 topics, 12 partitions"."""
+        ...
+
+    @property
+    def listeners(self) -> Sequence[Listener]: ...
+
+    def close(self) -> None: ...
+
+
+Build = Callable[[Settings, asyncio.AbstractEventLoop, EventLog], Container]
+
+
+class CannotStart(Exception):
+    """Expected on some machines: one line, no traceback."""
+
+
+def run(settings: Settings, ready_file: Path | None, build: Build) -> int:
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    _raise_file_limit()
+    log_format = settings.broker.log_format or ("console" if sys.stderr.isatty() else "json")
+    log = open_event_log(sys.stderr.buffer, log_format)
+    for warning in settings.warnings:
+        log.warning(warning)
+
+    def announce(started: Started) -> None:
+        if log_format == "console" and sys.stderr.isatty():
+            print(banner(started), file=sys.stderr, flush=True)
+        else:
+            _log_started(log, started)
+
+    async def main() -> int:
+        stop = _stop_on_signals(asyncio.get_running_loop(), log)
+        return await serve(settings, log, build, stop, announce, ready_file)
+
+    try:
+        with asyncio.Runner(loop_factory=_new_event_loop) as runner:
+            return runner.run(main())
+    except CannotStart as failure:
+        print(f"ottla: {failure}", file=sys.stderr)
+        return 1
+
+
+async def serve(
+    settings: Settings,
+    log: EventLog,
+    build: Build,
+    stop: asyncio.Event,
+    announce: Callable[[Started], None],
+    ready_file: Path | None = None,
+) -> int:
+    """Runs until `stop` is set; the process's exit code."""
+    if ready_file is not None:
+        _write(ready_file, lambda: remove_ready_file(ready_file))
+    container = _build(settings, log, build)
+    try:
+        started = await _start(settings, container)
+        # What start-up made lives for ever: no collection need look at it again.
+        gc.collect()
+        gc.freeze()
+        if ready_file is not None:
+            _write(ready_file, lambda: write_ready_file(ready_file, started))
+        announce(started)
+        await stop.wait()
+        if ready_file is not None:
+            remove_ready_file(ready_file)
+        await _drain(container.listeners, settings.broker.drain_timeout_ms / 1000, log)
+    finally:
+        closed = _close(container, log)
+    return 0 if closed else 1
+
+
+def _build(settings: Settings, log: EventLog, build: Build) -> Container:
+    try:
+        return build(settings, asyncio.get_running_loop(), log)
+    except (StorageFailed, OSError) as failure:
+        raise CannotStart(f"cannot open {settings.storage.url}: {_reason(failure)}") from failure
+
+
+async def _start(settings: Settings, container: Container) -> Started:
+    opened = []
+    for listener, wanted in zip(container.listeners, settings.listeners, strict=True):
+        try:
+            await listener.start()
+        except OSError as failure:
+            raise CannotStart(_bind_failure(wanted, failure)) from failure
+        opened.append(OpenListener(wanted, *listener.bound))
+    return Started(settings, __version__, container.cluster_id, opened, container.recovered)
+
+
+def _bind_failure(wanted: ListenerSettings, failure: OSError) -> str:
+    address = host_port(wanted.host, wanted.port)
+    if failure.errno == errno.EADDRINUSE:
+        return (
+            f"cannot listen on {address}: another process does; "
+            "choose another port with --listen HOST:PORT (port 0: any free one)"
+        )
+    return f"cannot listen on {address}: {_reason(failure)}"
+
+
+def _reason(failure: Exception) -> str:
+    text = failure.strerror if isinstance(failure, OSError) else str(failure)
+    return (text or type(failure).__name__).replace("\n", " ")
+
+
+def _write(path: Path, action: Callable[[], None]) -> None:
+    try:
+        action()
+    except OSError as failure:
+        raise CannotStart(f"cannot write the ready file {path}: {_reason(failure)}") from failure
+
+
+async def _drain(listeners: Sequence[Listener], timeout_seconds: float, log: EventLog) -> None:
+    draining = [asyncio.ensure_future(listener.drain()) for listener in listeners]
+    done, late = await asyncio.wait(draining, timeout=timeout_seconds)
+    for task in done:
+        if failure := task.exception():
+            log.error("a listener could not be drained", failure=failure)
+    if late:
+        log.warning("not all requests were answered in time", waited_seconds=timeout_seconds)
+
+
+def _close(container: Container, log: EventLog) -> bool:
+    try:
+        container.close()
+    except StorageFailed as failure:
+        log.error("the store could not be closed in good order", failure=failure)
+        return False
+    log.info("stopped")
+    return True
+
+
+def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.Event:
+    """The first signal drains; then the system's own handling is back, and a second one quits."""
+    stop = asyncio.Event()
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def first(number: signal.Signals) -> None:
+        for each in signals:
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+        log.info("stopping", signal=number.name)
+        stop.set()
+
+    for each in signals:
+        loop.add_signal_handler(each, first, each)
+    return stop
+
+
+def _log_started(log: EventLog, started: Started) -> None:
+    broker = started.settings.broker
+    for warning in started.warnings():
+        log.warning(warning)
+    log.info(
+        "started",
+        version=started.version,
+        cluster_id=started.cluster_id,
+        listeners=[
+            f"{each.settings.name}://{each.bound} -> {each.advertised or 'as connected'}"
+            for each in started.listeners
+        ],
+        storage=started.storage,
+        flush=broker.flush,
+        recovered=started.recovered,
+        settings=str(started.settings.file) if started.settings.file else None,
+    )
+
+
+def _new_event_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+def _raise_file_limit() -> None:
+    """Shells give 1024 files to a process; each connection is one."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError):
+            return

@@ -1,0 +1,96 @@
+"""Started: the facts about a broker that is up, for the banner, the ready file and the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from interfaces.main.settings.listeners import EVERY_ADDRESS, ListenerSettings, host_port
+from interfaces.main.settings.sources import Settings
+
+_LOOPBACK = ("localhost", "::1")
+
+
+class OpenListener:
+    """A listener with the address it got."""
+
+    __slots__ = ("host", "port", "settings")
+
+    def __init__(self, settings: ListenerSettings, host: str, port: int) -> None:
+        self.settings = settings
+        self.host = host
+        self.port = port
+
+    @property
+    def bound(self) -> str:
+        return host_port(self.host, self.port)
+
+    @property
+    def advertised(self) -> str | None:
+        """None: each client is told the address it connected to."""
+        settings = self.settings
+        if settings.advertised_host is None:
+            return None
+        return host_port(settings.advertised_host, settings.advertised_port or self.port)
+
+    @property
+    def bootstrap(self) -> str:
+        """What a client on this machine can connect to."""
+        return host_port("127.0.0.1" if self.host in EVERY_ADDRESS else self.host, self.port)
+
+    @property
+    def unreachable(self) -> bool:
+        """Open to other machines, which are told to connect to themselves."""
+        host = self.settings.advertised_host or ""
+        return self.settings.everywhere and (host in _LOOPBACK or host.startswith("127."))
+
+
+class Started:
+    __slots__ = ("cluster_id", "listeners", "recovered", "settings", "version")
+
+    def __init__(
+        self,
+        settings: Settings,
+        version: str,
+        cluster_id: str,
+        listeners: list[OpenListener],
+        recovered: str,
+    ) -> None:
+        self.settings = settings
+        self.version = version
+        self.cluster_id = cluster_id
+        self.listeners = listeners
+        self.recovered = recovered
+
+    @property
+    def data_folder(self) -> Path | None:
+        folder = self.settings.storage.folder
+        return folder.absolute() if folder else None
+
+    @property
+    def storage(self) -> str:
+        return f"{self.settings.storage.engine}://{self.data_folder or ''}"
+
+    @property
+    def flush_meaning(self) -> str:
+        broker = self.settings.broker
+        if self.data_folder is None:
+            return "nothing is kept on disk"
+        if broker.flush == "commit":
+            return "what is acknowledged is on disk, and survives a power cut"
+        when = (
+            f"every {broker.flush_interval_ms} ms" if broker.flush == "interval" else "at leisure"
+        )
+        return f"to disk {when}: survives a killed process; a power cut may damage the whole store"
+
+    def warnings(self) -> list[str]:
+        """What somebody should know before they rely on it."""
+        found = []
+        if self.data_folder is None:
+            found.append("memory storage: data is lost on exit")
+        for listener in self.listeners:
+            if listener.unreachable:
+                found.append(
+                    f"listener {listener.settings.name} is open to every address but tells clients "
+                    f"to connect to {listener.advertised}: only this machine can"
+                )
+        return found
