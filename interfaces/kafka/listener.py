@@ -21,6 +21,10 @@ from interfaces.kafka.wire.framing import ReadBuffer
 #: A frame of which nothing more comes for so long is given up, and its memory with it.
 STALLED_FRAME_MS = 30_000
 BACKLOG = 1024
+#: How often a stopping broker looks whether all requests are answered.
+DRAIN_LOOK_SECONDS = 0.002
+#: What clients get, at the least, to read the last answers.
+GRACE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -103,24 +107,23 @@ class Shared:
 
     # ---- the end
 
-    async def drain(self, seconds: float) -> None:
-        """Answers what is being answered, then closes every connection."""
+    async def drain(self, timeout_seconds: float) -> bool:
+        """Answers what is being answered, then ends every connection; False: not in time."""
         self.broker.fetch.release()
-        deadline = asyncio.get_running_loop().time() + seconds
-        while any(session.waiting for session in self.sessions):
-            if asyncio.get_running_loop().time() > deadline:
-                break
-            await asyncio.sleep(0.002)
-        self.outbox.flush()
+        deadline = _now() + timeout_seconds
+        while any(session.waiting for session in self.sessions) and _now() < deadline:
+            await asyncio.sleep(DRAIN_LOOK_SECONDS)
         self._empty = asyncio.Event()
         for session in list(self.sessions):
             session.close("the broker is stopping", level="debug")
         if self.sessions:
             try:
-                await asyncio.wait_for(self._empty.wait(), max(deadline - _now(), 0.05))
+                await asyncio.wait_for(self._empty.wait(), max(deadline - _now(), GRACE_SECONDS))
             except TimeoutError:
                 for session in list(self.sessions):
                     session.abort()
+                return False
+        return True
 
 
 def _now() -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -40,10 +39,10 @@ def _load(parsed: argparse.Namespace) -> Settings:
 
 def _serve(parsed: argparse.Namespace) -> int:
     settings = _load(parsed)
-    from interfaces.main.serve import Build, run
+    from interfaces.main.container.app import App
+    from interfaces.main.serve import run
 
-    build: Build = importlib.import_module(".container", __package__).build
-    return run(settings, Path(parsed.ready_file) if parsed.ready_file else None, build)
+    return run(settings, Path(parsed.ready_file) if parsed.ready_file else None, App)
 
 
 def _config_show(parsed: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from typing import Protocol
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
 from infrastructure.observability.events import open_event_log
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.embed import __version__
 from interfaces.main.banner import banner
 from interfaces.main.ready import remove_ready_file, write_ready_file
@@ -31,8 +32,6 @@ class Listener(Protocol):
 
     async def start(self) -> None: ...
 
-    async def drain(self) -> None: ...
-
 
 class Container(Protocol):
     """What the composition root gives: one listener for each of the settings', in their order."""
@@ -47,6 +46,14 @@ class Container(Protocol):
 
     @property
     def listeners(self) -> Sequence[Listener]: ...
+
+    def start_upkeep(self) -> None:
+        """What goes on beside requests, from when the listeners are open."""
+        ...
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        """Accepts nobody, answers what is in flight, ends the connections; False: not in time."""
+        ...
 
     def close(self) -> None: ...
 
@@ -107,7 +114,7 @@ async def serve(
         await stop.wait()
         if ready_file is not None:
             remove_ready_file(ready_file)
-        await _drain(container.listeners, settings.broker.drain_timeout_ms / 1000, log)
+        await _drain(container, settings.broker.drain_timeout_ms / 1000, log)
     finally:
         closed = _close(container, log)
     return 0 if closed else 1
@@ -116,7 +123,7 @@ async def serve(
 def _build(settings: Settings, log: EventLog, build: Build) -> Container:
     try:
         return build(settings, asyncio.get_running_loop(), log)
-    except (StorageFailed, OSError) as failure:
+    except (StorageFailed, StorageUnusable, OSError) as failure:
         raise CannotStart(f"cannot open {settings.storage.url}: {_reason(failure)}") from failure
 
 
@@ -128,6 +135,7 @@ async def _start(settings: Settings, container: Container) -> Started:
         except OSError as failure:
             raise CannotStart(_bind_failure(wanted, failure)) from failure
         opened.append(OpenListener(wanted, *listener.bound))
+    container.start_upkeep()
     return Started(settings, __version__, container.cluster_id, opened, container.recovered)
 
 
@@ -153,13 +161,8 @@ def _write(path: Path, action: Callable[[], None]) -> None:
         raise CannotStart(f"cannot write the ready file {path}: {_reason(failure)}") from failure
 
 
-async def _drain(listeners: Sequence[Listener], timeout_seconds: float, log: EventLog) -> None:
-    draining = [asyncio.ensure_future(listener.drain()) for listener in listeners]
-    done, late = await asyncio.wait(draining, timeout=timeout_seconds)
-    for task in done:
-        if failure := task.exception():
-            log.error("a listener could not be drained", failure=failure)
-    if late:
+async def _drain(container: Container, timeout_seconds: float, log: EventLog) -> None:
+    if not await container.drain(timeout_seconds):
         log.warning("not all requests were answered in time", waited_seconds=timeout_seconds)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from application.broker import Broker
 from application.ports.event_log import EventLog
-from application.ports.request_log import RequestLog
 from domain.errors import StorageFailed
+from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.opening import Storage
 from interfaces.kafka.listener import Listener, Shared
@@ -18,14 +19,11 @@ from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from interfaces.main.settings.sources import Settings
 
-DRAIN_SECONDS = 10.0
-
 
 class AppContainer(containers.DeclarativeContainer):
     settings = providers.Dependency(instance_of=Settings)
     scheduler: providers.Dependency[Any] = providers.Dependency()
     events: providers.Dependency[Any] = providers.Dependency()
-    request_log: providers.Dependency[Any] = providers.Dependency()
 
     config = settings.provided.broker
     storage = providers.Container(
@@ -33,6 +31,13 @@ class AppContainer(containers.DeclarativeContainer):
     )
     services = providers.Container(
         ServicesContainer, config=config, scheduler=scheduler, storage=storage
+    )
+    request_log = providers.Singleton(
+        StructuredRequestLog,
+        events,
+        config.log_requests,
+        config.log_requests_slow_ms,
+        config.log_requests_sample,
     )
     interfaces = providers.Container(
         InterfacesContainer,
@@ -47,14 +52,11 @@ class AppContainer(containers.DeclarativeContainer):
 class App:
     """Made on a running loop. Raises StorageUnusable where the store cannot be opened."""
 
-    def __init__(self, settings: Settings, events: EventLog, request_log: RequestLog) -> None:
-        self._scheduler = AsyncioScheduler(asyncio.get_running_loop())
-        container: Any = AppContainer(
-            settings=settings,
-            scheduler=self._scheduler,
-            events=events,
-            request_log=request_log,
-        )
+    def __init__(
+        self, settings: Settings, loop: asyncio.AbstractEventLoop, events: EventLog
+    ) -> None:
+        self._scheduler = AsyncioScheduler(loop)
+        container: Any = AppContainer(settings=settings, scheduler=self._scheduler, events=events)
         self._events = events
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self.storage: Storage = container.storage.store()
@@ -66,41 +68,39 @@ class App:
             self.storage.commit.close()
             raise
 
-    async def start(self) -> None:
-        """Raises OSError, with nothing left bound, when an address cannot be had."""
-        try:
-            for listener in self.listeners:
-                await listener.start()
-        except OSError:
-            self._stop_accepting()
-            raise
+    @property
+    def cluster_id(self) -> str:
+        return self.broker.cluster_id
+
+    @property
+    def recovered(self) -> str:
+        catalog = self.broker.catalog
+        return f"{len(catalog)} topics, {catalog.partition_count()} partitions"
+
+    def start_upkeep(self) -> None:
         self._shared.watch_idle()
         self.broker.dropping.resume()
         if self.storage.start_flush is not None:
-            self._flush_now_and_then()
+            self._flush_now_and_then(self.storage.start_flush)
 
-    def _flush_now_and_then(self) -> None:
+    def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
-            assert self.storage.start_flush is not None
-            self.storage.start_flush()
+            start_flush()
             self._scheduler.after_ms(self._flush_interval_ms, flush)
 
         self._scheduler.after_ms(self._flush_interval_ms, flush)
 
-    def _stop_accepting(self) -> None:
+    async def drain(self, timeout_seconds: float) -> bool:
         for listener in self.listeners:
             listener.stop_accepting()
-
-    async def drain(self) -> None:
-        """Answers what is in flight, ends the connections, and keeps what the next start needs."""
-        self._stop_accepting()
-        await self._shared.drain(DRAIN_SECONDS)
+        in_time = await self._shared.drain(timeout_seconds)
         self.broker.snapshot_all()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.storage.commit.commit(done.set_result)
         failure = await done
         if failure is not None:
-            self._events.warning("snapshot.failed", why=failure.message)
+            self._events.warning("the partitions' snapshots were not kept", failure=failure)
+        return in_time
 
     def close(self) -> None:
         self.storage.commit.close()
