@@ -129,7 +129,7 @@ class FetchSessions:
         """The partitions to fetch; raises when the session is not as the client believes."""
         if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
             self._by_id.pop(session_id, None)
-            if epoch == FINAL_EPOCH or not items:
+            if epoch == FINAL_EPOCH:
                 return FetchContext(items)
             return self._open(items, uses_topic_ids)
         return self._continue(session_id, epoch, items, forgotten, uses_topic_ids)

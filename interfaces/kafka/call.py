@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from application.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError
 from interfaces.kafka.error_codes import CODES
 from interfaces.kafka.wire.connection import Reply
+from interfaces.kafka.wire.headers import response_start
 from interfaces.kafka.wire.schema import Response
 
 if TYPE_CHECKING:
     from application.broker import Broker
     from interfaces.kafka.routes import Route
+
+T = TypeVar("T")
 
 
 class CloseConnection(Exception):
@@ -24,21 +27,37 @@ class CloseConnection(Exception):
 class Peer:
     """One connection, as far as handlers may know it."""
 
-    __slots__ = ("advertised_host", "advertised_port", "client", "close", "raw_client_id")
+    __slots__ = (
+        "advertised_host",
+        "advertised_port",
+        "answered",
+        "broker",
+        "client",
+        "close",
+        "failed",
+        "raw_client_id",
+    )
 
     def __init__(
         self,
+        broker: Broker,
         client: ClientInfo,
         advertised_host: str,
         advertised_port: int,
+        answered: Callable[[Call], None],
+        failed: Callable[[Call, Exception], None],
         close: Callable[[str], None],
     ) -> None:
+        self.broker = broker
         self.client = client
         #: What this client is told to connect to.
         self.advertised_host = advertised_host
         self.advertised_port = advertised_port
+        self.raw_client_id = b""
+        #: What the connection is told: a reply is complete; it cannot be made; it is over.
+        self.answered = answered
+        self.failed = failed
         self.close = close
-        self.raw_client_id: bytes | None = None
 
 
 class Call(Reply):
@@ -67,33 +86,53 @@ class Call(Reply):
     received_ns: int
     started_ns: int
 
-    def __init__(
-        self, broker: Broker, peer: Peer, route: Route, correlation_id: int, bytes_in: int
-    ) -> None:
+    def __init__(self, peer: Peer, route: Route, correlation_id: int, bytes_in: int) -> None:
         self.pieces = None
-        self.broker = broker
         self.peer = peer
+        self.broker = peer.broker
         self.route = route
         self.version = route.version
         self.correlation_id = correlation_id
         self.bytes_in = bytes_in
         self.bytes_out = 0
         self.topics = 0
-        self.error_codes: list[int] = []
-        self.pending: Pending[Any] | None = None
+        self.error_codes: list[int] | None = None
+        self.pending: Pending[object] | None = None
 
     def code(self, error: BrokerError) -> int:
         """The number for a failure that goes into the answer; the request counts as failed."""
         code = CODES[type(error)]
-        self.error_codes.append(code)
+        self.note_code(code)
         return code
 
-    def answer(self, response: Response | None) -> None:
-        """Completes the reply; None when the client expects none."""
-        if response is None:
-            self.fill_with_nothing()
-        else:
-            route = self.route
-            self.bytes_out = self.fill(
-                self.correlation_id, route.encode(response), route.tagged_response
-            )
+    def note_code(self, code: int) -> None:
+        if self.error_codes is None:
+            self.error_codes = []
+        self.error_codes.append(code)
+
+    def respond(self, response: Response) -> None:
+        """Completes the reply; in the order of requests it goes out with the next flush."""
+        route = self.route
+        body = route.encode(response)
+        body_bytes = len(body[0]) if len(body) == 1 else sum(map(len, body))
+        start = response_start(self.correlation_id, body_bytes, route.tagged_response)
+        self.bytes_out = len(start) + body_bytes
+        self.pieces = [start, *body]
+        self.peer.answered(self)
+
+    def respond_nothing(self) -> None:
+        """The client expects no answer."""
+        self.pieces = []
+        self.peer.answered(self)
+
+    def respond_later(self, pending: Pending[T], response: Callable[[T], Response]) -> None:
+        """Completes the reply when the value is there; nobody else suffers when that fails."""
+
+        def resolved(value: T) -> None:
+            try:
+                self.respond(response(value))
+            except Exception as error:
+                self.peer.failed(self, error)
+
+        self.pending = pending  # type: ignore[assignment]  # only ever abandoned
+        pending.then(resolved)

@@ -2,96 +2,89 @@
 
 from __future__ import annotations
 
+from collections import deque
 from time import perf_counter_ns
 
-from application.broker import Broker
-from application.pending import Pending
 from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
 from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
-from interfaces.kafka.routes import Routes
+from interfaces.kafka.routes import Route, Routes
+from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
-    skip_client_id,
+    CLIENT_ID_START,
     skip_header_tags,
     unpack_fixed_header,
 )
-from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.primitives import MalformedRequest
+from interfaces.kafka.wire.schema import Request
 
 
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
 
-    def __init__(self, broker: Broker, routes: Routes, events: EventLog, timed: bool) -> None:
-        self._broker = broker
+    def __init__(self, routes: Routes, events: EventLog, timed: bool) -> None:
         self._routes = routes
         self._events = events
         #: Whether the request log wants to know where the time goes.
         self.timed = timed
 
-    def open(self, frame: memoryview, peer: Peer) -> Call:
-        """The call for a frame; raises CloseConnection when there is nothing to answer it with."""
-        key, version, correlation_id = unpack_fixed_header(frame)
-        route = self._routes.find(key, version)
-        if route is not None:
-            return Call(self._broker, peer, route, correlation_id, len(frame) + 4)
-        if key != API_VERSIONS:
-            raise CloseConnection(f"API {key} version {version} is not served")
-        return self._unknown_api_versions(peer, correlation_id, len(frame) + 4)
+    def begin(self, frame: memoryview, peer: Peer, replies: deque[Reply], received_ns: int) -> None:
+        """Opens the reply for a frame and runs its handler.
 
-    def _unknown_api_versions(self, peer: Peer, correlation_id: int, bytes_in: int) -> Call:
-        """A client that asks for an ApiVersions we do not know is told which we do, in v0."""
-        route = self._routes.find(API_VERSIONS, 0)
-        assert route is not None
-        call = Call(self._broker, peer, route, correlation_id, bytes_in)
-        error = UnsupportedVersion("No such version of ApiVersions")
-        call.answer(route.failed(None, call, call.code(error)))
-        return call
-
-    def run(self, frame: memoryview, call: Call) -> None:
-        """Answers the call, now or when what it waits for has come."""
-        route = call.route
-        raw_client_id, position = skip_client_id(frame)
-        peer = call.peer
-        if raw_client_id != peer.raw_client_id:
-            _remember_client_id(peer, raw_client_id)
+        Raises MalformedRequest or CloseConnection when only the connection's end can follow.
+        """
+        key, version, correlation_id, id_length = unpack_fixed_header(frame)
+        route = self._routes.made.get((key, version)) or self._routes.find(key, version)
+        if route is None:
+            self._begin_without_route(key, version, correlation_id, peer, replies)
+            return
+        call = Call(peer, route, correlation_id, len(frame) + 4)
+        replies.append(call)
+        position = CLIENT_ID_START + (max(0, id_length))
+        if frame[CLIENT_ID_START:position] != peer.raw_client_id:
+            _learn_client_id(peer, frame, id_length)
         if route.tagged_request:
             position = skip_header_tags(frame, position)
+        if not self.timed:
+            request, _ = route.decode(frame, position)
+            self._handle(request, call, route)
+            return
+        call.received_ns = received_ns
+        call.started_ns = perf_counter_ns()
         request, _ = route.decode(frame, position)
-        if self.timed:
-            call.decoded_ns = perf_counter_ns()
-        self._answer(request, call)
+        call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
+        self._handle(request, call, route)
+        call.handled_ns = perf_counter_ns()
 
-    def _answer(self, request: Request, call: Call) -> None:
+    def _handle(self, request: Request, call: Call, route: Route) -> None:
         try:
-            result = call.route.handle(request, call)
-            if isinstance(result, Pending):
-                call.pending = result
-            else:
-                call.answer(result)
+            response = route.handle(request, call)
+            if response is not None:
+                call.respond(response)
         except CloseConnection:
             raise
         except Exception as error:
-            self._fail(request, call, error)
+            self.log_failure(call, error)
+            call.note_code(UNKNOWN_SERVER_ERROR)
+            call.respond(route.failed(request, call, UNKNOWN_SERVER_ERROR))
 
-    def complete(self, call: Call, response: Response | None) -> None:
-        """Answers a call with what it waited for."""
-        try:
-            call.answer(response)
-        except Exception as error:
-            self._log_failure(call, error)
-            call.peer.close("its answer could not be made")
+    def _begin_without_route(
+        self, key: int, version: int, correlation_id: int, peer: Peer, replies: deque[Reply]
+    ) -> None:
+        """A client that asks for an ApiVersions we do not know is told which we do, in v0."""
+        route = self._routes.find(API_VERSIONS, 0)
+        if key != API_VERSIONS or route is None:
+            raise CloseConnection(f"API {key} version {version} is not served")
+        call = Call(peer, route, correlation_id, 0)
+        replies.append(call)
+        call.respond(route.failed(None, call, call.code(UnsupportedVersion())))
 
-    def _fail(self, request: Request, call: Call, error: Exception) -> None:
-        """The broker's own fault: logged with its traceback, answered -1."""
-        self._log_failure(call, error)
-        call.error_codes.append(UNKNOWN_SERVER_ERROR)
-        call.answer(call.route.failed(request, call, UNKNOWN_SERVER_ERROR))
-
-    def _log_failure(self, call: Call, error: Exception) -> None:
+    def log_failure(self, call: Call, error: Exception) -> None:
+        """The broker's own fault, with its traceback; the client hears -1 or loses the line."""
         self._events.error(
-            "request.failed",
+            "a request failed",
             api=call.route.api.title,
             api_version=call.version,
             correlation_id=call.correlation_id,
@@ -100,6 +93,9 @@ class Dispatch:
         )
 
 
-def _remember_client_id(peer: Peer, raw: bytes | None) -> None:
-    peer.raw_client_id = raw
-    peer.client.client_id = None if raw is None else raw.decode("utf-8", "replace")
+def _learn_client_id(peer: Peer, frame: memoryview, length: int) -> None:
+    end = CLIENT_ID_START + max(length, 0)
+    if end > len(frame):
+        raise MalformedRequest("The client id is longer than the request")
+    peer.raw_client_id = bytes(frame[CLIENT_ID_START:end])
+    peer.client.client_id = None if length < 0 else peer.raw_client_id.decode("utf-8", "replace")

@@ -21,10 +21,6 @@ from interfaces.kafka.wire.framing import ReadBuffer
 #: A frame of which nothing more comes for so long is given up, and its memory with it.
 STALLED_FRAME_MS = 30_000
 BACKLOG = 1024
-#: How often a stopping broker looks whether all requests are answered.
-DRAIN_LOOK_SECONDS = 0.002
-#: What clients get, at the least, to read the last answers.
-GRACE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class Shared:
         self.broker = broker
         self.events = events
         self.request_log = request_log
-        self.dispatch = Dispatch(broker, Routes(), events, request_log.enabled)
+        self.dispatch = Dispatch(Routes(), events, request_log.enabled)
         self.outbox = Outbox(scheduler)
         self.read_buffer = ReadBuffer()
         self.max_frame_bytes = config.socket_request_max_bytes
@@ -102,7 +98,7 @@ class Shared:
             if session.mid_frame and quiet_ms >= STALLED_FRAME_MS:
                 session.close("the rest of a request did not come")
             elif 0 < self._idle_ms <= quiet_ms:
-                session.close("idle", level="debug")
+                session.close("idle", expected=True)
         self.watch_idle()
 
     # ---- the end
@@ -110,24 +106,18 @@ class Shared:
     async def drain(self, timeout_seconds: float) -> bool:
         """Answers what is being answered, then ends every connection; False: not in time."""
         self.broker.fetch.release()
-        deadline = _now() + timeout_seconds
-        while any(session.waiting for session in self.sessions) and _now() < deadline:
-            await asyncio.sleep(DRAIN_LOOK_SECONDS)
         self._empty = asyncio.Event()
         for session in list(self.sessions):
-            session.close("the broker is stopping", level="debug")
-        if self.sessions:
-            try:
-                await asyncio.wait_for(self._empty.wait(), max(deadline - _now(), GRACE_SECONDS))
-            except TimeoutError:
-                for session in list(self.sessions):
-                    session.abort()
-                return False
+            session.drain()
+        if not self.sessions:
+            return True
+        try:
+            await asyncio.wait_for(self._empty.wait(), timeout_seconds)
+        except TimeoutError:
+            for session in list(self.sessions):
+                session.abort()
+            return False
         return True
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from application.pending import Pending
 from interfaces.kafka.apis import BY_KEY, Api
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.headers import API_VERSIONS
@@ -14,7 +13,8 @@ from interfaces.kafka.wire.schema import Message, Request, Response, decoder, en
 PRODUCE = 0
 FETCH = 1
 
-Handler = Callable[[Any, Call], "Response | Pending[Response] | None"]
+#: None: the call is answered later.
+Handler = Callable[[Any, Call], Response | None]
 
 
 class Route:
@@ -48,14 +48,14 @@ class Route:
 
 class Routes:
     def __init__(self) -> None:
-        self._made: dict[tuple[int, int], Route] = {}
+        self.made: dict[tuple[int, int], Route] = {}
 
     def find(self, key: int, version: int) -> Route | None:
         """None when this version of this API is not served."""
-        route = self._made.get((key, version))
+        route = self.made.get((key, version))
         if route is None:
             api = BY_KEY.get(key)
             if api is None or not api.serves(version):
                 return None
-            route = self._made[key, version] = Route(api, version)
+            route = self.made[key, version] = Route(api, version)
         return route

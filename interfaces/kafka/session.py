@@ -20,9 +20,8 @@ from application.ports.request_log import ClientInfo, RequestRecord
 from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
-from interfaces.kafka.wire.framing import is_large
+from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
 from interfaces.kafka.wire.primitives import MalformedRequest
-from interfaces.kafka.wire.schema import Response
 
 if TYPE_CHECKING:
     from interfaces.kafka.listener import Shared
@@ -36,17 +35,20 @@ JOIN_BYTES = 64 * 1024
 class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
         self._shared = shared
+        self._dispatch = shared.dispatch
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
         self._client = ClientInfo(connection_id, listener_name, "")
         self._transport: asyncio.Transport | None = None
+        #: Requests that run and are not answered yet; more than one only when all are Produce.
+        self._unanswered = 0
+        self._only_produce = True
         self._parked: deque[memoryview] = deque()
         self._parked_bytes = 0
-        self._only_produce = True
         self._serving = False
         self._paused = False
         self._unread = False
+        self._draining = False
         self._closing = False
-        self._received_ns = 0
         #: Read or answered since the listener last looked for idle connections.
         self.active = True
         self.address = ""
@@ -60,25 +62,49 @@ class Session(asyncio.BufferedProtocol):
         self._client.peer = f"{peer[0]}:{peer[1]}" if peer else ""
         refusal = self._shared.connections.refusal(self.address)
         if refusal is not None:
-            self._shared.events.warning("connection.refused", peer=self._client.peer, why=refusal)
+            self._shared.events.warning("a connection was refused", peer=peer, why=refusal)
+            self._closing = True
             self._transport.abort()
             self._transport = None
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
         host, port = self._shared.advertised(self._client.listener, transport)
-        self._peer = Peer(self._client, host, port, self.close)
+        self._peer = Peer(
+            self._shared.broker,
+            self._client,
+            host,
+            port,
+            self._answered,
+            self._failed,
+            self.close,
+        )
         self._shared.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._connection.get_buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
+        if self._closing:
+            return
         self.active = True
-        if self._shared.dispatch.timed:
-            self._received_ns = perf_counter_ns()
-        self._connection.received(nbytes)
-        self._serve()
-        self.flush()
+        received_ns = perf_counter_ns() if self._dispatch.timed else 0
+        connection = self._connection
+        self._serving = True
+        try:
+            for frame in connection.received(nbytes):
+                if self._parked or self._unread or (self._unanswered and self._must_wait(frame)):
+                    self._park(frame)
+                else:
+                    self._run(frame, received_ns)
+            if connection.illegal is not None:
+                self.close(connection.illegal)
+            elif connection.needs_bytes:
+                self._ask_for_memory()
+        except (MalformedRequest, CloseConnection) as reason:
+            self.close(str(reason))
+        self._serving = False
+        if connection.replies or self._parked:
+            self.flush()
 
     def eof_received(self) -> bool:
         return False
@@ -106,65 +132,31 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- requests
 
-    def _serve(self) -> None:
-        """Runs what has come and may run; parks the rest."""
-        self._serving = True
+    def _run(self, frame: memoryview, received_ns: int) -> None:
+        self._only_produce = _is_produce(frame) and (self._only_produce or not self._unanswered)
+        self._unanswered += 1
         try:
-            self._serve_parked()
-            connection = self._connection
-            while (frame := connection.next_frame()) is not None:
-                if self._parked or self._must_wait(frame):
-                    self._park(frame)
-                else:
-                    self._run(frame)
-            if connection.needs_bytes:
-                self._ask_for_memory()
-        except MalformedRequest as malformed:
-            self.close(str(malformed))
-        except CloseConnection as refused:
-            self.close(str(refused))
+            self._dispatch.begin(frame, self._peer, self._connection.replies, received_ns)
         finally:
-            self._serving = False
-
-    def _must_wait(self, frame: memoryview) -> bool:
-        if self._connection.replies:
-            return not self._only_produce or frame[1] != PRODUCE or frame[0] != 0 or self._unread
-        return self._unread
-
-    def _run(self, frame: memoryview) -> None:
-        try:
-            self._begin(frame)
-        finally:
-            if is_large(frame):
+            if len(frame) > READ_BUFFER_BYTES:
                 self._shared.memory.give(len(frame))
 
-    def _begin(self, frame: memoryview) -> None:
-        shared = self._shared
-        call = shared.dispatch.open(frame, self._peer)
-        replies = self._connection.replies
-        produces = call.route.api.key == PRODUCE
-        self._only_produce = produces and (self._only_produce or not replies)
-        replies.append(call)
-        if shared.dispatch.timed:
-            call.received_ns = self._received_ns
-            call.started_ns = call.decoded_ns = perf_counter_ns()
-        if call.pieces is None:
-            shared.dispatch.run(frame, call)
-        if shared.dispatch.timed:
-            call.handled_ns = call.answered_ns = perf_counter_ns()
-        pending = call.pending
-        if pending is not None:
-            pending.then(_Answering(self, call).resolved)
+    def _must_wait(self, frame: memoryview) -> bool:
+        """While something is unanswered, only Produce after Produce runs ahead."""
+        return not (self._only_produce and _is_produce(frame))
 
-    def answered(self, call: Call, response: Response | None) -> None:
-        """What a call waited for has come."""
-        if self._closing:
+    def _answered(self, call: Call) -> None:
+        """A reply is complete; it leaves in its turn."""
+        self._unanswered -= 1
+        if self._serving:
             return
-        if self._shared.dispatch.timed:
+        if self._dispatch.timed:
             call.answered_ns = perf_counter_ns()
-        self._shared.dispatch.complete(call, response)
-        if not self._serving:
-            self._shared.outbox.add(self)
+        self._shared.outbox.add(self)
+
+    def _failed(self, call: Call, error: Exception) -> None:
+        self._dispatch.log_failure(call, error)
+        self.close("its answer could not be made")
 
     # ---- parked requests
 
@@ -175,40 +167,49 @@ class Session(asyncio.BufferedProtocol):
         if self._parked_bytes > PARKED_BYTES:
             self._pause_reading()
 
-    def _serve_parked(self) -> None:
-        while self._parked and not self._must_wait(self._parked[0]):
-            frame = self._parked.popleft()
-            self._parked_bytes -= len(frame)
-            self._run(frame)
+    def _may_go_on(self) -> bool:
+        return (
+            bool(self._parked)
+            and not (self._closing or self._unread or self._draining)
+            and not (self._unanswered and self._must_wait(self._parked[0]))
+        )
+
+    def _run_parked(self) -> None:
+        self._serving = True
+        received_ns = perf_counter_ns() if self._dispatch.timed else 0
+        try:
+            while self._may_go_on():
+                frame = self._parked.popleft()
+                self._parked_bytes -= len(frame)
+                self._run(frame, received_ns)
+        except (MalformedRequest, CloseConnection) as reason:
+            self.close(str(reason))
+        self._serving = False
 
     # ---- answers
 
     def flush(self) -> None:
         """Sends what is ready, and runs what that lets go on."""
-        while not self._closing:
-            if self._connection.replies:
-                self._send()
-            if not self._parked or self._must_wait(self._parked[0]):
-                break
-            self._serve()
+        self._send()
+        while self._may_go_on():
+            self._run_parked()
+            self._send()
         if self._paused and not self._unread and self._parked_bytes <= PARKED_BYTES:
             self._resume_reading()
+        if self._draining and not self._unanswered:
+            self.close("the broker is stopping", expected=True)
 
     def _send(self) -> None:
-        replies = self._connection.replies
-        if self._shared.dispatch.timed:
+        transport = self._transport
+        if transport is None or self._closing:
+            return
+        if self._dispatch.timed:
             self._log_ready()
         out = self._connection.ready()
-        if not replies:
-            self._only_produce = True
         if not out:
             return
         self.active = True
-        transport = self._transport
-        assert transport is not None
-        if len(out) == 1:
-            transport.write(out[0])
-        elif sum(map(len, out)) <= JOIN_BYTES:
+        if sum(map(len, out)) <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
             transport.writelines(out)
@@ -223,10 +224,10 @@ class Session(asyncio.BufferedProtocol):
             elapsed_ns = now_ns - call.received_ns
             if call.route.waits_for_data:
                 elapsed_ns -= call.answered_ns - call.handled_ns
-            if log.wants(elapsed_ns, bool(call.error_codes)):
+            if log.wants(elapsed_ns, call.error_codes is not None):
                 log.write(_record(call, now_ns))
 
-    # ---- memory and ends
+    # ---- memory
 
     def _ask_for_memory(self) -> None:
         self._pause_reading()
@@ -234,10 +235,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _admitted(self) -> None:
         self._connection.admit()
-        if not self._serving:
-            self._shared.outbox.add(self)
-        else:
-            self._resume_reading()
+        self._shared.outbox.add(self)
 
     def _give_back_memory(self) -> None:
         memory = self._shared.memory
@@ -254,31 +252,42 @@ class Session(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._paused and self._transport is not None and not self._connection.needs_bytes:
+        if self._transport is None or self._closing or self._draining:
+            return
+        if not self._connection.needs_bytes:
             self._paused = False
             self._transport.resume_reading()
+
+    # ---- the end
 
     @property
     def waiting(self) -> bool:
         """A request is being answered: such a connection is not idle."""
-        return bool(self._connection.replies)
+        return self._unanswered > 0
 
     @property
     def mid_frame(self) -> bool:
         return self._connection.mid_frame
+
+    def drain(self) -> None:
+        """Answers what runs, begins nothing more, and ends."""
+        self._draining = True
+        self._pause_reading()
+        if not self._unanswered:
+            self.close("the broker is stopping", expected=True)
 
     def abort(self) -> None:
         """Ends the connection now, whatever the client has not read yet."""
         if self._transport is not None:
             self._transport.abort()
 
-    def close(self, why: str, level: str = "warning") -> None:
-        """Ends the connection; what was answered is still sent."""
+    def close(self, why: str, expected: bool = False) -> None:
+        """Ends the connection; what is answered is still sent."""
         if self._closing or self._transport is None:
             return
-        if level == "warning":
+        if not expected:
             self._shared.events.warning(
-                "connection.closed",
+                "a connection was closed",
                 why=why,
                 peer=self._client.peer,
                 connection_id=self._client.connection_id,
@@ -289,17 +298,8 @@ class Session(asyncio.BufferedProtocol):
         self._transport.close()
 
 
-class _Answering:
-    """Takes a pending response to the session that waits for it."""
-
-    __slots__ = ("_call", "_session")
-
-    def __init__(self, session: Session, call: Call) -> None:
-        self._session = session
-        self._call = call
-
-    def resolved(self, response: Response | None) -> None:
-        self._session.answered(self._call, response)
+def _is_produce(frame: memoryview) -> bool:
+    return frame[1] == PRODUCE and frame[0] == 0
 
 
 def _record(call: Call, sent_ns: int) -> RequestRecord:
@@ -311,7 +311,7 @@ def _record(call: Call, sent_ns: int) -> RequestRecord:
     record.topics = call.topics
     record.bytes_in = call.bytes_in
     record.bytes_out = call.bytes_out
-    record.error_codes = tuple(call.error_codes)
+    record.error_codes = tuple(call.error_codes or ())
     record.received_ns = call.received_ns
     record.started_ns = call.started_ns
     record.decoded_ns = call.decoded_ns

@@ -19,29 +19,7 @@ from interfaces.kafka.wire.messages.create_partitions import (
 )
 
 
-class CreatePartitionsAnswer(Pending[CreatePartitionsResponse]):
-    __slots__ = ("_call", "_names", "_refused")
-
-    def __init__(
-        self,
-        grown: Pending[list[Grown]],
-        names: list[str],
-        refused: list[CreatePartitionsTopicResult],
-        call: Call,
-    ) -> None:
-        super().__init__()
-        self._names = names
-        self._refused = refused
-        self._call = call
-        grown.then(self._grown)
-
-    def _grown(self, grown: list[Grown]) -> None:
-        self.resolve(_response(grown, self._names, self._refused, self._call))
-
-
-def handle(
-    request: CreatePartitionsRequest, call: Call
-) -> CreatePartitionsResponse | CreatePartitionsAnswer:
+def handle(request: CreatePartitionsRequest, call: Call) -> CreatePartitionsResponse | None:
     call.topics = len(request.topics)
     times = Counter(topic.name for topic in request.topics)
     refused = [
@@ -53,7 +31,8 @@ def handle(
     names = [more.name for more in wanted]
     grown = call.broker.create_partitions.grow(wanted, request.validate_only)
     if isinstance(grown, Pending):
-        return CreatePartitionsAnswer(grown, names, refused, call)
+        call.respond_later(grown, lambda late: _response(late, names, refused, call))
+        return None
     return _response(grown, names, refused, call)
 
 

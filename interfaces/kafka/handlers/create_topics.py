@@ -27,27 +27,7 @@ from interfaces.kafka.wire.messages.create_topics import (
 REPLICATION_FACTOR = 1
 
 
-class CreateTopicsAnswer(Pending[CreateTopicsResponse]):
-    __slots__ = ("_call", "_names", "_refused")
-
-    def __init__(
-        self,
-        created: Pending[list[Created]],
-        names: list[str],
-        refused: list[CreatableTopicResult],
-        call: Call,
-    ) -> None:
-        super().__init__()
-        self._names = names
-        self._refused = refused
-        self._call = call
-        created.then(self._created)
-
-    def _created(self, created: list[Created]) -> None:
-        self.resolve(_response(created, self._names, self._refused, False, self._call))
-
-
-def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | CreateTopicsAnswer:
+def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | None:
     call.topics = len(request.topics)
     times = Counter(topic.name for topic in request.topics)
     refused = [
@@ -59,7 +39,8 @@ def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | C
     names = [new.name for new in wanted]
     created = call.broker.create_topics.create(wanted, request.validate_only)
     if isinstance(created, Pending):
-        return CreateTopicsAnswer(created, names, refused, call)
+        call.respond_later(created, lambda late: _response(late, names, refused, False, call))
+        return None
     return _response(created, names, refused, request.validate_only, call)
 
 

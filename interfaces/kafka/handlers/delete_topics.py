@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from application.pending import Pending
 from application.topics.delete import Deleted
 from domain.errors import BrokerError, InvalidRequest, StorageFailed
 from domain.topics.topic import NO_TOPIC_ID, Topic
@@ -20,25 +19,7 @@ from interfaces.kafka.wire.messages.delete_topics import (
 FIRST_BY_ID = 6
 
 
-class DeleteTopicsAnswer(Pending[DeleteTopicsResponse]):
-    __slots__ = ("_call", "_found")
-
-    def __init__(
-        self,
-        deleted: Pending[StorageFailed | None],
-        found: list[tuple[DeleteTopicState, Deleted]],
-        call: Call,
-    ) -> None:
-        super().__init__()
-        self._found = found
-        self._call = call
-        deleted.then(self._deleted)
-
-    def _deleted(self, failure: StorageFailed | None) -> None:
-        self.resolve(_response(self._found, failure, self._call))
-
-
-def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | DeleteTopicsAnswer:
+def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | None:
     delete = call.broker.delete_topics
     seen: set[bytes] = set()
     found: list[tuple[DeleteTopicState, Deleted]] = []
@@ -57,7 +38,8 @@ def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | D
     topics = [one for _, one in found if isinstance(one, Topic)]
     if not topics:
         return _response(found, None, call)
-    return DeleteTopicsAnswer(delete.delete(topics), found, call)
+    call.respond_later(delete.delete(topics), lambda failure: _response(found, failure, call))
+    return None
 
 
 def _wanted(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState]:

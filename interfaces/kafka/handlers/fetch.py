@@ -27,34 +27,7 @@ FIRST_WITH_TOPIC_IDS = 13
 READ_COMMITTED = 1
 
 
-class FetchAnswer(Pending[FetchResponse]):
-    """A fetch that waits, on its way to a response."""
-
-    __slots__ = ("_call", "_context", "_fetch", "_read_committed")
-
-    def __init__(
-        self,
-        fetch: Pending[list[FetchedPartition]],
-        context: FetchContext,
-        read_committed: bool,
-        call: Call,
-    ) -> None:
-        super().__init__()
-        self._fetch = fetch
-        self._context = context
-        self._read_committed = read_committed
-        self._call = call
-        fetch.then(self._fetched)
-
-    def _fetched(self, fetched: list[FetchedPartition]) -> None:
-        self.resolve(_response(fetched, self._context, self._read_committed, self._call))
-
-    def abandon(self) -> None:
-        super().abandon()
-        self._fetch.abandon()
-
-
-def handle(request: FetchRequest, call: Call) -> FetchResponse | FetchAnswer:
+def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
     broker = call.broker
     call.topics = len(request.topics)
     try:
@@ -78,7 +51,8 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | FetchAnswer:
         )
     )
     if isinstance(fetched, Pending):
-        return FetchAnswer(fetched, context, read_committed, call)
+        call.respond_later(fetched, lambda late: _response(late, context, read_committed, call))
+        return None
     return _response(fetched, context, read_committed, call)
 
 

@@ -9,7 +9,7 @@ Not here: transactional ids; they are refused with 53 until transactions are bui
 from __future__ import annotations
 
 from application.pending import Pending
-from domain.errors import BrokerError, StorageFailed, TransactionalIdNotAuthorized
+from domain.errors import BrokerError, TransactionalIdNotAuthorized
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
@@ -19,26 +19,13 @@ from interfaces.kafka.wire.messages.init_producer_id import (
 NO_PRODUCER_EPOCH = -1
 
 
-class InitProducerIdAnswer(Pending[InitProducerIdResponse]):
-    __slots__ = ("_call",)
-
-    def __init__(self, producer_id: Pending[int | StorageFailed], call: Call) -> None:
-        super().__init__()
-        self._call = call
-        producer_id.then(self._given)
-
-    def _given(self, producer_id: int | StorageFailed) -> None:
-        self.resolve(_response(producer_id, self._call))
-
-
-def handle(
-    request: InitProducerIdRequest, call: Call
-) -> InitProducerIdResponse | InitProducerIdAnswer:
+def handle(request: InitProducerIdRequest, call: Call) -> InitProducerIdResponse | None:
     if request.transactional_id is not None:
         return _response(TransactionalIdNotAuthorized(), call)
     producer_id = call.broker.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
-        return InitProducerIdAnswer(producer_id, call)
+        call.respond_later(producer_id, lambda given: _response(given, call))
+        return None
     return _response(producer_id, call)
 
 

@@ -30,24 +30,7 @@ FIRST_WITH_IDS = 10
 FIRST_BY_ID = 12
 
 
-class MetadataAnswer(Pending[MetadataResponse]):
-    """Metadata that waits for topics that are being created."""
-
-    __slots__ = ("_call", "_request")
-
-    def __init__(
-        self, topics: Pending[list[Described]], request: MetadataRequest, call: Call
-    ) -> None:
-        super().__init__()
-        self._request = request
-        self._call = call
-        topics.then(self._found)
-
-    def _found(self, topics: list[Described]) -> None:
-        self.resolve(_response(topics, self._request, self._call))
-
-
-def handle(request: MetadataRequest, call: Call) -> MetadataResponse | MetadataAnswer:
+def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     metadata = call.broker.metadata
     wanted = request.topics
     if wanted is None and call.version == 0:
@@ -63,7 +46,8 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | MetadataA
         NO_TOPIC_ID,
     )
     if isinstance(found, Pending):
-        return MetadataAnswer(found, request, call)
+        call.respond_later(found, lambda topics: _response(topics, request, call))
+        return None
     return _response(found, request, call)
 
 

@@ -10,7 +10,6 @@ Not here: transactions (a transactional id is refused), recompression, conversio
 
 from __future__ import annotations
 
-from application.pending import Pending
 from domain.errors import (
     BrokerError,
     InvalidRecord,
@@ -40,23 +39,22 @@ NO_ANSWER = 0
 LEGAL_ACKS = (-1, 0, 1)
 
 
-class DurableProduce(Pending[ProduceResponse]):
+class DurableProduce:
     """The answer to a request that has batches in the coming commit: made, but not yet true."""
 
-    __slots__ = ("_call", "_response", "staged")
+    __slots__ = ("_call", "response", "staged")
 
-    def __init__(self, call: Call, response: ProduceResponse) -> None:
-        self.resolved = False
-        self._callback = None
+    def __init__(self, call: Call) -> None:
         self._call = call
-        self._response = response
+        self.response = ProduceResponse()
         self.staged: list[PartitionProduceResponse] = []
 
     def committed(self, failure: StorageFailed | None) -> None:
+        call = self._call
         if failure is not None:
             for partition in self.staged:
-                _refuse(partition, failure, self._call)
-        self.resolve(self._response)
+                _refuse(partition, failure, call)
+        call.respond(self.response)
 
 
 class UnansweredProduce:
@@ -72,9 +70,9 @@ class UnansweredProduce:
             self._call.peer.close(f"a batch sent with acks=0 was lost: {failure.message}")
 
 
-def handle(request: ProduceRequest, call: Call) -> ProduceResponse | DurableProduce | None:
-    response = ProduceResponse()
-    durable = DurableProduce(call, response)
+def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
+    durable = DurableProduce(call)
+    response = durable.response
     refused = _refusal(request)
     for topic_data in request.topic_data:
         topic = _find(topic_data, call)
@@ -93,7 +91,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | DurableProd
     if not durable.staged:
         return response
     call.broker.commits.wait(durable)
-    return durable
+    return None
 
 
 def _append(
@@ -141,6 +139,7 @@ def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:
         call.broker.commits.wait(UnansweredProduce(call))
+    call.respond_nothing()
 
 
 def _refuse(

@@ -1,7 +1,7 @@
 """Connection: bytes in, frames out; answers in, bytes out, in the order of the requests.
 
-It knows no socket and no loop: the session receives into `get_buffer`, says `received`, takes
-frames until there is none, opens a reply for each, and sends what `ready` gives.
+It knows no socket and no loop: the session receives into `get_buffer`, takes the frames that
+`received` gives, opens a reply for each, and sends what `ready` gives.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 
 from interfaces.kafka.wire.framing import Framing, ReadBuffer
-from interfaces.kafka.wire.headers import response_start
 
 Buffer = bytes | memoryview
 
@@ -22,16 +21,6 @@ class Reply:
     def __init__(self) -> None:
         #: None until it is answered; empty when there is nothing to send.
         self.pieces: list[Buffer] | None = None
-
-    def fill(self, correlation_id: int, body: list[Buffer], tagged_header: bool) -> int:
-        """Completes the answer; returns its size on the wire."""
-        body_bytes = len(body[0]) if len(body) == 1 else sum(map(len, body))
-        start = response_start(correlation_id, body_bytes, tagged_header)
-        self.pieces = [start, *body]
-        return len(start) + body_bytes
-
-    def fill_with_nothing(self) -> None:
-        self.pieces = []
 
 
 class Connection(Framing):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from struct import Struct
 
 from interfaces.kafka.wire.headers import MIN_REQUEST_BYTES
-from interfaces.kafka.wire.primitives import MalformedRequest
 
 PREFIX_BYTES = 4
 READ_BUFFER_BYTES = 128 * 1024
@@ -32,26 +31,25 @@ class ReadBuffer:
 
 class Framing:
     __slots__ = (
-        "_end",
         "_filled",
         "_frame",
         "_kept",
         "_max_frame_bytes",
         "_shared",
-        "_start",
+        "illegal",
         "needs_bytes",
     )
 
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int) -> None:
         self._shared = shared
         self._max_frame_bytes = max_frame_bytes
-        self._start = 0
-        self._end = 0
         self._kept = b""
         self._frame: memoryview | None = None
         self._filled = 0
         #: The size of a large frame that waits for `admit`; until then nothing may be received.
         self.needs_bytes = 0
+        #: Why nothing that came after the last frames can be understood.
+        self.illegal: str | None = None
 
     @property
     def mid_frame(self) -> bool:
@@ -68,49 +66,43 @@ class Framing:
             return self._frame[self._filled :]
         return self._shared.views[len(self._kept)]
 
-    def received(self, count: int) -> None:
-        if self._frame is not None:
-            self._filled += count
-            return
-        kept = self._kept
-        self._start = 0
-        self._end = count
-        if kept:
-            self._shared.memory[: len(kept)] = kept
-            self._end += len(kept)
-            self._kept = b""
-
-    def next_frame(self) -> memoryview | None:
-        """The next whole frame, without its length; None when more bytes are needed."""
+    def received(self, count: int) -> list[memoryview]:
+        """The frames that are whole now, without their lengths; views until the next bytes."""
         frame = self._frame
         if frame is not None:
+            self._filled += count
             if self._filled < len(frame):
-                return None
+                return []
             self._frame = None
-            return frame
-        start = self._start
-        available = self._end - start
-        if available < PREFIX_BYTES:
-            if available:
-                self._kept = bytes(self._shared.memory[start : self._end])
-                self._start = self._end
-            return None
-        (size,) = _LENGTH.unpack_from(self._shared.memory, start)
-        start += PREFIX_BYTES
-        if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
-            raise MalformedRequest(
-                f"A request of {size} bytes is not within {MIN_REQUEST_BYTES} and "
-                f"{self._max_frame_bytes} (socket.request.max.bytes)"
-            )
-        if start + size <= self._end:
-            self._start = start + size
-            return self._shared.memory[start : self._start]
-        self._begin_frame(size, start)
-        return None
+            return [frame]
+        memory = self._shared.memory
+        start = 0
+        end = count
+        kept = self._kept
+        if kept:
+            memory[: len(kept)] = kept
+            end += len(kept)
+            self._kept = b""
+        frames: list[memoryview] = []
+        while end - start >= PREFIX_BYTES:
+            (size,) = _LENGTH.unpack_from(memory, start)
+            start += PREFIX_BYTES
+            if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
+                self.illegal = (
+                    f"a request of {size} bytes is not within {MIN_REQUEST_BYTES} and "
+                    f"{self._max_frame_bytes} (socket.request.max.bytes)"
+                )
+                return frames
+            if start + size > end:
+                self._begin_frame(size, memory[start:end])
+                return frames
+            frames.append(memory[start : start + size])
+            start += size
+        if start < end:
+            self._kept = bytes(memory[start:end])
+        return frames
 
-    def _begin_frame(self, size: int, start: int) -> None:
-        part = self._shared.memory[start : self._end]
-        self._start = self._end
+    def _begin_frame(self, size: int, part: memoryview) -> None:
         if size > READ_BUFFER_BYTES:
             self.needs_bytes = size
             self._kept = bytes(part)

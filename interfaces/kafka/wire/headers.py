@@ -14,28 +14,17 @@ from struct import Struct
 from interfaces.kafka.wire.primitives import MalformedRequest, skip_tagged_fields
 
 API_VERSIONS = 18
-#: Key, version and correlation id: no request is shorter.
-MIN_REQUEST_BYTES = 8
+#: Key, version, correlation id and client id: no request that is served is shorter.
+MIN_REQUEST_BYTES = 10
 
-_FIXED = Struct(">hhi")
-_LENGTH = Struct(">h")
+CLIENT_ID_START = 10
+
+_FIXED = Struct(">hhih")
 _RESPONSE_V0 = Struct(">ii")
 _RESPONSE_V1 = Struct(">iib")
 
+#: Key, version, correlation id and the length of the client id (negative: null).
 unpack_fixed_header = _FIXED.unpack_from
-
-
-def skip_client_id(frame: memoryview) -> tuple[bytes | None, int]:
-    """The raw client id, and the position after it."""
-    if len(frame) < 10:
-        raise MalformedRequest("The request ends within its header")
-    (length,) = _LENGTH.unpack_from(frame, 8)
-    if length < 0:
-        return None, 10
-    end = 10 + length
-    if end > len(frame):
-        raise MalformedRequest("The client id is longer than the request")
-    return bytes(frame[10:end]), end
 
 
 def skip_header_tags(frame: memoryview, position: int) -> int:
