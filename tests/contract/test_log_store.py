@@ -79,6 +79,19 @@ def test_only_batches_wholly_below_the_end_offset_are_read(
     assert store.log.read(7, 0, end_offset, ALL, True) == b"".join(batches[:expected])
 
 
+def test_every_window_of_a_log_of_single_records_is_exact(store: OpenStore) -> None:
+    for offset in range(6):
+        store.log.append(7, offset, b"%d" % offset)
+    store.log.append(8, 0, b"other")
+    store.keep()
+
+    for offset in range(8):
+        for end_offset in range(8):
+            for max_bytes in range(8):
+                window = b"012345"[offset:end_offset][:max_bytes]
+                assert store.log.read(7, offset, end_offset, max_bytes, False) == window
+
+
 @pytest.mark.parametrize("max_bytes, expected", [(0, 0), (99, 0), (100, 1), (299, 1), (300, 2)])
 def test_as_many_whole_batches_are_read_as_fit(
     store: OpenStore, max_bytes: int, expected: int

@@ -66,6 +66,8 @@ class LmdbLogStore:
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
+        if offset >= end_offset:
+            return b""
         views: list[memoryview] = []
         size_bytes = 0
         try:
@@ -81,6 +83,10 @@ class LmdbLogStore:
                     if size_bytes > max_bytes and (views or not whole_first):
                         break
                     views.append(view)
+                    # No step further than needed: the next batch may be another partition's
+                    # oldest, and merely standing on it reads its first page from the disk.
+                    if size_bytes >= max_bytes or last_offset + 1 >= end_offset:
+                        break
                     found = cursor.next()
                 return bytes(views[0]) if len(views) == 1 else b"".join(views)
         except lmdb.Error as error:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import os
 import resource
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,6 +87,32 @@ def test_reading_leaves_no_transaction_open(tmp_path: Path) -> None:
 
     transactions = [line.split()[2] for line in environment.env.readers().splitlines()[1:]]
     assert set(transactions) <= {"-"}
+    environment.close()
+
+
+_READ_AND_WAIT = """
+import sys, lmdb
+env = lmdb.Environment(sys.argv[1], readonly=True)
+txn = env.begin()
+print("reading", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_readers_that_were_killed_are_forgotten(tmp_path: Path) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    with subprocess.Popen(
+        [sys.executable, "-c", _READ_AND_WAIT, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "reading\n"
+        reader.kill()
+
+    environment = LmdbEnvironment(tmp_path, "os")
+    assert str(reader.pid) not in environment.env.readers()
     environment.close()
 
 
