@@ -66,7 +66,7 @@ def _produce(servers: str, messages: list[tuple[str, str]], say: Say) -> int:
             place = f"partition {message.partition()}, offset {message.offset()}"
             say(f"   {_text(message.key())} -> {place}")
 
-    producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
+    producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "log_level": 3})
     for key, value in messages:
         producer.produce(TOPIC, value, key, on_delivery=answered)
     if producer.flush(_PATIENCE_SECONDS) or failures:

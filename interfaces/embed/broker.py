@@ -132,7 +132,10 @@ class Broker:
 
     def _arguments(self) -> list[str]:
         arguments = ["--listen", "127.0.0.1:0", "--ready-file", str(self._path("ready"))]
-        arguments += ["--data", str(self._data or self._path("data")), "--log-format", "json"]
+        arguments += ["--log-format", "json"]
+        # A URL that ends here names no folder of its own, and ./ottla-data is the user's.
+        if self._data is not None or (self._storage or "").endswith("://"):
+            arguments += ["--data", str(self._data or self._path("data"))]
         if self._storage is not None:
             arguments += ["--storage", self._storage]
         for name, value in self._settings.items():

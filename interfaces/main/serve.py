@@ -117,6 +117,8 @@ async def serve(
         await _drain(container, settings.broker.drain_timeout_ms / 1000, log)
     finally:
         closed = _close(container, log)
+    if closed:
+        log.info("stopped")
     return 0 if closed else 1
 
 
@@ -172,7 +174,6 @@ def _close(container: Container, log: EventLog) -> bool:
     except StorageFailed as failure:
         log.error("the store could not be closed in good order", failure=failure)
         return False
-    log.info("stopped")
     return True
 
 

@@ -54,6 +54,13 @@ def test_a_data_folder_leaves_the_storage_to_the_broker(tmp_path: Path) -> None:
         assert told(broker)["data"] == str(tmp_path / "kept")
 
 
+def test_a_storage_url_with_a_folder_is_given_no_second_one() -> None:
+    with FakeBroker(storage="lmdb:///kept/here") as broker:
+        assert told(broker)["data"] is None
+    with FakeBroker(storage="lmdb://") as broker:
+        assert str(told(broker)["data"]).startswith("/")
+
+
 def test_settings_go_to_the_broker_as_it_writes_them() -> None:
     settings = {"num.partitions": 3, "auto.create.topics.enable": False}
     with FakeBroker(settings=settings) as broker:

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from interfaces.main.banner import banner
+from interfaces.main.ready import ready_facts
+from interfaces.main.settings.origin import Given
+from interfaces.main.settings.sources import load_settings
+from interfaces.main.started import OpenListener, Started
+
+
+def started(port: int = 19092, **given: str) -> Started:
+    texts = {name.replace("_", "."): Given(text, "test") for name, text in given.items()}
+    settings = load_settings(texts, {})
+    opened = [OpenListener(each, each.host or "0.0.0.0", port) for each in settings.listeners]
+    return Started(settings, "1.2.3", "a-cluster", opened, "2 topics, 3 partitions")
+
+
+def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
+    assert banner(started(storage="lmdb:///var/ottla")) == (
+        "Ottla 1.2.3, cluster a-cluster\n"
+        "\n"
+        "  listening  PLAINTEXT 127.0.0.1:19092 -> the address each client connects to\n"
+        "  storage    lmdb:///var/ottla  (2 topics, 3 partitions)\n"
+        "  flush      commit: what is acknowledged is on disk, and survives a power cut\n"
+        "  try        kcat -b 127.0.0.1:19092 -L\n"
+        "\n"
+        "Ctrl-C stops it.\n"
+    )
+
+
+def test_the_weaker_flush_policies_say_what_a_power_cut_does() -> None:
+    assert "every 250 ms: survives a killed process; a power cut may damage the whole" in banner(
+        started(flush="interval", flush_interval_ms="250")
+    )
+    assert "os: to disk at leisure: survives a killed process; a power cut" in banner(
+        started(flush="os")
+    )
+
+
+def test_memory_storage_is_loud() -> None:
+    text = banner(started(storage="memory://"))
+    assert "  !! MEMORY STORAGE: DATA IS LOST ON EXIT\n" in text
+    assert "nothing is kept on disk" in text
+
+
+def test_a_loopback_address_told_to_other_machines_is_loud() -> None:
+    told = "PLAINTEXT://localhost:9092"
+    text = banner(started(listeners=":9092", advertised_listeners=told))
+    assert "0.0.0.0:19092 -> localhost:9092" in text
+    assert "!! LISTENER PLAINTEXT IS OPEN TO EVERY ADDRESS" in text
+    assert "!!" not in banner(started(listeners=":9092"))
+    assert "!!" not in banner(started(advertised_listeners=told))
+
+
+def test_the_settings_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.partitions=2")
+    settings = load_settings({}, {}, file)
+    opened = [OpenListener(settings.listeners[0], "127.0.0.1", 1)]
+    assert f"  settings   {file}\n" in banner(Started(settings, "1", "c", opened, "nothing"))
+
+
+def test_the_ready_facts_hold_real_ports_and_absolute_folders() -> None:
+    facts = ready_facts(
+        started(
+            listeners="A://:0,B://[::1]:0",
+            advertised_listeners="B://example.org:0",
+            log_dirs="relative",
+        )
+    )
+    assert facts["bootstrap_servers"] == "127.0.0.1:19092"
+    assert facts["listeners"] == [
+        {"name": "A", "bind": "", "host": "0.0.0.0", "port": 19092, "advertised": None},
+        {
+            "name": "B",
+            "bind": "::1",
+            "host": "::1",
+            "port": 19092,
+            "advertised": "example.org:19092",
+        },
+    ]
+    assert facts["data"] == str(Path.cwd() / "relative")
+    assert facts["storage"] == f"lmdb://{facts['data']}"

@@ -1,0 +1,89 @@
+"""The process itself: signals, exit codes and what goes to stderr; an echo instead of a broker."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[4]
+_CHILD = """
+import sys
+from pathlib import Path
+from interfaces.main.serve import run
+from interfaces.main.settings.origin import Given
+from interfaces.main.settings.sources import load_settings
+from tests.fakes.echo_container import EchoContainer
+
+def build(settings, loop, log):
+    container = EchoContainer(settings)
+    if sys.argv[2] == "held":
+        container.answered.clear()
+    return container
+
+given = {"listeners": "127.0.0.1:0", "storage": "memory://", "nope": "1"}
+settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+sys.exit(run(settings, Path(sys.argv[1]), build))
+"""
+
+
+class Child:
+    def __init__(self, folder: Path, drain: str) -> None:
+        self.ready_file = folder / "ready.json"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, str(self.ready_file), drain],
+            stderr=subprocess.PIPE,
+            cwd=_ROOT,
+            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        )
+        self.lines: list[str] = []
+
+    def until(self, event: str) -> None:
+        assert self.process.stderr is not None
+        while event not in self.lines:
+            line = self.process.stderr.readline()
+            assert line, f"the child ended before {event!r}: {self.lines}"
+            self.lines.append(json.loads(line)["event"])
+
+
+@pytest.fixture
+def child(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Child]:
+    child = Child(tmp_path, request.param)
+    yield child
+    child.process.kill()
+    child.process.wait()
+    assert child.process.stderr is not None
+    child.process.stderr.close()
+
+
+@pytest.mark.parametrize("child", ["free"], indirect=True)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_one_signal_drains_and_ends_in_good_order(child: Child, number: signal.Signals) -> None:
+    child.until("started")
+    assert json.loads(child.ready_file.read_text())["pid"] == child.process.pid
+    child.process.send_signal(number)
+    child.until("stopped")
+    assert child.process.wait(20) == 0
+    assert child.lines == [
+        "settings with no effect here: nope",
+        "memory storage: data is lost on exit",
+        "started",
+        "stopping",
+        "stopped",
+    ]
+    assert not child.ready_file.exists()
+
+
+@pytest.mark.parametrize("child", ["held"], indirect=True)
+def test_a_second_signal_quits_at_once(child: Child) -> None:
+    child.until("started")
+    child.process.send_signal(signal.SIGTERM)
+    child.until("stopping")
+    child.process.send_signal(signal.SIGTERM)
+    assert child.process.wait(20) == -signal.SIGTERM

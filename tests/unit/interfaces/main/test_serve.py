@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import socket
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from application.ports.event_log import EventLog
+from domain.errors import StorageFailed
+from infrastructure.observability.events import open_event_log
+from interfaces.main.serve import CannotStart, serve
+from interfaces.main.settings.origin import Given
+from interfaces.main.settings.sources import Settings, load_settings
+from interfaces.main.started import Started
+from tests.fakes.echo_container import EchoContainer
+
+Check = Callable[["Running"], Coroutine[Any, Any, None]]
+
+
+class Running:
+    """serve() on an echo container: what it announced, what it logged, and the way to stop it."""
+
+    def __init__(self, ready_file: Path, **given: str) -> None:
+        given = {"listeners": "127.0.0.1:0", "storage": "memory://"} | given
+        texts = {name.replace("_", "."): Given(text, "test") for name, text in given.items()}
+        self.settings = load_settings(texts, {})
+        self.ready_file = ready_file
+        self.lines = io.BytesIO()
+        self.container: EchoContainer
+        self.started: Started
+        self.exit_code = -1
+
+    def __call__(self, check: Check) -> None:
+        asyncio.run(self._run(check))
+
+    async def _run(self, check: Check) -> None:
+        self.stop = asyncio.Event()
+        announced = asyncio.Event()
+
+        def announce(started: Started) -> None:
+            self.started = started
+            announced.set()
+
+        def build(settings: Settings, _loop: object, _log: EventLog) -> EchoContainer:
+            self.container = EchoContainer(settings)
+            return self.container
+
+        log = open_event_log(self.lines, "json")
+        serving = asyncio.ensure_future(
+            serve(self.settings, log, build, self.stop, announce, self.ready_file)
+        )
+        await asyncio.wait(
+            [serving, asyncio.ensure_future(announced.wait())], return_when="FIRST_COMPLETED"
+        )
+        if not serving.done():
+            await check(self)
+            self.stop.set()
+        self.exit_code = await serving
+
+    def logged(self) -> list[str]:
+        return [json.loads(line)["event"] for line in self.lines.getvalue().splitlines()]
+
+
+async def nothing(_running: Running) -> None:
+    return
+
+
+def test_the_ready_file_tells_where_clients_can_connect_and_goes_at_the_end(tmp_path: Path) -> None:
+    running = Running(tmp_path / "ready.json")
+
+    async def check(running: Running) -> None:
+        facts = json.loads(running.ready_file.read_text())
+        [listener] = facts["listeners"]
+        reader, writer = await asyncio.open_connection(listener["host"], listener["port"])
+        writer.write(b"hello\n")
+        assert await reader.readline() == b"hello\n"
+        writer.close()
+        await writer.wait_closed()
+
+    running(check)
+    assert running.exit_code == 0
+    assert not running.ready_file.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_upkeep_starts_after_the_listeners_and_a_stop_drains_before_it_closes(
+    tmp_path: Path,
+) -> None:
+    running = Running(tmp_path / "r", listeners="A://127.0.0.1:0,B://127.0.0.1:0")
+    running(nothing)
+    assert all(listener.port for listener in running.started.listeners)
+    assert running.container.steps == ["upkeep", "drain", "close"]
+    assert running.logged() == ["stopped"]
+
+
+def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> None:
+    running = Running(tmp_path / "r", drain_timeout_ms="0")
+
+    async def check(running: Running) -> None:
+        running.container.answered.clear()
+
+    running(check)
+    assert running.container.steps[-1] == "close"
+    assert running.logged() == ["not all requests were answered in time", "stopped"]
+
+
+def test_a_busy_port_is_one_line_and_the_store_is_closed(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+        running = Running(tmp_path / "r", listeners=f"127.0.0.1:{port}")
+        with pytest.raises(CannotStart) as failure:
+            running(nothing)
+    assert str(failure.value).startswith(f"cannot listen on 127.0.0.1:{port}: another process does")
+    assert running.container.steps == ["close"]
+    assert not running.ready_file.exists()
+
+
+def test_an_address_of_another_machine_is_one_line(tmp_path: Path) -> None:
+    running = Running(tmp_path / "r", listeners="192.0.2.1:0")
+    with pytest.raises(CannotStart, match=r"cannot listen on 192.0.2.1:0: "):
+        running(nothing)
+
+
+@pytest.mark.parametrize(
+    "failure, words",
+    [
+        (StorageFailed("in use by another process"), "in use by another process"),
+        (PermissionError(13, "Permission denied"), "Permission denied"),
+    ],
+)
+def test_a_store_that_cannot_be_opened_is_one_line(failure: Exception, words: str) -> None:
+    settings = load_settings({"storage": Given("lmdb:///x", "test")}, {})
+
+    def build(*_: object) -> EchoContainer:
+        raise failure
+
+    async def main() -> None:
+        log = open_event_log(io.BytesIO(), "json")
+        await serve(settings, log, build, asyncio.Event(), lambda _: None)
+
+    with pytest.raises(CannotStart, match=f"cannot open lmdb:///x: {words}"):
+        asyncio.run(main())
+
+
+def test_a_ready_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    running = Running(tmp_path / "no-such-folder" / "r")
+    with pytest.raises(CannotStart, match="cannot write the ready file"):
+        running(nothing)
