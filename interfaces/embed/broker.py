@@ -60,9 +60,8 @@ class Broker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client takes as its bootstrap.servers: host and port of the first listener."""
-        listener = self._running()["listeners"][0]
-        return f"{listener['host']}:{listener['port']}"
+        """What a client takes as its bootstrap.servers."""
+        return str(self._running()["bootstrap_servers"])
 
     @property
     def pid(self) -> int:

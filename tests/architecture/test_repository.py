@@ -33,7 +33,10 @@ REGISTRY = re.compile(
     r"\b(py" + r"pi\.org|python" + r"hosted\.org|registry\.np" + r"mjs\.org|repo1?\.maven"
     r"|maven" + r"\.org|crates" + r"\.io/|proxy\." + r"golang\.org)"
 )
-MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(ro" + r"ot|wo" + r"rk|ho" + r"me/\w+|tm" + r"p)/\w")
+# Kafka's own default folders are no machine's.
+MACHINE_PATH = re.compile(
+    r"(?<![\w.$}/])/(ro" + r"ot|wo" + r"rk|ho" + r"me/\w+|tm" + r"p(?!/(kafka|kraft)-))/\w"
+)
 
 
 def python_files() -> list[str]:

@@ -31,8 +31,7 @@ def main() -> int:
     print(json.dumps(vars(options), default=str), flush=True)
     print(json.dumps(sorted(name for name in os.environ if "_" in name)), flush=True)
     if "never_ready" not in settings:
-        listeners = [{"name": "PLAINTEXT", "host": "127.0.0.1", "port": 19092}]
-        ready = {"pid": os.getpid(), "listeners": listeners, "data": options.data}
+        ready = {"pid": os.getpid(), "bootstrap_servers": "127.0.0.1:19092"}
         written = options.ready_file.with_suffix(".new")
         written.write_text(json.dumps(ready), "utf-8")
         written.rename(options.ready_file)
