@@ -39,7 +39,10 @@ from interfaces.kafka.wire.fields import (
 from interfaces.kafka.wire.primitives import Buffer
 
 __all__ = [
+    "Decoder",
+    "Encoder",
     "Message",
+    "Pieces",
     "Request",
     "Response",
     "Struct",
