@@ -18,6 +18,7 @@ from interfaces.kafka.wire.primitives import ZERO_UUID, Buffer
 
 T = TypeVar("T")
 NO_LIMIT: Final = 1 << 15
+NOT_ASKED: Final = -(1 << 31)  # authorized operations, when the client did not ask for them
 IMPLIED: Final = cast(Any, object())  # no default given: the type's own
 
 # struct's format characters of the types with a fixed size

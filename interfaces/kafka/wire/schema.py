@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self, TypeAlias, dataclass_transform
 
 from interfaces.kafka.wire.fields import (
     NO_LIMIT,
+    NOT_ASKED,
     Field,
     array,
     boolean,
@@ -39,6 +40,7 @@ from interfaces.kafka.wire.fields import (
 from interfaces.kafka.wire.primitives import Buffer
 
 __all__ = [
+    "NOT_ASKED",
     "Decoder",
     "Encoder",
     "Message",

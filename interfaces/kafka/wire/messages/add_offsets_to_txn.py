@@ -1,4 +1,4 @@
-"""AddOffsetsToTxn (key 25)."""
+"""AddOffsetsToTxn."""
 
 from __future__ import annotations
 

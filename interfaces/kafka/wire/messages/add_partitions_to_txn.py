@@ -1,4 +1,8 @@
-"""AddPartitionsToTxn (key 24)."""
+"""AddPartitionsToTxn.
+
+Clients use versions to 3; 4 and 5 carry many transactions and are what brokers ask each other
+(KIP-890).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterClientQuotas (key 49)."""
+"""AlterClientQuotas. A null name is the default entity (KIP-546)."""
 
 from __future__ import annotations
 

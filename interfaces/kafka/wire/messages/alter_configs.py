@@ -1,4 +1,4 @@
-"""AlterConfigs (key 33)."""
+"""AlterConfigs: replaces all configs of a resource; see IncrementalAlterConfigs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments (key 45)."""
+"""AlterPartitionReassignments. Null replicas cancel a reassignment (KIP-455)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterReplicaLogDirs (key 34)."""
+"""AlterReplicaLogDirs: moves replicas between folders (KIP-113)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterShareGroupOffsets (key 91)."""
+"""AlterShareGroupOffsets (KIP-932)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials (key 51)."""
+"""AlterUserScramCredentials: the password comes salted already (KIP-554)."""
 
 from __future__ import annotations
 

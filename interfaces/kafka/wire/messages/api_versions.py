@@ -1,4 +1,9 @@
-"""ApiVersions (key 18)."""
+"""ApiVersions: what a client asks first.
+
+Its response has header version 0 at every version, because the client does not know yet what the
+broker speaks. Version 3 names the client (KIP-511) and has features (KIP-584), all of them
+tagged.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""ConsumerGroupDescribe (key 69)."""
+"""ConsumerGroupDescribe (KIP-848). Version 1 tells classic members from new ones."""
 
 from __future__ import annotations
 
 from interfaces.kafka.wire.schema import (
+    NOT_ASKED,
     Request,
     Response,
     Struct,
@@ -55,7 +56,7 @@ class DescribedGroup(Struct):
     assignment_epoch: int = int32()
     assignor_name: str = string()
     members: list[Member] = array(Member)
-    authorized_operations: int = int32(default=-2147483648)
+    authorized_operations: int = int32(default=NOT_ASKED)
 
 
 class ConsumerGroupDescribeResponse(Response, key=69, versions="0-1", flexible="0+"):

@@ -1,4 +1,8 @@
-"""ConsumerGroupHeartbeat (key 68)."""
+"""ConsumerGroupHeartbeat: join, stay, acknowledge and leave in one (KIP-848).
+
+Null in a request means "as I said before"; a null assignment in the response means "unchanged".
+Version 1 subscribes by regex, and has members make their own ids (KIP-1082).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CreateAcls (key 30)."""
+"""CreateAcls. Version 1 has prefixed resource names (KIP-290)."""
 
 from __future__ import annotations
 

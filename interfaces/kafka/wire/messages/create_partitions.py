@@ -1,4 +1,4 @@
-"""CreatePartitions (key 37)."""
+"""CreatePartitions. Null assignments let the broker choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""CreateTopics (key 19)."""
+"""CreateTopics.
+
+Version 4 lets the broker choose partitions and replication, by -1 (KIP-464); 5 answers with the
+configs (KIP-525); 7 with the topic's id (KIP-516).
+"""
 
 from __future__ import annotations
 

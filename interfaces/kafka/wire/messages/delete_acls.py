@@ -1,4 +1,4 @@
-"""DeleteAcls (key 31)."""
+"""DeleteAcls. Null in a filter matches everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeleteGroups (key 42)."""
+"""DeleteGroups."""
 
 from __future__ import annotations
 

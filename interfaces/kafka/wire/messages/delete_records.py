@@ -1,4 +1,4 @@
-"""DeleteRecords (key 21)."""
+"""DeleteRecords: moves the log start; -1 means up to the high watermark."""
 
 from __future__ import annotations
 

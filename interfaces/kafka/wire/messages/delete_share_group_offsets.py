@@ -1,4 +1,4 @@
-"""DeleteShareGroupOffsets (key 92)."""
+"""DeleteShareGroupOffsets (KIP-932)."""
 
 from __future__ import annotations
 

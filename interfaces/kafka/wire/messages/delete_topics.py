@@ -1,4 +1,7 @@
-"""DeleteTopics (key 20)."""
+"""DeleteTopics.
+
+Version 5 explains errors; 6 names topics by name or id, in a list of its own (KIP-516).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeAcls (key 29)."""
+"""DescribeAcls. Null in a filter matches everything."""
 
 from __future__ import annotations
 

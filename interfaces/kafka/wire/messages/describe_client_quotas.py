@@ -1,4 +1,4 @@
-"""DescribeClientQuotas (key 48)."""
+"""DescribeClientQuotas (KIP-546)."""
 
 from __future__ import annotations
 

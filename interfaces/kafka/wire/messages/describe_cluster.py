@@ -1,8 +1,9 @@
-"""DescribeCluster (key 60)."""
+"""DescribeCluster. Version 1 can ask about controllers (KIP-919); 2 about fenced brokers."""
 
 from __future__ import annotations
 
 from interfaces.kafka.wire.schema import (
+    NOT_ASKED,
     Request,
     Response,
     Struct,
@@ -37,4 +38,4 @@ class DescribeClusterResponse(Response, key=60, versions="0-2", flexible="0+"):
     cluster_id: str = string()
     controller_id: int = int32(default=-1)
     brokers: list[DescribeClusterBroker] = array(DescribeClusterBroker)
-    cluster_authorized_operations: int = int32(default=-2147483648)
+    cluster_authorized_operations: int = int32(default=NOT_ASKED)

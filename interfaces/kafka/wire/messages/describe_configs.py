@@ -1,4 +1,4 @@
-"""DescribeConfigs (key 32)."""
+"""DescribeConfigs. Null keys mean all. Version 3 has types and documentation (KIP-569)."""
 
 from __future__ import annotations
 

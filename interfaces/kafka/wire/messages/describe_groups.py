@@ -1,8 +1,13 @@
-"""DescribeGroups (key 15)."""
+"""DescribeGroups.
+
+Version 3 has authorized operations (KIP-430); 4 static members (KIP-345); 6 says in its own error
+that a group does not exist (KIP-1043).
+"""
 
 from __future__ import annotations
 
 from interfaces.kafka.wire.schema import (
+    NOT_ASKED,
     Request,
     Response,
     Struct,
@@ -37,7 +42,7 @@ class DescribedGroup(Struct):
     protocol_type: str = string()
     protocol_data: str = string()
     members: list[DescribedGroupMember] = array(DescribedGroupMember)
-    authorized_operations: int = int32("3+", default=-2147483648)
+    authorized_operations: int = int32("3+", default=NOT_ASKED)
 
 
 class DescribeGroupsResponse(Response, key=15, versions="0-6", flexible="5+"):

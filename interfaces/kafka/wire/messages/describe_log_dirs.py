@@ -1,4 +1,4 @@
-"""DescribeLogDirs (key 35)."""
+"""DescribeLogDirs. Null topics mean all. Version 4 tells the size of the volume (KIP-827)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeProducers (key 61)."""
+"""DescribeProducers: the producers a partition remembers (KIP-664)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DescribeProducersRequest(Request, key=61, versions="0", flexible="0+"):
 
 class ProducerState(Struct):
     producer_id: int = int64()
-    producer_epoch: int = int32()
+    producer_epoch: int = int32()  # int16 everywhere else
     last_sequence: int = int32(default=-1)
     last_timestamp: int = int64(default=-1)
     coordinator_epoch: int = int32()

@@ -1,4 +1,4 @@
-"""DescribeShareGroupOffsets (key 90)."""
+"""DescribeShareGroupOffsets. Null topics mean all. Version 1 has the lag."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""DescribeTopicPartitions (key 75)."""
+"""DescribeTopicPartitions: Metadata in pages, each with the cursor of the next (KIP-966)."""
 
 from __future__ import annotations
 
 from interfaces.kafka.wire.schema import (
+    NOT_ASKED,
     Request,
     Response,
     Struct,
@@ -51,7 +52,7 @@ class DescribeTopicPartitionsResponseTopic(Struct):
     partitions: list[DescribeTopicPartitionsResponsePartition] = array(
         DescribeTopicPartitionsResponsePartition
     )
-    topic_authorized_operations: int = int32(default=-2147483648)
+    topic_authorized_operations: int = int32(default=NOT_ASKED)
 
 
 class DescribeTopicPartitionsResponse(Response, key=75, versions="0", flexible="0+"):

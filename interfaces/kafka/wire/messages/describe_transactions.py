@@ -1,4 +1,4 @@
-"""DescribeTransactions (key 65)."""
+"""DescribeTransactions (KIP-664)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeUserScramCredentials (key 50)."""
+"""DescribeUserScramCredentials. Null users mean all (KIP-554)."""
 
 from __future__ import annotations
 

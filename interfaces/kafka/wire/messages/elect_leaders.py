@@ -1,4 +1,4 @@
-"""ElectLeaders (key 43)."""
+"""ElectLeaders. Null partitions mean all. Version 1 has unclean elections (KIP-460)."""
 
 from __future__ import annotations
 

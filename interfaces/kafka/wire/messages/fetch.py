@@ -1,4 +1,10 @@
-"""Fetch (key 1)."""
+"""Fetch: batches out of partitions.
+
+Version 5 tells the log's start; 7 has incremental sessions (KIP-227); 9 fences by leader epoch
+(KIP-320); 10 may answer zstd (KIP-110); 11 knows racks (KIP-392); 13 names topics by id
+(KIP-516); 16 names leaders' addresses (KIP-951). What followers alone send is here too: epochs of
+what they fetched last, replica state, directory ids, high watermarks.
+"""
 
 from __future__ import annotations
 

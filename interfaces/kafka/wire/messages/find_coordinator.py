@@ -1,4 +1,8 @@
-"""FindCoordinator (key 10)."""
+"""FindCoordinator.
+
+Version 1 finds coordinators of transactions too (KIP-98); 4 asks for many keys at once, in fields
+of its own (KIP-699); 6 knows share groups (KIP-932).
+"""
 
 from __future__ import annotations
 

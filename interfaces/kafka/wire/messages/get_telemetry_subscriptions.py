@@ -1,4 +1,4 @@
-"""GetTelemetrySubscriptions (key 71)."""
+"""GetTelemetrySubscriptions: what the broker wants to know of a client (KIP-714)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heartbeat (key 12)."""
+"""Heartbeat. Version 3 has static members (KIP-345)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs (key 44)."""
+"""IncrementalAlterConfigs: sets, deletes, appends, subtracts (KIP-339)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""InitProducerId (key 22)."""
+"""InitProducerId.
+
+Version 3 can ask for the next epoch of an id it has (KIP-360); 4 fences with an error of its own
+(KIP-588); 6 is for two-phase commit (KIP-939), and no broker advertises it yet.
+"""
 
 from __future__ import annotations
 

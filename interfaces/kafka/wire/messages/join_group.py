@@ -1,4 +1,9 @@
-"""JoinGroup (key 11)."""
+"""JoinGroup.
+
+Version 1 has a rebalance timeout (KIP-62); 4 makes a member join twice, with the id it was given
+(KIP-394); 5 has static members (KIP-345); 7 names the protocol type (KIP-559); 8 carries a reason
+(KIP-800); 9 can tell the leader to skip the assignment (KIP-814).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""LeaveGroup (key 13)."""
+"""LeaveGroup.
+
+Version 3 lets several members leave, static ones too (KIP-345); 5 says why (KIP-800).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListConfigResources (key 74)."""
+"""ListConfigResources. Version 0 lists client metrics only, 1 any type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListGroups (key 16)."""
+"""ListGroups. Version 4 filters by state (KIP-518); 5 by type (KIP-848)."""
 
 from __future__ import annotations
 

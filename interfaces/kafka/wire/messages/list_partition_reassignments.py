@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (key 46)."""
+"""ListPartitionReassignments. Null topics mean all (KIP-455)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListTransactions (key 66)."""
+"""ListTransactions. Version 1 filters by duration; 2 by a pattern, which is RE2."""
 
 from __future__ import annotations
 

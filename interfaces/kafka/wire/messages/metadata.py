@@ -1,8 +1,15 @@
-"""Metadata (key 3)."""
+"""Metadata: brokers, topics, partitions.
+
+In version 0 an empty list of topics means all of them; from 1 on null does, and empty means none.
+Version 4 says whether to create what is missing; 5 has offline replicas; 7 leader epochs; 8
+authorized operations (KIP-430); 10 topic ids (KIP-516), by which 12 may ask; 13 has an error for
+the whole answer.
+"""
 
 from __future__ import annotations
 
 from interfaces.kafka.wire.schema import (
+    NOT_ASKED,
     Request,
     Response,
     Struct,
@@ -50,7 +57,7 @@ class MetadataResponseTopic(Struct):
     topic_id: bytes = uuid("10+", ignorable=True)
     is_internal: bool = boolean("1+", ignorable=True)
     partitions: list[MetadataResponsePartition] = array(MetadataResponsePartition)
-    topic_authorized_operations: int = int32("8+", default=-2147483648)
+    topic_authorized_operations: int = int32("8+", default=NOT_ASKED)
 
 
 class MetadataResponse(Response, key=3, versions="0-13", flexible="9+"):
@@ -59,5 +66,5 @@ class MetadataResponse(Response, key=3, versions="0-13", flexible="9+"):
     cluster_id: str | None = string("2+", nullable="2+", default=None, ignorable=True)
     controller_id: int = int32("1+", default=-1, ignorable=True)
     topics: list[MetadataResponseTopic] = array(MetadataResponseTopic)
-    cluster_authorized_operations: int = int32("8-10", default=-2147483648)
+    cluster_authorized_operations: int = int32("8-10", default=NOT_ASKED)
     error_code: int = int16("13+", ignorable=True)

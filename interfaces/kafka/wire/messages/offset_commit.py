@@ -1,4 +1,9 @@
-"""OffsetCommit (key 8)."""
+"""OffsetCommit.
+
+Version 6 has leader epochs (KIP-320); 7 static members (KIP-345); 9 is for members of the new
+group protocol too (KIP-848), whose epoch stands in the field of the generation; 10 names topics
+by id.
+"""
 
 from __future__ import annotations
 

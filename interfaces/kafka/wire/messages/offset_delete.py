@@ -1,4 +1,4 @@
-"""OffsetDelete (key 47)."""
+"""OffsetDelete: never flexible (KIP-496)."""
 
 from __future__ import annotations
 

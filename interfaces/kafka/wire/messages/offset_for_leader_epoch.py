@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (key 23)."""
+"""OffsetForLeaderEpoch: where an epoch ended. Version 3 tells replica from consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Produce (key 0)."""
+"""Produce: batches into partitions.
+
+Version 3 begins with record batches (KIP-98); 7 allows zstd (KIP-110); 8 names the records that
+were refused (KIP-467); 10 may name a new leader (KIP-951); 12 adds partitions to a transaction
+by producing to them (KIP-890); 13 names topics by id (KIP-516).
+"""
 
 from __future__ import annotations
 

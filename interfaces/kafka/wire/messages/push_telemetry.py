@@ -1,4 +1,4 @@
-"""PushTelemetry (key 72)."""
+"""PushTelemetry: a client's metrics, as OTLP (KIP-714)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SaslAuthenticate (key 36)."""
+"""SaslAuthenticate. Version 1 tells how long the session may live (KIP-368)."""
 
 from __future__ import annotations
 

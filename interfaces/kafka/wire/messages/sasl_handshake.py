@@ -1,4 +1,7 @@
-"""SaslHandshake (key 17)."""
+"""SaslHandshake: never flexible.
+
+After version 1 the tokens come in SaslAuthenticate requests, after 0 without any header.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ShareAcknowledge (key 79)."""
+"""ShareAcknowledge (KIP-932)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""ShareFetch (key 78)."""
+"""ShareFetch: acquires records, and acknowledges earlier ones by the way (KIP-932).
+
+Its records may be empty, never null, unlike those of Fetch.
+"""
 
 from __future__ import annotations
 

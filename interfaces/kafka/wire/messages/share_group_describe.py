@@ -1,8 +1,9 @@
-"""ShareGroupDescribe (key 77)."""
+"""ShareGroupDescribe (KIP-932)."""
 
 from __future__ import annotations
 
 from interfaces.kafka.wire.schema import (
+    NOT_ASKED,
     Request,
     Response,
     Struct,
@@ -50,7 +51,7 @@ class DescribedGroup(Struct):
     assignment_epoch: int = int32()
     assignor_name: str = string()
     members: list[Member] = array(Member)
-    authorized_operations: int = int32(default=-2147483648)
+    authorized_operations: int = int32(default=NOT_ASKED)
 
 
 class ShareGroupDescribeResponse(Response, key=77, versions="1", flexible="0+"):

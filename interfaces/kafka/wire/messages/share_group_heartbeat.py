@@ -1,4 +1,4 @@
-"""ShareGroupHeartbeat (key 76)."""
+"""ShareGroupHeartbeat (KIP-932). Null means "as before", both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SyncGroup (key 14)."""
+"""SyncGroup.
+
+Version 3 has static members (KIP-345); 5 names protocol type and protocol (KIP-559).
+"""
 
 from __future__ import annotations
 

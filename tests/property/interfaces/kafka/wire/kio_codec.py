@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import importlib
 import io
+import pkgutil
 import random
 import typing
 from collections.abc import Iterator
@@ -35,6 +36,11 @@ def kio_class(message: type[Message], version: int) -> Any:
     kind = "request" if issubclass(message, Request) else "response"
     module = importlib.import_module(f"kio.schema.{api}.v{version}.{kind}")
     return getattr(module, message.__name__)
+
+
+def kio_versions(message: type[Message]) -> list[int]:
+    package = importlib.import_module(f"kio.schema.{message.__module__.rpartition('.')[2]}")
+    return sorted(int(module.name[1:]) for module in pkgutil.iter_modules(package.__path__))
 
 
 def kio_bytes(entity: Any) -> bytes:
