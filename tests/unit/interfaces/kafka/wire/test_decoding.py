@@ -1,0 +1,103 @@
+"""What only the reading side decides: other order, unknown tags, nulls, views, nonsense."""
+
+from __future__ import annotations
+
+import pytest
+
+from interfaces.kafka.wire.primitives import MalformedRequest
+from interfaces.kafka.wire.schema import Request, Struct, array
+from tests.unit.interfaces.kafka.wire.declared import (
+    Arrays,
+    Evolving,
+    Numbers,
+    Point,
+    Tagged,
+    Texts,
+    encoded,
+)
+
+
+def test_any_byte_but_zero_is_true() -> None:
+    numbers, _ = Numbers.decode(0, b"\x05" + bytes(39))
+    assert numbers.a is True
+
+
+def test_tagged_fields_may_come_in_any_order() -> None:
+    tagged, _ = Tagged.decode(1, b"\x00\x00\x02" + b"\x01\x03\x04\x05\x00" + b"\x00\x02\x00\x03")
+    assert tagged == Tagged(small=3, point=Point(x=4, y=5))
+
+
+def test_unknown_tagged_fields_are_skipped() -> None:
+    with_names_of_a_newer_version = b"\x00\x00\x02" + b"\x02\x03\x02\x02a" + b"\x63\x01!"
+    tagged, end = Tagged.decode(0, with_names_of_a_newer_version)
+    assert (tagged, end) == (Tagged(), len(with_names_of_a_newer_version))
+    arrays, _ = Arrays.decode(1, b"\x01\x00\x01\x02\x01\x02\x01\x63\x01!\x01\x64\x00")
+    assert arrays == Arrays(maybe=None, points=[Point(x=1, y=2)])
+
+
+def test_records_are_views_of_the_buffer() -> None:
+    buffer = bytearray(encoded(Texts(records=b"records"), 1))
+    texts, _ = Texts.decode(1, memoryview(buffer))
+    assert isinstance(texts.records, memoryview)
+    buffer[buffer.index(b"records")] = ord("R")
+    assert bytes(texts.records) == b"Records"
+
+
+def test_a_field_that_the_version_lacks_decodes_to_its_default() -> None:
+    message, _ = Evolving.decode(0, b"\x01\x00\x00")
+    assert message == Evolving(always=1, added=5, hinted=6, removed="", listed=[])
+
+
+def test_defaults_that_are_lists_are_not_shared() -> None:
+    first, _ = Evolving.decode(0, b"\x01\x00\x00")
+    first.listed.append(1)
+    Evolving().listed.append(1)
+    assert Evolving.decode(0, b"\x01\x00\x00")[0].listed == Evolving().listed == []
+
+
+def test_null_is_allowed_only_in_the_nullable_versions() -> None:
+    assert Evolving.decode(1, b"\x01\xff\xff")[0].removed is None
+    with pytest.raises(MalformedRequest, match="removed is null"):
+        Evolving.decode(0, b"\x01\xff\xff")
+    with pytest.raises(MalformedRequest, match="name is null"):
+        Texts.decode(1, bytes(10))
+
+
+def test_any_negative_length_is_null_as_in_kafka() -> None:
+    assert Evolving.decode(1, b"\x01\xff\xf0")[0].removed is None
+
+
+@pytest.mark.parametrize(
+    "message, version, wire",
+    [
+        pytest.param(Numbers, 0, bytes(39), id="the bytes end inside a number"),
+        pytest.param(Texts, 1, b"\x05abc", id="a string is longer than the rest"),
+        pytest.param(Texts, 0, b"\x7f\xffabc", id="a long string is longer than the rest"),
+        pytest.param(Texts, 0, b"\x00\x01\xff" + bytes(20), id="a string is not UTF-8"),
+        pytest.param(Texts, 1, b"\xff" * 50, id="a length has no end"),
+        pytest.param(Arrays, 0, b"\x7f\xff\xff\xff" + bytes(50), id="a giant array of numbers"),
+        pytest.param(Arrays, 0, b"\xff\xff\xff\xff" + bytes(50), id="a null array"),
+        pytest.param(Arrays, 1, b"\x01\x00\xff\xff\xff\xff\x0f", id="a giant array of strings"),
+        pytest.param(Arrays, 1, b"\x01\x00\x01\x7f" + bytes(99), id="structs beyond the rest"),
+        pytest.param(Tagged, 1, b"\x00\x00\x7f" + bytes(99), id="too many tagged fields"),
+        pytest.param(Tagged, 1, b"\x00\x00\x01\x00\x09\x00\x03", id="a tagged field too long"),
+        pytest.param(Tagged, 1, b"\x00\x00\x01\x00\x03\x00\x03\x00", id="a tag's size is wrong"),
+        pytest.param(Tagged, 0, b"\x00\x00\x01\x09\x7f", id="an unknown tagged field too long"),
+    ],
+)
+def test_bytes_that_make_no_sense_are_malformed(
+    message: type[Request], version: int, wire: bytes
+) -> None:
+    with pytest.raises(MalformedRequest):
+        message.decode(version, wire)
+
+
+def test_an_array_of_structs_without_bytes_cannot_grow_beyond_the_frame() -> None:
+    class Nothing(Struct):
+        pass
+
+    class Hollow(Request, versions="0"):
+        nothings: list[Nothing] = array(Nothing)
+
+    with pytest.raises(MalformedRequest, match="more elements"):
+        Hollow.decode(0, b"\x7f\xff\xff\xff")
