@@ -207,17 +207,16 @@ class EncoderWriter:
         if not self.flexible:
             self.fixed("h" if field.kind == "string" else "i", size)
             return
-        with_length = self.pack_with("B", f"{size} + 1")
-        if not self.codes:
-            with_length = f"one_byte[{size} + 1]"
-        long = f"write_uvarint({size} + 1)"
-        self.append(f"{with_length} if {size} < 127 else {self.packed_before(long)}")
+        long = self.packed_before(f"write_uvarint({size} + 1)")
+        self.append(f"{self.short_length(f'{size} + 1')} if {size} < 127 else {long}")
         self.codes, self.values = "", []
+
+    def short_length(self, number: str) -> str:
+        """What waits and a varint of one byte."""
+        return self.pack_with("B", number) if self.codes else f"one_byte[{number}]"
 
     def pack_with(self, codes: str, *values: str) -> str:
         """The pack of all that waits together with some more."""
-        if not self.codes and codes == "B" and values == ("1",):
-            return repr(b"\x01")
         packer = self.source.packer(self.codes + codes)
         return f"{packer}({', '.join([*self.values, *values])})"
 
@@ -259,7 +258,7 @@ class EncoderWriter:
         with source.block(f"if {size} == 1:"):
             self.append(self.pack_with(length_code + code, length, f"{item}[0]"))
         with source.block(f"elif not {size}:"):
-            self.append(self.pack_with(length_code, "1" if self.flexible else "0"))
+            self.append(self.short_length("1") if self.flexible else self.pack_with("i", "0"))
         with source.block(f"elif {size} < 127:"):
             format = f"'>{self.codes}{length_code}{{{size}}}{code}'"
             self.append(f"pack(f{format}, {', '.join([*self.values, length])}, *{item})")

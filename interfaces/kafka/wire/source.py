@@ -30,14 +30,20 @@ class Source:
         return f"{prefix}{self.count}"
 
     def bind(self, name: str, value: Any) -> str:
-        self.names.setdefault(name, value)
+        assert self.names.setdefault(name, value) is value, f"two things are called {name}"
         return name
 
     def unpacker(self, codes: str) -> str:
-        return self.bind("unpack_" + plain(codes), Packer(">" + codes).unpack_from)
+        name = "unpack_" + plain(codes)
+        if name not in self.names:
+            self.names[name] = Packer(">" + codes).unpack_from
+        return name
 
     def packer(self, codes: str) -> str:
-        return self.bind("pack_" + plain(codes), Packer(">" + codes).pack)
+        name = "pack_" + plain(codes)
+        if name not in self.names:
+            self.names[name] = Packer(">" + codes).pack
+        return name
 
     def compile(self, name: str, title: str) -> Any:
         exec(compile("\n".join(self.lines), f"<{title}>", "exec"), self.names)
