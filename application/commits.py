@@ -52,7 +52,8 @@ class Commits:
     def wait(self, waiter: CommitWaiter) -> None:
         """Tells `waiter` how the commit of all that is staged by now went."""
         self._waiters.append(waiter)
-        self._ask()
+        if not self._asked_for_pass:
+            self._ask()
 
     def when_committed(self, then: Callable[[StorageFailed | None], None]) -> None:
         self.wait(_CallbackWaiter(then))

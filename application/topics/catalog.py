@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from application.ports.partition_repository import PartitionRepository
 from application.ports.topic_repository import TopicRepository
@@ -22,6 +22,9 @@ class Catalog:
         self._config = config
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
+        # Asked for with every request: the look-up itself, without a call of ours around it.
+        self.topic: Callable[[str], Topic | None] = self._by_name.get
+        self.topic_by_id: Callable[[bytes], Topic | None] = self._by_id.get
         self._collisions: dict[str, str] = {}
         self._loaded: dict[int, Partition] = {}
         self._configs: dict[bytes, TopicConfig] = {}
@@ -40,12 +43,6 @@ class Catalog:
 
     def names(self) -> list[str]:
         return sorted(self._by_name)
-
-    def topic(self, name: str) -> Topic | None:
-        return self._by_name.get(name)
-
-    def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        return self._by_id.get(topic_id)
 
     def colliding(self, name: str) -> str | None:
         """The topic whose name differs from this one only in '.' and '_'."""

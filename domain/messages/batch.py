@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import Struct
 
-from domain.errors import CorruptMessage, InvalidRecord
+from domain.errors import BrokerError, CorruptMessage, InvalidRecord, InvalidTimestamp
 
 HEADER_BYTES = 61
 #: What precedes the part that the length field counts.
@@ -118,7 +118,7 @@ class RecordBatch:
 
     def check_crc(self, checksum: Checksum) -> None:
         if checksum(self.buffer[CHECKSUM_START:]) != self.crc:
-            raise CorruptMessage("Record batch is corrupt: its checksum does not match its bytes")
+            raise corrupt()
 
     def place(self, base_offset: int, leader_epoch: int) -> None:
         """Puts the batch at its place in the log."""
@@ -162,23 +162,24 @@ def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
     raise InvalidRecord("Produce requests must contain no more than one record batch per partition")
 
 
-def check_client_batch(batch: RecordBatch) -> None:
-    """What a producer may not put into a batch, whatever the partition's state."""
-    if (
-        batch.last_offset_delta < 0
-        or batch.count <= 0
-        or batch.count != batch.last_offset_delta + 1
-    ):
-        raise InvalidRecord(
+def what_is_wrong(batch: RecordBatch) -> BrokerError:
+    """Says in words which rule of `Partition.append` a producer's batch breaks."""
+    if batch.count <= 0 or batch.count != batch.last_offset_delta + 1:
+        return InvalidRecord(
             f"Record batch has an invalid offset range or count: last offset delta "
             f"{batch.last_offset_delta}, {batch.count} records"
         )
     if batch.attributes & CONTROL:
-        raise InvalidRecord("Clients are not allowed to write control records")
-    if batch.attributes & CODEC_MASK > CODEC_ZSTD:
-        raise InvalidRecord(f"Unknown compression type id: {batch.attributes & CODEC_MASK}")
-    if batch.producer_id >= 0 and batch.base_sequence < 0:
-        raise InvalidRecord(
-            f"Invalid sequence number {batch.base_sequence} in record batch with producer id "
-            f"{batch.producer_id}"
-        )
+        return InvalidRecord("Clients are not allowed to write control records")
+    if batch.attributes & LOG_APPEND_TIME:
+        return InvalidTimestamp("Producers may not set the timestamp type to LogAppendTime")
+    if batch.codec > CODEC_ZSTD:
+        return InvalidRecord(f"Unknown compression type id: {batch.codec}")
+    return InvalidRecord(
+        f"Invalid sequence number {batch.base_sequence} in record batch with producer id "
+        f"{batch.producer_id}"
+    )
+
+
+def corrupt() -> BrokerError:
+    return CorruptMessage("Record batch is corrupt: its checksum does not match its bytes")

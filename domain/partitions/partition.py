@@ -11,11 +11,16 @@ from __future__ import annotations
 from domain.configs.topic import TopicConfig
 from domain.errors import InvalidTimestamp, MessageTooLarge, OffsetOutOfRange, StorageFailed
 from domain.messages.batch import (
+    CHECKSUM_START,
+    CODEC_MASK,
+    CODEC_ZSTD,
+    CONTROL,
     LOG_APPEND_TIME,
     NO_TIMESTAMP,
     Checksum,
     RecordBatch,
-    check_client_batch,
+    corrupt,
+    what_is_wrong,
 )
 from domain.partitions.producers import AppendedBatch, Producers, ProducerState
 
@@ -123,10 +128,17 @@ class Partition:
                 f"The record batch size in the append to {self.topic}-{self.index} is {size_bytes} "
                 f"bytes which exceeds the maximum configured value of {config.max_message_bytes}."
             )
-        batch.check_crc(checksum)
-        check_client_batch(batch)
-        if batch.attributes & LOG_APPEND_TIME:
-            raise InvalidTimestamp("Producers may not set the timestamp type to LogAppendTime")
+        if checksum(batch.buffer[CHECKSUM_START:]) != batch.crc:
+            raise corrupt()
+        attributes = batch.attributes
+        if (
+            batch.count != batch.last_offset_delta + 1
+            or batch.count <= 0
+            or attributes & (CONTROL | LOG_APPEND_TIME)
+            or attributes & CODEC_MASK > CODEC_ZSTD
+            or (batch.producer_id >= 0 and batch.base_sequence < 0)
+        ):
+            raise what_is_wrong(batch)
         if not config.log_append_time and (
             batch.max_timestamp - now_ms > config.timestamp_after_max_ms
         ):

@@ -37,6 +37,7 @@ class Session(asyncio.BufferedProtocol):
         self._shared = shared
         self._dispatch = shared.dispatch
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
+        self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
         self._client = ClientInfo(connection_id, listener_name, "")
         self._transport: asyncio.Transport | None = None
         #: Requests that run and are not answered yet; more than one only when all are Produce.
@@ -80,9 +81,6 @@ class Session(asyncio.BufferedProtocol):
         )
         self._shared.add(self)
 
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._connection.get_buffer()
-
     def buffer_updated(self, nbytes: int) -> None:
         if self._closing:
             return
@@ -103,7 +101,8 @@ class Session(asyncio.BufferedProtocol):
         except (MalformedRequest, CloseConnection) as reason:
             self.close(str(reason))
         self._serving = False
-        if connection.replies or self._parked:
+        replies = connection.replies
+        if self._parked or (replies and replies[0].pieces is not None):
             self.flush()
 
     def eof_received(self) -> bool:

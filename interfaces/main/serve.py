@@ -13,7 +13,7 @@ from typing import Protocol
 
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
-from infrastructure.observability.events import open_event_log
+from infrastructure.observability.event_log import open_event_log
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.embed import __version__
 from interfaces.main.banner import banner

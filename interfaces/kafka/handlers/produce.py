@@ -28,7 +28,6 @@ from interfaces.kafka.wire.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
-    TopicProduceData,
     TopicProduceResponse,
 )
 
@@ -73,16 +72,24 @@ class UnansweredProduce:
 def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     durable = DurableProduce(call)
     response = durable.response
-    refused = _refusal(request)
+    refused = None
+    if request.acks not in LEGAL_ACKS or request.transactional_id is not None:
+        refused = _refusal(request)
+    catalog = call.broker.catalog
+    by_id = call.version >= FIRST_WITH_TOPIC_IDS
     for topic_data in request.topic_data:
-        topic = _find(topic_data, call)
+        topic = (
+            catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
+        )
         answer = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(answer)
         for data in topic_data.partition_data:
             answer.partition_responses.append(
                 _append(topic, data, call, durable)
-                if refused is None
-                else _refuse(PartitionProduceResponse(index=data.index), refused, call)
+                if refused is None and topic is not None
+                else _refuse(
+                    PartitionProduceResponse(index=data.index), refused or _unknown(by_id), call
+                )
             )
     call.topics = len(request.topic_data)
     if request.acks == NO_ANSWER:
@@ -95,11 +102,9 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
 
 
 def _append(
-    topic: Topic | BrokerError, data: PartitionProduceData, call: Call, durable: DurableProduce
+    topic: Topic, data: PartitionProduceData, call: Call, durable: DurableProduce
 ) -> PartitionProduceResponse:
     answer = PartitionProduceResponse(index=data.index)
-    if isinstance(topic, BrokerError):
-        return _refuse(answer, topic, call)
     broker = call.broker
     try:
         partition = broker.catalog.partition(topic, data.index)
@@ -118,20 +123,15 @@ def _append(
     return answer
 
 
-def _find(topic_data: TopicProduceData, call: Call) -> Topic | BrokerError:
-    catalog = call.broker.catalog
-    if call.version >= FIRST_WITH_TOPIC_IDS:
-        return catalog.topic_by_id(topic_data.topic_id) or UnknownTopicId()
-    return catalog.topic(topic_data.name) or UnknownTopicOrPartition()
-
-
-def _refusal(request: ProduceRequest) -> BrokerError | None:
+def _refusal(request: ProduceRequest) -> BrokerError:
     """Why nothing of the request can be done."""
     if request.acks not in LEGAL_ACKS:
         return InvalidRequiredAcks("acks must be -1, 0 or 1")
-    if request.transactional_id is not None:
-        return TransactionalIdNotAuthorized("Transactions are not built yet")
-    return None
+    return TransactionalIdNotAuthorized("Transactions are not built yet")
+
+
+def _unknown(by_id: bool) -> BrokerError:
+    return UnknownTopicId() if by_id else UnknownTopicOrPartition()
 
 
 def _leave_unanswered(durable: DurableProduce, call: Call) -> None:

@@ -61,7 +61,7 @@ class Framing:
         frame = self._frame
         return len(frame) if frame is not None and is_large(frame) else 0
 
-    def get_buffer(self) -> memoryview:
+    def get_buffer(self, sizehint: int = -1) -> memoryview:
         if self._frame is not None:
             return self._frame[self._filled :]
         return self._shared.views[len(self._kept)]

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
-from infrastructure.observability.events import open_event_log
+from infrastructure.observability.event_log import open_event_log
 from infrastructure.observability.request_log import StructuredRequestLog
 
 MS = 1_000_000

@@ -12,7 +12,7 @@ import pytest
 
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
-from infrastructure.observability.events import open_event_log
+from infrastructure.observability.event_log import open_event_log
 from interfaces.main.serve import CannotStart, serve
 from interfaces.main.settings.origin import Given
 from interfaces.main.settings.sources import Settings, load_settings

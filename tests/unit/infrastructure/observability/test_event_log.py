@@ -4,7 +4,7 @@ import io
 import json
 import sys
 
-from infrastructure.observability.events import open_event_log
+from infrastructure.observability.event_log import open_event_log
 
 
 def test_a_json_line_holds_time_level_event_and_fields_in_that_order() -> None:
@@ -32,7 +32,7 @@ def test_a_failure_comes_with_its_traceback() -> None:
         log.error("request failed", failure=failure)
     line = json.loads(stream.getvalue())
     assert line["failure"] == "KeyError: 'gone'"
-    assert "test_events.py" in line["traceback"]
+    assert "test_event_log.py" in line["traceback"]
 
 
 def test_what_json_cannot_hold_is_written_escaped() -> None:
