@@ -74,12 +74,7 @@ class BrokerProcess:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        why: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_failure: object) -> None:
         self.kill()
         if kind is not None:
             sys.stderr.write(f"--- log of the broker in {self.folder}\n{self.log()}\n")

@@ -11,6 +11,7 @@ from confluent_kafka import (
     TIMESTAMP_CREATE_TIME,
     TIMESTAMP_LOG_APPEND_TIME,
     KafkaError,
+    KafkaException,
     TopicPartition,
 )
 
@@ -94,16 +95,23 @@ def test_an_offset_out_of_range_moves_where_the_consumer_says(
         assert next_message(consumer).value() == seen
 
 
-def test_an_unknown_topic_is_an_error_for_the_consumer(bootstrap: str) -> None:
+@pytest.mark.parametrize("what", ["topic", "partition"])
+def test_what_is_unknown_has_no_watermarks(bootstrap: str, topic: str, what: str) -> None:
+    unknown = (unused_topic_name(), 0) if what == "topic" else (topic, 9)
+    with assigned_consumer(bootstrap, topic) as consumer:
+        with pytest.raises(KafkaException) as refused:
+            consumer.get_watermark_offsets(TopicPartition(*unknown), PATIENCE_S)
+    expected = (KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC)
+    assert refused.value.args[0].code() in (*expected, KafkaError.UNKNOWN_TOPIC_OR_PART)
+
+
+def test_a_consumer_waits_for_a_topic_that_comes_later(bootstrap: str) -> None:
     name = unused_topic_name()
-    with assigned_consumer(bootstrap, name, topic_metadata_propagation_max_ms=0) as consumer:
-        assert next_error(consumer).code() == KafkaError.UNKNOWN_TOPIC_OR_PART
-
-
-def test_an_unknown_partition_is_an_error_for_the_consumer(bootstrap: str, topic: str) -> None:
-    at_once = {"topic_metadata_propagation_max_ms": 0, "topic_metadata_refresh_interval_ms": 100}
-    with assigned_consumer(bootstrap, topic, partition=9, **at_once) as consumer:
-        assert next_error(consumer).code() == KafkaError._UNKNOWN_PARTITION
+    quick = {"topic_metadata_refresh_interval_ms": 50}
+    with assigned_consumer(bootstrap, name, **quick) as consumer:
+        assert consumer.list_topics(name, PATIENCE_S).topics[name].error is not None
+        deliver(producer(bootstrap), name, b"here now")
+        assert next_message(consumer).value() == b"here now"
 
 
 def test_timestamps_of_the_client_are_kept_and_found(bootstrap: str, topic: str) -> None:
