@@ -98,9 +98,8 @@ def test_an_offset_out_of_range_moves_where_the_consumer_says(
 @pytest.mark.parametrize("what", ["topic", "partition"])
 def test_what_is_unknown_has_no_watermarks(bootstrap: str, topic: str, what: str) -> None:
     unknown = (unused_topic_name(), 0) if what == "topic" else (topic, 9)
-    with assigned_consumer(bootstrap, topic) as consumer:
-        with pytest.raises(KafkaException) as refused:
-            consumer.get_watermark_offsets(TopicPartition(*unknown), PATIENCE_S)
+    with assigned_consumer(bootstrap, topic) as consumer, pytest.raises(KafkaException) as refused:
+        consumer.get_watermark_offsets(TopicPartition(*unknown), PATIENCE_S)
     expected = (KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC)
     assert refused.value.args[0].code() in (*expected, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
