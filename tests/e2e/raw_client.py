@@ -209,21 +209,10 @@ class RawClient:
         answer.string()
         return answer.take("h")[0]
 
-    def leaders(self, topic: str) -> int:
-        """How many partitions of the topic can be used by now."""
-        answer = self.ask(METADATA, 1, array([string(topic)]))
-        for _ in range(answer.take("i")[0]):
-            answer.take("i"), answer.string(), answer.take("i"), answer.string()
-        answer.take("ii")
-        error = answer.take("h")[0]
-        answer.string(), answer.take("?")
-        ready = 0
-        for _ in range(answer.take("i")[0]):
-            partition_error, _index, leader = answer.take("hii")
-            ready += partition_error == 0 and leader >= 0
-            for _ in range(2):
-                answer.blob(4 * answer.take("i")[0])
-        return ready if error == 0 else 0
+    def usable_partitions(self, topic: str, partitions: int) -> int:
+        """How many of the topic's partitions answer by now."""
+        asked = (self.list_offset(topic, partition, -1) for partition in range(partitions))
+        return sum(error == 0 for error, _ in asked)
 
     def produce(self, topic: str, records: bytes, partition: int = 0, acks: int = -1) -> Produced:
         return read_produced(self.ask(PRODUCE, 7, produce_body(topic, partition, records, acks)))
@@ -249,11 +238,16 @@ class RawClient:
         assert error == 0
         return producer_id, epoch
 
-    def end_offset(self, topic: str, partition: int = 0) -> int:
-        wanted = string(topic) + array([struct.pack(">iq", partition, -1)])
+    def list_offset(self, topic: str, partition: int, timestamp_ms: int) -> tuple[int, int]:
+        """The error, and the offset found."""
+        wanted = string(topic) + array([struct.pack(">iq", partition, timestamp_ms)])
         answer = self.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([wanted]))
         answer.take("i"), answer.string()
         _count, _index, error, _timestamp, offset = answer.take("iihqq")
+        return error, offset
+
+    def end_offset(self, topic: str, partition: int = 0) -> int:
+        error, offset = self.list_offset(topic, partition, -1)
         assert error == 0
         return offset
 
