@@ -15,6 +15,7 @@ import crc32c
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, API_VERSIONS = 0, 1, 2, 3, 18
 CREATE_TOPICS, INIT_PRODUCER_ID = 19, 22
+COORDINATOR_LOAD_IN_PROGRESS = 14
 NO_PRODUCER = (-1, -1, -1)
 PATIENCE_S = 30.0
 
@@ -233,8 +234,10 @@ class RawClient:
         return batches
 
     def init_producer_id(self) -> tuple[int, int]:
-        answer = self.ask(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000))
-        _throttle, error, producer_id, epoch = answer.take("ihqh")
+        error = COORDINATOR_LOAD_IN_PROGRESS
+        while error == COORDINATOR_LOAD_IN_PROGRESS:  # Apache Kafka, when it has just started
+            answer = self.ask(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000))
+            _throttle, error, producer_id, epoch = answer.take("ihqh")
         assert error == 0
         return producer_id, epoch
 
