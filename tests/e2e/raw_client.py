@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
@@ -71,16 +72,17 @@ def record(offset_delta: int, value: bytes | None, key: bytes | None = None) -> 
 def batch(
     values: Sequence[bytes],
     *,
-    timestamp_ms: int = -1,
+    timestamp_ms: int | None = None,
     producer: tuple[int, int, int] = NO_PRODUCER,
 ) -> bytes:
-    """A record batch v2; `producer` is its id, epoch and first sequence."""
+    """A record batch v2 of now; `producer` is its id, epoch and first sequence."""
+    stamp = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
     sealed = struct.pack(
         ">hiqqqhii",
         0,
         len(values) - 1,
-        timestamp_ms,
-        timestamp_ms,
+        stamp,
+        stamp,
         *producer,
         len(values),
     ) + b"".join(record(delta, value) for delta, value in enumerate(values))

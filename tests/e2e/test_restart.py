@@ -116,7 +116,6 @@ def test_sigterm_under_load_loses_nothing_acknowledged(start_broker: StartBroker
     with broker.connect() as client:
         for load in raw:
             load.join()
-            assert not load.refusals
             load.check(client)
     idempotent.check(read_values(broker.bootstrap, topic, idempotent.produced, partition=2))
 
