@@ -111,15 +111,16 @@ def test_a_message_arrives_whatever_acks_says(
     assert read_values(bootstrap, topic, 2) == [b"one", b"two"]
 
 
-@pytest.mark.parametrize("codec", ["gzip", "snappy", "zstd"])
 def test_a_compressed_batch_comes_back_as_it_was(
-    tell: Tell, bootstrap: str, topic: str, codec: str
+    tell: Tell, bootstrap: str, create_topic: CreateTopic
 ) -> None:
-    if codec not in tell("codecs"):
-        pytest.skip(f"this node has no {codec}")
+    codecs = tell("codecs")  # zstd among them where node itself has it
     values: list[bytes | None] = [b"%d " % n * 50 for n in range(100)]
-    tell("send", topic=topic, codec=codec, messages=[message(value) for value in values])
-    assert read_values(bootstrap, topic, 100) == values
+    assert {"gzip", "snappy"} <= set(codecs)
+    for codec in codecs:
+        topic = create_topic()
+        tell("send", topic=topic, codec=codec, messages=[message(value) for value in values])
+        assert read_values(bootstrap, topic, 100) == values, codec
 
 
 def test_keys_values_and_headers_may_be_null_or_binary(
