@@ -1,0 +1,137 @@
+"""Ottla as its users run it: a process of its own, on a port the system chose."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from tests.e2e.raw_client import RawClient
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 30.0
+
+
+class Address(NamedTuple):
+    host: str
+    port: int
+
+    @property
+    def bootstrap(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    def connect(self, patience_s: float = PATIENCE_S) -> RawClient:
+        return RawClient(self.host, self.port, patience_s)
+
+
+class BrokerDied(AssertionError):
+    """The process ended before it was ready; its log says why."""
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "interfaces.main", *arguments]
+
+
+def environment() -> dict[str, str]:
+    """Ours, without settings that a developer's shell may hold."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
+    return kept | {"PYTHONUNBUFFERED": "1"}
+
+
+class BrokerProcess:
+    """One run after another over the same data folder and, once known, the same port."""
+
+    def __init__(self, folder: Path, engine: str = "lmdb", arguments: Sequence[str] = ()) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.engine, self.arguments = folder, engine, list(arguments)
+        self.log_file, self.ready_file = folder / "broker.log", folder / "ready.json"
+        self.address = Address("127.0.0.1", 0)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.ready: dict[str, Any] = {}
+
+    @property
+    def storage(self) -> str:
+        return "memory://" if self.engine == "memory" else f"lmdb://{self.folder / 'data'}"
+
+    @property
+    def bootstrap(self) -> str:
+        return self.address.bootstrap
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def connect(self, patience_s: float = PATIENCE_S) -> RawClient:
+        return self.address.connect(patience_s)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: object, *_failure: object) -> None:
+        self.kill()
+        if kind is not None:
+            sys.stderr.write(f"--- log of the broker in {self.folder}\n{self.log()}\n")
+
+    def spawn(self) -> subprocess.Popen[bytes]:
+        listen = [] if "--listen" in self.arguments else ["--listen", self.bootstrap]
+        where = ["--storage", self.storage, "--ready-file", str(self.ready_file)]
+        with self.log_file.open("ab") as log:
+            return subprocess.Popen(
+                command("serve", *listen, *where, *self.arguments),
+                cwd=ROOT,
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def start(self) -> None:
+        self.ready_file.unlink(missing_ok=True)
+        self.process = self.spawn()
+        for _ in range(int(PATIENCE_S / 0.02)):
+            if self.ready_file.exists():
+                break
+            try:
+                code = self.process.wait(timeout=0.02)
+            except subprocess.TimeoutExpired:
+                continue
+            raise BrokerDied(f"exit {code} before it was ready:\n{self.log()}")
+        else:
+            self.kill()
+            raise BrokerDied(f"not ready after {PATIENCE_S} s:\n{self.log()}")
+        self.ready = json.loads(self.ready_file.read_text())
+        first = self.ready["listeners"][0]
+        self.address = Address(first["host"], first["port"])
+
+    def terminate(self) -> int:
+        """SIGTERM, and the exit code once it has drained."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"SIGTERM did not end it:\n{self.log()}") from None
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def resident_anonymous_kib(self) -> int:
+        """Memory that is the process's own: mapped pages of the store are the system's cache."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1])
+        raise AssertionError("no RssAnon in /proc")
+
+    def log(self, last_bytes: int = 20_000) -> str:
+        if not self.log_file.exists():
+            return ""
+        return self.log_file.read_bytes()[-last_bytes:].decode(errors="replace")

@@ -1,0 +1,144 @@
+"""Every story runs on each storage engine, or on any Kafka broker that is already there.
+
+OTTLA_TEST_BOOTSTRAP=host:port points the same tests at that broker (Apache Kafka, say): so anyone
+can check that the tests themselves are right. Tests that start a broker of their own skip then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pytest
+
+from tests.e2e.broker_process import Address, BrokerProcess
+from tests.e2e.raw_client import RawClient
+
+EXTERNAL = os.environ.get("OTTLA_TEST_BOOTSTRAP", "")
+ENGINES = ("external",) if EXTERNAL else ("memory", "lmdb")
+
+
+class Broker(Protocol):
+    """What a story needs to know of a broker, whoever made it."""
+
+    @property
+    def bootstrap(self) -> str: ...
+
+    def connect(self, patience_s: float = ...) -> RawClient: ...
+
+
+StartBroker = Callable[..., BrokerProcess]
+CreateTopic = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def running_brokers(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[str], Broker]]:
+    """One broker per engine for the whole session, started when a story first asks for it."""
+    running: dict[str, Broker] = {}
+
+    def running_broker(engine: str) -> Broker:
+        if engine not in running:
+            running[engine] = external() if EXTERNAL else started(engine)
+        return running[engine]
+
+    def started(engine: str) -> BrokerProcess:
+        broker = BrokerProcess(tmp_path_factory.mktemp(f"broker-{engine}"), engine)
+        broker.start()
+        return broker
+
+    def external() -> Address:
+        host, _, port = EXTERNAL.rpartition(":")
+        return Address(host, int(port))
+
+    yield running_broker
+    for broker in running.values():
+        if isinstance(broker, BrokerProcess):
+            code = broker.terminate()
+            assert code == 0, f"SIGTERM ended it with {code}:\n{broker.log()}"
+
+
+@pytest.fixture(params=ENGINES)
+def broker(request: pytest.FixtureRequest, running_brokers: Callable[[str], Broker]) -> Broker:
+    found = running_brokers(request.param)
+    if isinstance(found, BrokerProcess) and found.process and found.process.poll() is not None:
+        pytest.fail(f"the broker is gone, exit {found.process.returncode}:\n{found.log()}")
+    return found
+
+
+@pytest.fixture
+def bootstrap(broker: Broker) -> str:
+    return broker.bootstrap
+
+
+@pytest.fixture(params=("memory", "lmdb"))
+def own_broker(request: pytest.FixtureRequest, start_broker: StartBroker) -> StartBroker:
+    """Like start_broker, on each engine."""
+
+    def start(*arguments: str) -> BrokerProcess:
+        return start_broker(*arguments, engine=request.param)
+
+    return start
+
+
+@pytest.fixture
+def start_broker(tmp_path: Path) -> Iterator[StartBroker]:
+    """Starts brokers that belong to this test alone: settings, restarts, violence."""
+    if EXTERNAL:
+        pytest.skip("starts a broker of its own; OTTLA_TEST_BOOTSTRAP names another")
+    started: list[BrokerProcess] = []
+
+    def start(*arguments: str, engine: str = "lmdb") -> BrokerProcess:
+        broker = BrokerProcess(tmp_path / f"broker-{len(started)}", engine, arguments)
+        started.append(broker)
+        broker.start()
+        return broker
+
+    yield start
+    for broker in started:
+        broker.kill()
+
+
+def unused_topic_name() -> str:
+    return f"story-{uuid4().hex[:12]}"
+
+
+def new_topic(broker: Broker, partitions: int = 1, **configs: str) -> str:
+    """A topic that can be used; the config max.message.bytes is spelt max__message__bytes."""
+    name = unused_topic_name()
+    with broker.connect() as client:
+        dotted = {key.replace("__", "."): value for key, value in configs.items()}
+        assert client.create_topic(name, partitions, dotted) == 0
+        for _ in range(2_000):  # Apache Kafka answers before its brokers have heard of the topic
+            if client.usable_partitions(name, partitions) == partitions:
+                return name
+    pytest.fail(f"{name} has no leaders")
+
+
+@pytest.fixture
+def create_topic(broker: Broker) -> CreateTopic:
+    def create(partitions: int = 1, **configs: str) -> str:
+        return new_topic(broker, partitions, **configs)
+
+    return create
+
+
+@pytest.fixture
+def topic(create_topic: CreateTopic) -> str:
+    return create_topic()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed story shows what the broker said meanwhile."""
+    report = yield
+    used: Any = getattr(item, "funcargs", {}).get("broker")
+    if report.failed and isinstance(used, BrokerProcess):
+        report.sections.append((f"log of the {used.engine} broker", used.log(6_000)))
+    return report

@@ -1,0 +1,288 @@
+"""KafkaJS, run by node: its producer and its admin client. Its consumer always needs a group."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import CreateTopic, unused_topic_name
+from tests.e2e.librdkafka import read, read_values
+from tests.e2e.line_process import LineProcess, cache_folder
+
+FOLDER = Path(__file__).parent / "kafkajs"
+TIMES_MS = [1_600_000_000_000 + 1000 * n for n in range(4)]
+Tell = Callable[..., Any]
+
+
+class KafkaJSError(Exception):
+    """What KafkaJS threw; `kinds` are Kafka's names of it and of all it holds."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error["message"])
+        self.kinds = {error["type"], error["name"]} | {e["type"] for e in error["errors"]}
+
+
+def program(name: str) -> str:
+    """From the PATH, or beside python, where a wheel of node puts it."""
+    places = os.environ.get("PATH", "") + os.pathsep + str(Path(sys.executable).parent)
+    found = shutil.which(name, path=places)
+    if found is None:
+        pytest.skip(f"no {name} on this machine")
+    return found
+
+
+def installed_packages() -> Path:
+    """node_modules as locked, installed once per version of the lock."""
+    lock = (FOLDER / "package-lock.json").read_bytes()
+    home = cache_folder() / f"kafkajs-{hashlib.sha256(lock).hexdigest()[:12]}"
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        if not (home / "complete").exists():
+            for name in ("package.json", "package-lock.json", ".npmrc"):
+                shutil.copy(FOLDER / name, home / name)
+            npm = [program("npm"), "ci", "--ignore-scripts", "--loglevel=error"]
+            done = subprocess.run(npm, cwd=home, capture_output=True, text=True, timeout=180)
+            if done.returncode != 0:
+                pytest.skip(f"KafkaJS cannot be installed: {done.stderr.strip()[-500:]}")
+            (home / "complete").touch()
+    return home / "node_modules"
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
+    errors = tmp_path_factory.mktemp("kafkajs") / "stderr"
+    command = [program("node"), str(FOLDER / "stories.js")]
+    where = {"NODE_PATH": str(installed_packages())}
+    process = LineProcess(command, errors, os.environ | where)
+    yield process
+    process.close()
+
+
+@pytest.fixture
+def tell(node: LineProcess, bootstrap: str) -> Tell:
+    def tell_story(story: str, **arguments: Any) -> Any:
+        asked = {"story": story, "bootstrap": bootstrap, **arguments}
+        answer = json.loads(node.ask(json.dumps(asked)))
+        if not answer["ok"]:
+            raise KafkaJSError(answer["error"])
+        return answer["result"]
+
+    return tell_story
+
+
+@pytest.fixture
+def admin(tell: Tell) -> Tell:
+    return lambda method, argument=None: tell("admin", method=method, argument=argument)
+
+
+def base64(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
+
+
+def message(value: bytes | None, key: bytes | None = None, **fields: Any) -> dict[str, Any]:
+    return {"value": base64(value), "key": base64(key), **fields}
+
+
+def test_a_sent_message_gets_its_offset(tell: Tell, bootstrap: str, topic: str) -> None:
+    for offset in ("0", "1"):
+        (report,) = tell("send", topic=topic, messages=[message(b"hello")])
+        assert report["topicName"] == topic
+        assert (report["partition"], report["errorCode"], report["baseOffset"]) == (0, 0, offset)
+    assert read_values(bootstrap, topic, 2) == [b"hello", b"hello"]
+
+
+@pytest.mark.parametrize("acks", [-1, 0, 1])
+def test_a_message_arrives_whatever_acks_says(
+    tell: Tell, bootstrap: str, topic: str, acks: int
+) -> None:
+    tell("send", topic=topic, acks=acks, messages=[message(b"one"), message(b"two")])
+    assert read_values(bootstrap, topic, 2) == [b"one", b"two"]
+
+
+def test_a_compressed_batch_comes_back_as_it_was(
+    tell: Tell, bootstrap: str, create_topic: CreateTopic
+) -> None:
+    codecs = tell("codecs")  # zstd among them where node itself has it
+    values: list[bytes | None] = [b"%d " % n * 50 for n in range(100)]
+    assert {"gzip", "snappy"} <= set(codecs)
+    for codec in codecs:
+        topic = create_topic()
+        tell("send", topic=topic, codec=codec, messages=[message(value) for value in values])
+        assert read_values(bootstrap, topic, 100) == values, codec
+
+
+def test_keys_values_and_headers_may_be_null_or_binary(
+    tell: Tell, bootstrap: str, topic: str
+) -> None:
+    every_byte = bytes(range(256))
+    headers = {"binary": base64(every_byte), "twice": [base64(b"a"), base64(b"b")]}
+    full = message(every_byte, every_byte[::-1], headers=headers)
+    tell("send", topic=topic, messages=[message(None), message(b"", b""), full])
+    nothing, hollow, found = read(bootstrap, topic, 3)
+    assert (nothing.key(), nothing.value()) == (None, None)
+    assert (hollow.key(), hollow.value()) == (b"", b"")
+    assert (found.key(), found.value()) == (every_byte[::-1], every_byte)
+    assert found.headers() == [("binary", every_byte), ("twice", b"a"), ("twice", b"b")]
+
+
+def test_one_batch_goes_to_many_topics(
+    tell: Tell, bootstrap: str, create_topic: CreateTopic
+) -> None:
+    topics = [create_topic(2), create_topic(2)]
+    sent = [
+        {"topic": name, "messages": [message(b"%d" % p, partition=p) for p in range(2)]}
+        for name in topics
+    ]
+    reports = tell("sendBatch", topicMessages=sent)
+    assert len(reports) == 4 and not any(report["errorCode"] for report in reports)
+    for name in topics:
+        for partition in range(2):
+            assert read_values(bootstrap, name, 1, partition) == [b"%d" % partition]
+
+
+@pytest.mark.parametrize("idempotent", [False, True])
+def test_many_sends_at_once_all_arrive_once(
+    tell: Tell, bootstrap: str, topic: str, idempotent: bool
+) -> None:
+    settings = {"idempotent": True, "maxInFlightRequests": 1} if idempotent else {}
+    reports = tell("sendMany", topic=topic, count=200, settings=settings)
+    assert sorted(int(report["baseOffset"]) for report in reports) == list(range(200))
+    values = read_values(bootstrap, topic, 200)
+    assert sorted(int(value or b"") for value in values) == list(range(200))
+
+
+def test_a_message_over_the_limit_is_refused(tell: Tell, create_topic: CreateTopic) -> None:
+    small = create_topic(max__message__bytes="2000")
+    with pytest.raises(KafkaJSError) as refused:
+        tell("send", topic=small, messages=[message(bytes(3000))], retries=0)
+    assert "MESSAGE_TOO_LARGE" in refused.value.kinds
+
+
+def test_a_big_message_passes(tell: Tell, bootstrap: str, topic: str) -> None:
+    big = os.urandom(1_000_000)
+    tell("send", topic=topic, messages=[message(big)])
+    assert read_values(bootstrap, topic, 1) == [big]
+
+
+def test_an_unknown_topic_is_created_on_first_use(tell: Tell, bootstrap: str) -> None:
+    name = unused_topic_name()
+    tell("send", topic=name, messages=[message(b"first")])
+    assert read_values(bootstrap, name, 1) == [b"first"]
+
+
+def test_an_unknown_topic_is_refused_where_none_is_created(tell: Tell) -> None:
+    with pytest.raises(KafkaJSError) as refused:
+        tell(
+            "send",
+            topic=unused_topic_name(),
+            messages=[message(b"lost")],
+            settings={"allowAutoTopicCreation": False},
+            retries=0,
+        )
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in refused.value.kinds
+
+
+def test_a_topic_is_created_listed_and_deleted(admin: Tell) -> None:
+    name = unused_topic_name()
+    configs = [{"name": "retention.ms", "value": "60000"}]
+    new = {"topic": name, "numPartitions": 3, "configEntries": configs}
+    assert admin("createTopics", {"topics": [new], "waitForLeaders": True}) is True
+    assert name in admin("listTopics")
+    assert admin("deleteTopics", {"topics": [name]}) is None
+    assert name not in admin("listTopics")
+
+
+def test_creating_only_to_validate_creates_nothing(admin: Tell) -> None:
+    name = unused_topic_name()
+    only = {"validateOnly": True, "waitForLeaders": False}
+    assert admin("createTopics", {"topics": [{"topic": name}], **only}) is True
+    assert name not in admin("listTopics")
+
+
+def test_a_topic_that_is_there_is_not_created_again(admin: Tell, topic: str) -> None:
+    assert admin("createTopics", {"topics": [{"topic": topic}]}) is False
+
+
+@pytest.mark.parametrize(
+    ("new", "kind"),
+    [
+        ({"topic": "no spaces"}, "INVALID_TOPIC_EXCEPTION"),
+        ({"topic": "story-refused", "replicationFactor": 5}, "INVALID_REPLICATION_FACTOR"),
+        ({"topic": "story-refused", "numPartitions": 0}, "INVALID_PARTITIONS"),
+        (
+            {"topic": "story-refused", "configEntries": [{"name": "no.such", "value": "1"}]},
+            "INVALID_CONFIG",
+        ),
+    ],
+    ids=["name", "replication", "partitions", "config"],
+)
+def test_a_topic_that_cannot_be_is_refused(admin: Tell, new: dict[str, Any], kind: str) -> None:
+    with pytest.raises(KafkaJSError) as refused:
+        admin("createTopics", {"topics": [new]})
+    assert kind in refused.value.kinds
+
+
+def test_metadata_tells_partitions_and_leaders(admin: Tell, create_topic: CreateTopic) -> None:
+    name = create_topic(3)
+    (found,) = admin("fetchTopicMetadata", {"topics": [name]})["topics"]
+    assert found["name"] == name
+    assert sorted(p["partitionId"] for p in found["partitions"]) == [0, 1, 2]
+    for partition in found["partitions"]:
+        assert partition["replicas"] == partition["isr"] == [partition["leader"]]
+
+
+def test_offsets_are_told_at_both_ends(tell: Tell, admin: Tell, create_topic: CreateTopic) -> None:
+    name = create_topic(2)
+    tell("send", topic=name, messages=[message(b"x", partition=1)] * 5)
+    found = {o["partition"]: (o["low"], o["high"]) for o in admin("fetchTopicOffsets", name)}
+    assert found == {0: ("0", "0"), 1: ("0", "5")}
+
+
+def test_offsets_are_found_by_time(tell: Tell, topic: str) -> None:
+    for stamp in TIMES_MS:
+        tell("send", topic=topic, messages=[message(b"x", timestamp=stamp)])
+    for stamp, offset in [(0, "0"), (TIMES_MS[1] + 1, "2"), (TIMES_MS[3], "3")]:
+        (found,) = tell("offsetsByTime", topic=topic, timestamp=stamp)
+        assert (stamp, found["offset"]) == (stamp, offset)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy"])
+def test_offsets_are_found_by_time_inside_a_compressed_batch(
+    tell: Tell, topic: str, codec: str
+) -> None:
+    messages = [message(b"x" * 100, timestamp=stamp) for stamp in TIMES_MS]
+    tell("send", topic=topic, codec=codec, messages=messages)
+    (found,) = tell("offsetsByTime", topic=topic, timestamp=TIMES_MS[2])
+    assert found["offset"] == "2"
+
+
+def test_partitions_are_added(admin: Tell, topic: str) -> None:
+    admin("createPartitions", {"topicPartitions": [{"topic": topic, "count": 4}]})
+    (found,) = admin("fetchTopicMetadata", {"topics": [topic]})["topics"]
+    assert len(found["partitions"]) == 4
+
+
+def test_deleting_an_unknown_topic_is_an_error(admin: Tell) -> None:
+    with pytest.raises(KafkaJSError) as refused:
+        admin("deleteTopics", {"topics": [unused_topic_name()], "timeout": 1000})
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in refused.value.kinds
+
+
+def test_the_cluster_describes_itself(admin: Tell, bootstrap: str) -> None:
+    cluster = admin("describeCluster")
+    (node,) = cluster["brokers"]
+    assert f"{node['host']}:{node['port']}" == bootstrap
+    assert cluster["controller"] == node["nodeId"]
+    assert len(cluster["clusterId"]) == 22

@@ -1,0 +1,142 @@
+"""What a restart must not change, and what SIGTERM under load must not lose."""
+
+from __future__ import annotations
+
+from confluent_kafka import TopicCollection
+
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import StartBroker, new_topic
+from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, producer, read, read_values
+from tests.e2e.load import Acknowledged, IdempotentLoad, RawLoad
+from tests.e2e.raw_client import FETCH, batch, fetch_body, read_fetched
+
+OUT_OF_ORDER_SEQUENCE, INVALID_PRODUCER_EPOCH = 45, 47
+
+
+def restart(broker: BrokerProcess) -> None:
+    code = broker.terminate()
+    assert code == 0, broker.log()
+    broker.start()
+
+
+def identity(broker: BrokerProcess, topic: str) -> tuple[str, int, str, int]:
+    """Cluster, node, topic and the number of its partitions."""
+    client = admin(broker.bootstrap)
+    cluster = client.describe_cluster(request_timeout=PATIENCE_S).result(PATIENCE_S)
+    described = client.describe_topics(TopicCollection([topic]))[topic].result(PATIENCE_S)
+    node = cluster.controller.id
+    return cluster.cluster_id, node, str(described.topic_id), len(described.partitions)
+
+
+def test_topics_records_and_identity_survive(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    topic = new_topic(broker, 3, max__message__bytes="2000")
+    headers = [("h", b"1")]
+    for partition in range(3):
+        values = [b"%d-%d" % (partition, n) for n in range(50)]
+        deliver(producer(broker.bootstrap), topic, *values, partition=partition, headers=headers)
+    before = identity(broker, topic)
+    restart(broker)
+    assert identity(broker, topic) == before
+    for partition in range(3):
+        messages = read(broker.bootstrap, topic, 50, partition=partition)
+        assert [m.value() for m in messages] == [b"%d-%d" % (partition, n) for n in range(50)]
+        assert messages[0].headers() == headers
+    (report,) = deliver(producer(broker.bootstrap), topic, b"next", partition=0).messages
+    assert report.offset() == 50
+    assert deliver(producer(broker.bootstrap), topic, bytes(3_000)).errors, "configs survive too"
+
+
+def test_a_deleted_topic_stays_deleted(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    kept, deleted = new_topic(broker), new_topic(broker)
+    for topic in (kept, deleted):
+        deliver(producer(broker.bootstrap), topic, b"value")
+    client = admin(broker.bootstrap)
+    client.delete_topics([deleted])[deleted].result(PATIENCE_S)
+    restart(broker)
+    listed = admin(broker.bootstrap).list_topics(timeout=PATIENCE_S).topics
+    assert kept in listed and deleted not in listed
+
+
+def test_added_partitions_and_times_survive(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    topic = new_topic(broker)
+    with broker.connect() as client:
+        for number in range(200):
+            client.produce(topic, batch([b"x"], timestamp_ms=1_600_000_000_000 + number))
+        restart(broker)
+    with broker.connect() as client:
+        assert client.list_offset(topic, 0, 1_600_000_000_150) == (0, 150)
+        assert client.end_offset(topic) == 200
+
+
+def test_an_idempotent_producer_is_still_known(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    topic = new_topic(broker)
+    with broker.connect() as client:
+        producer_id, epoch = client.init_producer_id()
+        batches = [batch([b"%d" % n], producer=(producer_id, epoch, n)) for n in range(4)]
+        for number, one in enumerate(batches[:3]):
+            assert client.produce(topic, one) == (0, number)
+    restart(broker)
+    with broker.connect() as client:
+        gap = batch([b"gap"], producer=(producer_id, epoch, 9))
+        stale = batch([b"stale"], producer=(producer_id, epoch - 1, 0))
+        assert client.produce(topic, gap).error == OUT_OF_ORDER_SEQUENCE
+        assert client.produce(topic, stale).error == INVALID_PRODUCER_EPOCH
+        for number, one in enumerate(batches[:3]):
+            assert client.produce(topic, one) == (0, number), "a duplicate gets its first offset"
+        assert client.produce(topic, batches[3]) == (0, 3)
+        assert client.end_offset(topic) == 4
+
+
+def test_a_producer_id_is_never_given_twice(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    given: list[tuple[int, int]] = []
+    for _ in range(3):
+        with broker.connect() as client:
+            given += [client.init_producer_id() for _ in range(5)]
+        restart(broker)
+    assert len(set(given)) == 15
+
+
+def test_sigterm_under_load_loses_nothing_acknowledged(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    topic = new_topic(broker, 3)
+    acknowledged = Acknowledged()
+    raw = [RawLoad(broker.address, topic, p, acknowledged) for p in range(2)]
+    with IdempotentLoad(broker.address, topic, 2, acknowledged) as idempotent:
+        for load in raw:
+            load.start()
+        acknowledged.wait_for_more(500)
+        restart(broker)
+        acknowledged.wait_for_more(50)
+        idempotent.stop()
+    with broker.connect() as client:
+        for load in raw:
+            load.join()
+            load.check(client)
+    idempotent.check(read_values(broker.bootstrap, topic, idempotent.produced, partition=2))
+
+
+def test_sigterm_releases_a_waiting_fetch(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    topic = new_topic(broker)
+    with broker.connect() as waiting, broker.connect() as other:
+        asked = waiting.send(FETCH, 4, fetch_body(topic, 0, 0, max_wait_ms=300_000))
+        other.api_versions()
+        assert broker.terminate() == 0
+        answered, answer = waiting.receive()
+        assert (answered, read_fetched(answer).records) == (asked, b"")
+        assert waiting.is_closed_by_peer()
+        assert other.is_closed_by_peer()
+
+
+def test_idle_connections_do_not_hold_up_the_end(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    with broker.connect() as idle, broker.connect() as half:
+        half.socket.sendall(b"\0\0\0")
+        idle.api_versions()
+        assert broker.terminate() == 0
+        assert idle.is_closed_by_peer()
