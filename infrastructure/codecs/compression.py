@@ -25,8 +25,8 @@ NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 _GZIP_WINDOW_BITS = 31
 #: What zlib leaves over at the end of a member is copied: small pieces keep many members cheap.
 _GZIP_PIECE_BYTES = 16 * 1024
-_FIRST_GUESS_RATIO = 4
-_SMALLEST_GUESS_BYTES = 4 * 1024
+_FIRST_GUESS_RATIO = 8
+_SMALLEST_GUESS_BYTES = 64 * 1024
 
 #: Java's snappy-java ("xerial") framing: magic, two version numbers, then blocks with a length.
 _XERIAL_MAGIC = b"\x82SNAPPY\0"

@@ -1,0 +1,232 @@
+// rawbench: produce requests over raw sockets against any Kafka-speaking broker.
+//
+//	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
+//
+// Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
+// broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
+// topic is auto-created unless -topic names one.
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+func batch(n, size int, now int64) []byte {
+	var recs []byte
+	for i := 0; i < n; i++ {
+		var r []byte
+		r = append(r, 0)
+		r = binary.AppendVarint(r, 0)
+		r = binary.AppendVarint(r, int64(i))
+		r = binary.AppendVarint(r, -1)
+		r = binary.AppendVarint(r, int64(size))
+		v := make([]byte, size)
+		for j := range v {
+			v[j] = byte(j*7 + i)
+		}
+		r = append(r, v...)
+		r = binary.AppendVarint(r, 0)
+		recs = binary.AppendVarint(recs, int64(len(r)))
+		recs = append(recs, r...)
+	}
+	b := make([]byte, 61, 61+len(recs))
+	b = append(b, recs...)
+	binary.BigEndian.PutUint32(b[8:], uint32(len(b)-12))
+	binary.BigEndian.PutUint32(b[12:], 0xffffffff)
+	b[16] = 2
+	binary.BigEndian.PutUint32(b[23:], uint32(n-1))
+	binary.BigEndian.PutUint64(b[27:], uint64(now))
+	binary.BigEndian.PutUint64(b[35:], uint64(now))
+	for i := 43; i < 57; i++ {
+		b[i] = 0xff
+	}
+	binary.BigEndian.PutUint32(b[57:], uint32(n))
+	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], crc32.MakeTable(crc32.Castagnoli)))
+	return b
+}
+
+func cpu(pid int) float64 {
+	if pid == 0 {
+		return 0
+	}
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	s := string(raw)
+	f := strings.Fields(s[strings.LastIndex(s, ")")+2:])
+	u, _ := strconv.Atoi(f[11])
+	k, _ := strconv.Atoi(f[12])
+	return float64(u+k) / 100
+}
+
+// createTopic asks for the topic's metadata with auto-creation until it has a leader.
+func createTopic(addr string) string {
+	topic := fmt.Sprintf("raw-%d", time.Now().UnixNano())
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	defer c.Close()
+	var r []byte
+	r = append(r, 0, 3, 0, 4, 0, 0, 0, 1, 0xff, 0xff) // Metadata v4, correlation 1, no client id
+	r = binary.BigEndian.AppendUint32(r, 1)
+	r = binary.BigEndian.AppendUint16(r, uint16(len(topic)))
+	r = append(append(r, topic...), 1)
+	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(r))), r...)
+	for i := 0; i < 50; i++ {
+		c.Write(frame)
+		var h [4]byte
+		if _, err := io.ReadFull(c, h[:]); err != nil {
+			fmt.Println("metadata:", err)
+			os.Exit(1)
+		}
+		body := make([]byte, binary.BigEndian.Uint32(h[:]))
+		io.ReadFull(c, body)
+		at := strings.Index(string(body), topic)
+		if at > 4 && binary.BigEndian.Uint16(body[at-4:]) == 0 {
+			return topic
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	fmt.Println("topic was not created")
+	os.Exit(1)
+	return ""
+}
+
+// produceV9 frames one Produce v9 request for one partition.
+func produceV9(topic string, partition, acks int, b []byte) []byte {
+	var r []byte
+	r = append(r, 0, 0, 0, 9, 0, 0, 0, 7) // key 0, version 9, correlation 7
+	r = append(r, 0, 8)
+	r = append(r, "rawbench"...)
+	r = append(r, 0, 0) // header tags, null transactional id
+	r = binary.BigEndian.AppendUint16(r, uint16(int16(acks)))
+	r = binary.BigEndian.AppendUint32(r, 30000)
+	r = append(r, 2)
+	r = binary.AppendUvarint(r, uint64(len(topic)+1))
+	r = append(append(r, topic...), 2)
+	r = binary.BigEndian.AppendUint32(r, uint32(partition))
+	r = binary.AppendUvarint(r, uint64(len(b)+1))
+	r = append(append(r, b...), 0, 0, 0)
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(r))), r...)
+}
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:9092", "")
+	conns := flag.Int("conns", 10, "")
+	depth := flag.Int("depth", 1, "")
+	size := flag.Int("size", 1000, "")
+	nrec := flag.Int("records", 1, "records in a batch")
+	secs := flag.Float64("secs", 5, "")
+	acks := flag.Int("acks", -1, "")
+	pid := flag.Int("pid", 0, "")
+	parts := flag.Int("partitions", 1, "")
+	topicFlag := flag.String("topic", "", "existing topic: create nothing")
+	warm := flag.Float64("warm", 1, "seconds before the count begins")
+	flag.Parse()
+	topic := *topicFlag
+	if topic == "" {
+		topic = createTopic(*addr)
+	}
+	b := batch(*nrec, *size, time.Now().UnixMilli())
+	var mu sync.Mutex
+	var lats []int64
+	var failed int64
+	run := func(secs float64, keep bool) (int, float64, float64) {
+		stop := time.Now().Add(time.Duration(secs * float64(time.Second)))
+		var wg sync.WaitGroup
+		total := 0
+		c0, t0 := cpu(*pid), time.Now()
+		for i := 0; i < *conns; i++ {
+			wg.Add(1)
+			go func(i int) {
+				defer wg.Done()
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				c, err := net.Dial("tcp", *addr)
+				if err != nil {
+					panic(err)
+				}
+				defer c.Close()
+				frame := produceV9(topic, i%*parts, *acks, b)
+				rd := bufio.NewReaderSize(c, 1<<16)
+				sent := make(chan time.Time, *depth)
+				slots := make(chan struct{}, *depth)
+				go func() {
+					for time.Now().Before(stop) {
+						slots <- struct{}{}
+						sent <- time.Now()
+						if _, err := c.Write(frame); err != nil {
+							break
+						}
+					}
+					close(sent)
+				}()
+				var my []int64
+				n := 0
+				buf := make([]byte, 1<<16)
+				for s := range sent {
+					var h [4]byte
+					if _, err := io.ReadFull(rd, h[:]); err != nil {
+						fmt.Println("read:", err)
+						os.Exit(1)
+					}
+					m := int(binary.BigEndian.Uint32(h[:]))
+					io.ReadFull(rd, buf[:m])
+					// header: correlation, tags; body: topics, name, partitions, index, error code
+					if at := 4 + 1 + 1 + 1 + len(topic) + 1 + 4; m < at+2 || binary.BigEndian.Uint16(buf[at:]) != 0 {
+						mu.Lock()
+						failed++
+						mu.Unlock()
+					}
+					my = append(my, time.Since(s).Microseconds())
+					<-slots
+					n++
+				}
+				mu.Lock()
+				total += n
+				if keep {
+					lats = append(lats, my...)
+				}
+				mu.Unlock()
+			}(i)
+		}
+		wg.Wait()
+		return total, time.Since(t0).Seconds(), cpu(*pid) - c0
+	}
+	run(*warm, false)
+	n, dt, cp := run(*secs, true)
+	sort.Slice(lats, func(i, j int) bool { return lats[i] < lats[j] })
+	q := func(p float64) int64 { return lats[int(float64(len(lats)-1)*p)] }
+	if n == 0 {
+		fmt.Println("no request was answered")
+		os.Exit(1)
+	}
+	result := map[string]any{
+		"requests_per_s": float64(n) / dt,
+		"mb_per_s":       float64(n**size**nrec) / dt / 1e6,
+		"p50_us":         q(.5),
+		"p99_us":         q(.99),
+		"max_us":         q(1),
+		"failed":         failed,
+	}
+	if *pid > 0 {
+		result["cpu_us_per_request"] = cp / float64(n) * 1e6
+		result["cores"] = cp / dt
+	}
+	json.NewEncoder(os.Stdout).Encode(result)
+}
