@@ -1,0 +1,76 @@
+"""Golden frames taken apart and put together again, with the header functions of the wire.
+
+A frame stands in the files without the length in front of it, as hex.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from struct import Struct as Packer
+from typing import Any
+
+from interfaces.kafka.wire.headers import (
+    API_VERSIONS,
+    response_start,
+    skip_client_id,
+    skip_header_tags,
+    unpack_fixed_header,
+)
+from interfaces.kafka.wire.schema import Message
+
+FOLDER = Path(__file__).parent
+MESSAGES = Path(importlib.import_module("interfaces.kafka.wire.messages").__path__[0])
+#: Every API whose messages are declared, by the name of their module.
+NAMES = sorted(path.stem for path in MESSAGES.glob("*.py") if not path.stem.startswith("_"))
+
+_LENGTH = Packer(">i")
+
+
+def lines(name: str, file: str) -> list[dict[str, Any]]:
+    path = FOLDER / name / f"{file}.jsonl"
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def message_of(name: str, direction: str) -> type[Message]:
+    module = importlib.import_module(f"interfaces.kafka.wire.messages.{name}")
+    title = "".join(word.capitalize() for word in f"{name}_{direction}".split("_"))
+    found: type[Message] = getattr(module, title)
+    return found
+
+
+def request_body(frame: bytes) -> tuple[int, int, int]:
+    """The key, the version, and where the body begins."""
+    key, version, _ = unpack_fixed_header(frame)
+    _, position = skip_client_id(memoryview(frame))
+    if message_by_key(key).is_flexible(version):
+        position = skip_header_tags(memoryview(frame), position)
+    return key, version, position
+
+
+def message_by_key(key: int) -> type[Message]:
+    return _requests()[key]
+
+
+def response_body(message: type[Message], version: int, frame: bytes) -> int:
+    """Where the body begins, once the header is what we would have written."""
+    tagged = message.is_flexible(version) and message.api_key != API_VERSIONS
+    start = 5 if tagged else 4
+    (correlation_id,) = _LENGTH.unpack_from(frame)
+    header = response_start(correlation_id, len(frame) - start, tagged)
+    assert header == _LENGTH.pack(len(frame)) + frame[:start]
+    return start
+
+
+def _requests() -> dict[int, type[Message]]:
+    if not _BY_KEY:
+        for name in NAMES:
+            request = message_of(name, "request")
+            _BY_KEY[request.api_key] = request
+    return _BY_KEY
+
+
+_BY_KEY: dict[int, type[Message]] = {}
