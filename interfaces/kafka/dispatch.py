@@ -38,7 +38,10 @@ class Dispatch:
         key, version, correlation_id, id_length = unpack_fixed_header(frame)
         route = self._routes.made.get((key, version)) or self._routes.find(key, version)
         if route is None:
-            self._begin_without_route(key, version, correlation_id, peer, replies)
+            call = self._unknown_api_versions(key, version, correlation_id, peer)
+            call.started_ns = call.decoded_ns = call.handled_ns = call.answered_ns = received_ns
+            call.received_ns = received_ns
+            replies.append(call)
             return
         call = Call(peer, route, correlation_id, len(frame) + 4)
         replies.append(call)
@@ -70,16 +73,16 @@ class Dispatch:
             call.note_code(UNKNOWN_SERVER_ERROR)
             call.respond(route.failed(request, call, UNKNOWN_SERVER_ERROR))
 
-    def _begin_without_route(
-        self, key: int, version: int, correlation_id: int, peer: Peer, replies: deque[Reply]
-    ) -> None:
+    def _unknown_api_versions(
+        self, key: int, version: int, correlation_id: int, peer: Peer
+    ) -> Call:
         """A client that asks for an ApiVersions we do not know is told which we do, in v0."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
             raise CloseConnection(f"API {key} version {version} is not served")
         call = Call(peer, route, correlation_id, 0)
-        replies.append(call)
         call.respond(route.failed(None, call, call.code(UnsupportedVersion())))
+        return call
 
     def log_failure(self, call: Call, error: Exception) -> None:
         """The broker's own fault, with its traceback; the client hears -1 or loses the line."""
