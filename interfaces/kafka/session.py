@@ -43,6 +43,8 @@ class Session(asyncio.BufferedProtocol):
         #: Requests that run and are not answered yet; more than one only when all are Produce.
         self._unanswered = 0
         self._only_produce = True
+        #: Of answers that are complete and not sent.
+        self._ready_bytes = 0
         self._parked: deque[memoryview] = deque()
         self._parked_bytes = 0
         self._serving = False
@@ -147,7 +149,11 @@ class Session(asyncio.BufferedProtocol):
     def _answered(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
         self._unanswered -= 1
+        self._ready_bytes += call.bytes_out
         if self._serving:
+            if self._ready_bytes > JOIN_BYTES:
+                # Now, not after the requests that follow: whoever does not read is to be noticed.
+                self._send()
             return
         if self._dispatch.timed:
             call.answered_ns = perf_counter_ns()
@@ -207,6 +213,7 @@ class Session(asyncio.BufferedProtocol):
         out = self._connection.ready()
         if not out:
             return
+        self._ready_bytes = 0
         self.active = True
         if sum(map(len, out)) <= JOIN_BYTES:
             transport.write(b"".join(out))
