@@ -164,6 +164,10 @@ def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
 
 def check_client_batch(batch: RecordBatch) -> None:
     """What a producer may not put into a batch, whatever the partition's state."""
+    if batch.base_offset != 0:
+        raise InvalidRecord(
+            f"The base offset of a record batch should be 0, but it is {batch.base_offset}"
+        )
     if (
         batch.last_offset_delta < 0
         or batch.count <= 0
