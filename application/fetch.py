@@ -177,8 +177,9 @@ class FetchService:
 
     def _resolve(self, item: FetchItem) -> Partition:
         catalog = self._catalog
-        if item.revision == catalog.revision and item.partition is not None:
-            return item.partition
+        known = item.partition
+        if known is not None and item.revision == catalog.revision and known.broken is None:
+            return known
         topic = self._topic(item)
         partition = catalog.partition(topic, item.index)
         if partition is None:
