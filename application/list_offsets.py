@@ -71,7 +71,10 @@ class ListOffsetsService:
                 if batch.last_offset >= end:
                     return NOTHING_FOUND
                 if batch.max_timestamp >= timestamp:
-                    return self._in_batch(partition, batch.last_offset, timestamp)
+                    found = self._in_batch(partition, batch.last_offset, timestamp)
+                    # A producer may claim a later time than any of its records has.
+                    if found is not NOTHING_FOUND:
+                        return found
             if not headers:
                 return NOTHING_FOUND
             position = batch.last_offset + 1

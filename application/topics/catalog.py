@@ -8,6 +8,7 @@ from application.ports.partition_repository import PartitionRepository
 from application.ports.topic_repository import TopicRepository
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
+from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, collision_key
 
@@ -64,9 +65,15 @@ class Catalog:
         if partition is None:
             partition = self._load(topic, index)
         elif partition.broken is not None:
-            self._partitions.recover(partition)
-            partition.broken = None
+            self._try_again(partition)
         return partition
+
+    def _try_again(self, partition: Partition) -> None:
+        try:
+            self._partitions.recover(partition)
+        except StorageFailed as failure:
+            partition.broken = failure
+            raise
 
     def _load(self, topic: Topic, index: int) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))

@@ -164,6 +164,10 @@ def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
 
 def what_is_wrong(batch: RecordBatch) -> BrokerError:
     """Says in words which rule of `Partition.append` a producer's batch breaks."""
+    if batch.base_offset != 0:
+        return InvalidRecord(
+            f"The base offset of a record batch should be 0, but it is {batch.base_offset}"
+        )
     if batch.count <= 0 or batch.count != batch.last_offset_delta + 1:
         return InvalidRecord(
             f"Record batch has an invalid offset range or count: last offset delta "

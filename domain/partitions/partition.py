@@ -132,7 +132,8 @@ class Partition:
             raise corrupt()
         attributes = batch.attributes
         if (
-            batch.count != batch.last_offset_delta + 1
+            batch.base_offset
+            or batch.count != batch.last_offset_delta + 1
             or batch.count <= 0
             or attributes & (CONTROL | LOG_APPEND_TIME)
             or attributes & CODEC_MASK > CODEC_ZSTD

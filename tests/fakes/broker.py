@@ -1,0 +1,133 @@
+"""A broker over the memory engine, with a clock, a loop and a commit that tests move by hand.
+
+It is wired by the container that wires the real one, so nothing here can go its own way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from application.broker import Broker
+from application.ports.log_store import LogStore
+from application.topics.create import NewTopic
+from domain.configs.broker import BrokerConfig
+from domain.errors import BrokerError, StorageFailed
+from domain.partitions.partition import Appended, Partition
+from domain.topics.topic import Topic
+from infrastructure.storage.memory.log_store import MemoryLogStore
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.opening import Storage, StorageInfo
+from interfaces.main.container.declarative import providers
+from interfaces.main.container.services import ServicesContainer
+from interfaces.main.container.storage import StorageContainer
+from tests.fakes.clock import FakeClock
+from tests.fakes.commit import FakeCommit
+from tests.fakes.scheduler import FakeScheduler
+
+
+class FlakyLogStore(MemoryLogStore):
+    """Reads fail as long as `failing` says why."""
+
+    __slots__ = ("failing",)
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.failing: StorageFailed | None = None
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        self._check()
+        return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        self._check()
+        return super().headers(partition_id, offset, limit)
+
+    def _check(self) -> None:
+        if self.failing is not None:
+            raise self.failing
+
+
+class FakeBroker:
+    """`settings` are given by their keys with underscores: num_partitions="3"."""
+
+    def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
+        self.clock = FakeClock()
+        self.scheduler = FakeScheduler(self.clock)
+        self.store = store or MemoryStore()
+        self.commit = FakeCommit(self.store)
+        self.log = FlakyLogStore(self.store)
+        self.config = BrokerConfig(
+            {name.replace("_", "."): value for name, value in settings.items()}
+        )
+        self.container = self._wire()
+        self.broker: Broker = self.container.broker()
+
+    def _wire(self) -> Any:
+        info = StorageInfo("memory", None, 0, "none", "a-store", None)
+        state = MemoryStateStore(self.store)
+        storage: Any = StorageContainer(url="memory://", flush="commit")
+        storage.store.override(providers.Object(Storage(self.log, state, self.commit, info)))
+        container: Any = ServicesContainer(
+            config=self.config, scheduler=self.scheduler, storage=storage
+        )
+        container.clock.override(providers.Object(self.clock))
+        return container
+
+    def restarted(self) -> FakeBroker:
+        """Another broker over what this one has committed."""
+        self.commit.close()
+        given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
+        return FakeBroker(self.store, **given)
+
+    @property
+    def log_store(self) -> LogStore:
+        return self.log
+
+    def run(self) -> None:
+        self.scheduler.run()
+
+    def topic(self, name: str = "t", partitions: int = 1, **configs: str) -> Topic:
+        """A topic that is there; its configs are given like the broker's settings."""
+        wanted = {key.replace("_", "."): value for key, value in configs.items()}
+        pending = self.broker.create_topics.create(
+            [NewTopic(name, partitions, configs=wanted)], validate_only=False
+        )
+        assert not isinstance(pending, list), [str(one) for one in pending]
+        self.run()
+        created = self.broker.catalog.topic(name)
+        assert created is not None
+        return created
+
+    def partition(self, name: str = "t", index: int = 0) -> Partition:
+        topic = self.broker.catalog.topic(name)
+        assert topic is not None
+        partition = self.broker.catalog.partition(topic, index)
+        assert partition is not None
+        return partition
+
+    def append(
+        self, batch: bytes | bytearray, name: str = "t", index: int = 0
+    ) -> Appended | BrokerError:
+        """Staged, and not committed before somebody asks for it."""
+        records = memoryview(bytearray(batch))
+        return self.broker.produce.append(self.partition(name, index), records, True)
+
+    def appended(self, batch: bytes | bytearray, name: str = "t", index: int = 0) -> Appended:
+        """Committed."""
+        appended = self.append(batch, name, index)
+        assert not isinstance(appended, BrokerError), appended.message
+        self.flush()
+        return appended
+
+    def flush(self) -> None:
+        self.broker.commits.flush_soon()
+        self.run()
+
+    def stored(self, name: str = "t", index: int = 0) -> bytes:
+        """The whole committed log of a partition."""
+        topic = self.broker.catalog.topic(name)
+        assert topic is not None
+        return self.log.read(topic.partition_ids[index], 0, 2**62, 2**62, True)

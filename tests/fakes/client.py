@@ -1,0 +1,145 @@
+"""A Kafka client that speaks to a real Session over a FakeTransport, in our own messages.
+
+kafka = FakeKafka()
+response = kafka.client().ask(MetadataRequest(topics=None), 12)
+"""
+
+from __future__ import annotations
+
+import struct
+from importlib import import_module
+from typing import Any
+
+from interfaces.kafka.apis import BY_KEY
+from interfaces.kafka.listener import Advertised, Shared
+from interfaces.kafka.session import Session
+from interfaces.kafka.wire.headers import API_VERSIONS
+from interfaces.kafka.wire.schema import Message, Request
+from tests.fakes.broker import FakeBroker
+from tests.fakes.logs import FakeEventLog, FakeRequestLog
+from tests.fakes.transport import FakeTransport
+
+LISTENER = "PLAINTEXT"
+
+
+def frame(
+    request: Request, version: int, correlation_id: int = 0, client_id: str | None = "a-client"
+) -> bytes:
+    body = b"".join(request.encode(version))
+    return raw_frame(
+        request.api_key, version, body, correlation_id, client_id, request.is_flexible(version)
+    )
+
+
+def raw_frame(
+    key: int,
+    version: int,
+    body: bytes,
+    correlation_id: int = 0,
+    client_id: str | None = "a-client",
+    flexible: bool = False,
+) -> bytes:
+    header = struct.pack(">hhi", key, version, correlation_id)
+    raw_id = None if client_id is None else client_id.encode()
+    header += struct.pack(">h", -1) if raw_id is None else struct.pack(">h", len(raw_id)) + raw_id
+    if flexible:
+        header += b"\0"
+    return struct.pack(">i", len(header) + len(body)) + header + body
+
+
+def response_type(request: Request) -> type[Message]:
+    messages = import_module(type(request).__module__)
+    found: type[Message] = getattr(messages, type(request).__name__.replace("Request", "Response"))
+    return found
+
+
+class FakeClient:
+    def __init__(self, kafka: FakeKafka, transport: FakeTransport, session: Session) -> None:
+        self._kafka = kafka
+        self.transport = transport
+        self.session = session
+        self._next_correlation_id = 1
+        self._asked: list[tuple[int, Request, int]] = []
+        self._received = b""
+
+    def send(self, request: Request, version: int) -> int:
+        """Sends without waiting; returns the correlation id."""
+        correlation_id = self._next_correlation_id
+        self._next_correlation_id += 1
+        self._asked.append((correlation_id, request, version))
+        self.transport.receive(frame(request, version, correlation_id))
+        return correlation_id
+
+    def ask(self, request: Request, version: int) -> Any:
+        """Sends, lets the loop come to rest, and returns the one answer."""
+        self.send(request, version)
+        self._kafka.run()
+        answers = self.answers()
+        assert len(answers) == 1, answers
+        return answers[0]
+
+    def frames(self) -> list[bytes]:
+        """Whole answers that have come since last time, without their length."""
+        self._received += b"".join(self.transport.taken)
+        self.transport.taken.clear()
+        found = []
+        while len(self._received) >= 4:
+            (size,) = struct.unpack_from(">i", self._received)
+            if len(self._received) < 4 + size:
+                break
+            found.append(self._received[4 : 4 + size])
+            self._received = self._received[4 + size :]
+        return found
+
+    def answers(self) -> list[Any]:
+        """Decoded; each must answer the oldest request that is not answered."""
+        found = []
+        for one in self.frames():
+            (correlation_id,) = struct.unpack_from(">i", one)
+            while self._asked[0][0] != correlation_id:
+                assert _expects_nothing(self._asked[0][1]), "an answer out of order"
+                self._asked.pop(0)
+            _, request, version = self._asked.pop(0)
+            flexible = request.is_flexible(version) and request.api_key != API_VERSIONS
+            message, end = response_type(request).decode(version, one, 5 if flexible else 4)
+            assert end == len(one), "bytes after the answer"
+            found.append(message)
+        return found
+
+    @property
+    def closed(self) -> bool:
+        return self.transport.closing
+
+    def why_closed(self) -> str:
+        connection_id = self.session._client.connection_id
+        lines = self._kafka.events.of("connection.closed")
+        return "; ".join(
+            str(line["why"]) for line in lines if line["connection_id"] == connection_id
+        )
+
+
+def _expects_nothing(request: Request) -> bool:
+    return getattr(request, "acks", None) == 0
+
+
+class FakeKafka(FakeBroker):
+    """The broker with a listener's sessions on top."""
+
+    def __init__(
+        self, request_log: FakeRequestLog | None = None, *, advertised: Advertised | None = None,
+        **settings: str,
+    ) -> None:  # fmt: skip
+        super().__init__(**settings)
+        self.events = FakeEventLog()
+        self.request_log = request_log or FakeRequestLog()
+        self.shared = Shared(self.broker, self.scheduler, self.events, self.request_log)
+        self.shared.advertise(advertised or Advertised(LISTENER))
+
+    def client(self, address: str = "192.0.2.7") -> FakeClient:
+        transport = FakeTransport(self.scheduler, peername=(address, 40001))
+        session = Session(self.shared, next(self.shared.connection_ids), LISTENER)
+        transport.connect(session)
+        return FakeClient(self, transport, session)
+
+    def served_versions(self, key: int) -> range:
+        return range(BY_KEY[key].first_served, BY_KEY[key].max_version + 1)

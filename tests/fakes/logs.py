@@ -1,0 +1,35 @@
+"""Logs that keep what they are told, so that tests can ask."""
+
+from __future__ import annotations
+
+from application.ports.request_log import RequestRecord
+
+
+class FakeEventLog:
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str, dict[str, object]]] = []
+
+    def info(self, event: str, **fields: object) -> None:
+        self.lines.append(("info", event, fields))
+
+    def warning(self, event: str, **fields: object) -> None:
+        self.lines.append(("warning", event, fields))
+
+    def error(self, event: str, **fields: object) -> None:
+        self.lines.append(("error", event, fields))
+
+    def of(self, event: str) -> list[dict[str, object]]:
+        return [fields for _, name, fields in self.lines if name == event]
+
+
+class FakeRequestLog:
+    def __init__(self, enabled: bool = False, slow_ns: int = 0) -> None:
+        self.enabled = enabled
+        self.slow_ns = slow_ns
+        self.records: list[RequestRecord] = []
+
+    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+        return failed or elapsed_ns >= self.slow_ns
+
+    def write(self, record: RequestRecord) -> None:
+        self.records.append(record)

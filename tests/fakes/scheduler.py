@@ -1,0 +1,65 @@
+"""A loop that is run by hand: one pass, until nothing is left to do, or over some time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.fakes.clock import FakeClock
+
+Callback = Callable[[], None]
+
+
+class FakeTimer:
+    def __init__(self, due_ms: int, callback: Callback) -> None:
+        self.due_ms = due_ms
+        self.callback = callback
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class FakeScheduler:
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+        self._soon: list[Callback] = []
+        self._timers: list[FakeTimer] = []
+
+    def soon(self, callback: Callback) -> None:
+        self._soon.append(callback)
+
+    def after_ms(self, delay_ms: int, callback: Callback) -> FakeTimer:
+        timer = FakeTimer(self._clock.monotonic_ms() + delay_ms, callback)
+        self._timers.append(timer)
+        return timer
+
+    @property
+    def timers(self) -> list[FakeTimer]:
+        """What is to come, the next one first."""
+        self._timers = [timer for timer in self._timers if not timer.cancelled]
+        return sorted(self._timers, key=lambda timer: timer.due_ms)
+
+    def run_pass(self) -> None:
+        """What was asked for before the pass began; what that asks for comes in the next one."""
+        callbacks, self._soon = self._soon, []
+        for callback in callbacks:
+            callback()
+
+    def run(self) -> None:
+        """Passes, until nobody asks for one more."""
+        for _ in range(1000):
+            if not self._soon:
+                return
+            self.run_pass()
+        raise AssertionError("the loop never comes to rest")
+
+    def advance(self, by_ms: int) -> None:
+        """Lets time go by; each timer fires at its time, and the loop comes to rest after it."""
+        self.run()
+        end_ms = self._clock.monotonic_ms() + by_ms
+        while (timers := self.timers) and timers[0].due_ms <= end_ms:
+            self._clock.advance(max(timers[0].due_ms - self._clock.monotonic_ms(), 0))
+            self._timers.remove(timers[0])
+            timers[0].callback()
+            self.run()
+        self._clock.advance(end_ms - self._clock.monotonic_ms())
