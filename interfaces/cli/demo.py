@@ -46,7 +46,7 @@ def _create_topic(servers: str) -> None:
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
 
-    admin = AdminClient({"bootstrap.servers": servers})
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 3})
     created = admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])
     try:
         created[TOPIC].result(_PATIENCE_SECONDS)
@@ -79,7 +79,12 @@ def _consume(servers: str, count: int, say: Say) -> None:
 
     # No group: partitions are assigned by hand, offsets are nobody's but ours.
     consumer = Consumer(
-        {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
+        {
+            "bootstrap.servers": servers,
+            "group.id": "unused",
+            "enable.auto.commit": False,
+            "log_level": 3,
+        }
     )
     consumer.assign([TopicPartition(TOPIC, n, OFFSET_BEGINNING) for n in range(PARTITIONS)])
     seen = 0

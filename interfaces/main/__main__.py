@@ -28,6 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # `ottla config show | head`: nobody reads on; Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     top.print_help()
     return 0
 
@@ -54,7 +58,8 @@ def _config_show(parsed: argparse.Namespace) -> int:
         Row(row, settings.broker.value(name), settings.origin(name))
         for name, row in BrokerConfig.definitions.items()
     ]
-    print(as_json(rows) if parsed.output == "json" else as_toml(rows, origin=parsed.origin))
+    shown = as_json(rows) if parsed.output == "json" else as_toml(rows, origin=parsed.origin)
+    print(shown, flush=True)
     for warning in settings.warnings:
         print(f"ottla: {warning}", file=sys.stderr)
     return 0

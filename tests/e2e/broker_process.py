@@ -34,13 +34,13 @@ class BrokerDied(AssertionError):
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "interfaces.main", *arguments]
+    return [sys.executable, "-P", "-m", "interfaces.main", *arguments]
 
 
 def environment() -> dict[str, str]:
     """Ours, without settings that a developer's shell may hold."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
-    return kept | {"PYTHONUNBUFFERED": "1"}
+    return kept | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
 
 
 class BrokerProcess:
@@ -56,6 +56,7 @@ class BrokerProcess:
 
     @property
     def storage(self) -> str:
+        """The URL; the engine "default" is what Ottla takes when it is told none."""
         return "memory://" if self.engine == "memory" else f"lmdb://{self.folder / 'data'}"
 
     @property
@@ -80,12 +81,14 @@ class BrokerProcess:
             sys.stderr.write(f"--- log of the broker in {self.folder}\n{self.log()}\n")
 
     def spawn(self) -> subprocess.Popen[bytes]:
+        self.ready_file.unlink(missing_ok=True)  # of a run that was killed
         listen = [] if "--listen" in self.arguments else ["--listen", self.bootstrap]
-        where = ["--storage", self.storage, "--ready-file", str(self.ready_file)]
+        storage = [] if self.engine == "default" else ["--storage", self.storage]
+        options = [*listen, *storage, "--ready-file", str(self.ready_file), *self.arguments]
         with self.log_file.open("ab") as log:
             return subprocess.Popen(
-                command("serve", *listen, *where, *self.arguments),
-                cwd=ROOT,
+                command("serve", *options),
+                cwd=self.folder,
                 env=environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -93,8 +96,11 @@ class BrokerProcess:
             )
 
     def start(self) -> None:
-        self.ready_file.unlink(missing_ok=True)
         self.process = self.spawn()
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        assert self.process is not None
         for _ in range(int(PATIENCE_S / 0.02)):
             if self.ready_file.exists():
                 break

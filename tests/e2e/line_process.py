@@ -30,7 +30,8 @@ class LineProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
             )
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         self.requests, self.answers = self.process.stdin, self.process.stdout
         self.waiting = selectors.DefaultSelector()
         self.waiting.register(self.answers, selectors.EVENT_READ)

@@ -146,7 +146,8 @@ def test_one_batch_goes_to_many_topics(
         for name in topics
     ]
     reports = tell("sendBatch", topicMessages=sent)
-    assert len(reports) == 4 and not any(report["errorCode"] for report in reports)
+    assert len(reports) == 4
+    assert not any(report["errorCode"] for report in reports)
     for name in topics:
         for partition in range(2):
             assert read_values(bootstrap, name, 1, partition) == [b"%d" % partition]
