@@ -7,14 +7,8 @@ import shutil
 import time
 from pathlib import Path
 
-from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from interfaces.kafka.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from tests.fakes.batches import record_batch
-from tests.fakes.in_process import Client, InProcessBroker, frame
+from tests.fakes.in_process import InProcessBroker
+from tests.fakes.requests import create_topic, produce
 
 CONNECTIONS = 10
 _PASSES = 100
@@ -61,8 +55,8 @@ class Run:
     def __init__(self, broker: InProcessBroker) -> None:
         self._broker = broker
         self._clients = [broker.connect() for _ in range(CONNECTIONS)]
-        _create_topic(broker, self._clients[0])
-        self._frame = produce()
+        create_topic(broker, self._clients[0], "chain")
+        self._frame = produce("chain")
 
     def passes(self, count: int) -> float:
         request, clients, broker = self._frame, self._clients, self._broker
@@ -74,19 +68,3 @@ class Run:
             for client in clients:
                 client.transport.sent.clear()
         return (time.process_time() - started) / (count * len(clients)) * 1e6
-
-
-def _create_topic(broker: InProcessBroker, client: Client) -> None:
-    """Metadata creates it, and answers with it the second time."""
-    request = MetadataRequest(topics=[MetadataRequestTopic(name="chain")])
-    for _ in range(2):
-        client.receive(frame(3, 4, b"".join(request.encode(4)), tagged=False))
-        broker.end_pass()
-
-
-def produce() -> bytes:
-    batch = record_batch([b"x" * 1000], timestamp=int(time.time() * 1000))
-    data = PartitionProduceData(index=0, records=memoryview(batch))
-    topic = TopicProduceData(name="chain", partition_data=[data])
-    request = ProduceRequest(acks=-1, timeout_ms=30_000, topic_data=[topic])
-    return frame(0, 9, b"".join(request.encode(9)), tagged=True)

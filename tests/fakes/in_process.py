@@ -23,7 +23,7 @@ LISTENER = "PLAINTEXT"
 
 
 class HandScheduler:
-    """`run` is the end of a pass of the loop."""
+    """`run` is the end of a pass of the loop, `run_round` only what was asked for by now."""
 
     def __init__(self) -> None:
         self._soon: list[Callable[[], None]] = []
@@ -39,9 +39,12 @@ class HandScheduler:
 
     def run(self) -> None:
         while self._soon:
-            callbacks, self._soon = self._soon, []
-            for callback in callbacks:
-                callback()
+            self.run_round()
+
+    def run_round(self) -> None:
+        callbacks, self._soon = self._soon, []
+        for callback in callbacks:
+            callback()
 
 
 class HandTimer:
@@ -154,10 +157,3 @@ class InProcessBroker:
 
     def close(self) -> None:
         self._storage.commit().close()
-
-
-def frame(key: int, version: int, body: bytes, *, tagged: bool, correlation_id: int = 1) -> bytes:
-    """A request as it goes over the wire, its length first."""
-    head = key.to_bytes(2, "big") + version.to_bytes(2, "big") + correlation_id.to_bytes(4, "big")
-    request = head + b"\0\x04test" + (b"\0" if tagged else b"") + body
-    return len(request).to_bytes(4, "big") + request

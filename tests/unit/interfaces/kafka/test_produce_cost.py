@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,14 +17,8 @@ from types import FrameType
 
 import pytest
 
-from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from interfaces.kafka.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from tests.fakes.batches import record_batch
-from tests.fakes.in_process import Client, InProcessBroker, frame
+from tests.fakes.in_process import Client, InProcessBroker
+from tests.fakes.requests import create_topic, produce
 
 ROOT = Path(__file__).parents[4]
 OURS = tuple(
@@ -51,24 +44,13 @@ def broker(tmp_path: Path) -> Iterator[InProcessBroker]:
 def ready(broker: InProcessBroker, connections: int) -> list[Client]:
     """Connections of which each has produced already: what is made once has been made."""
     clients = [broker.connect() for _ in range(connections)]
-    for _ in range(2):
-        request = MetadataRequest(topics=[MetadataRequestTopic(name="t")])
-        clients[0].receive(frame(3, 4, b"".join(request.encode(4)), tagged=False))
-        broker.end_pass()
+    create_topic(broker, clients[0], "t")
     for client in clients:
-        client.receive(produce())
+        client.receive(produce("t"))
     broker.end_pass()
     for client in clients:
         assert client.take()
     return clients
-
-
-def produce() -> bytes:
-    batch = record_batch([b"x" * 1000], timestamp=int(time.time() * 1000))
-    data = PartitionProduceData(index=0, records=memoryview(batch))
-    topic = TopicProduceData(name="t", partition_data=[data])
-    request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic])
-    return frame(0, 9, b"".join(request.encode(9)), tagged=True)
 
 
 def calls(run: Callable[[], None]) -> Counter[str]:
@@ -89,7 +71,7 @@ def calls(run: Callable[[], None]) -> Counter[str]:
 
 
 def test_the_calls_of_one_more_produce_request(broker: InProcessBroker) -> None:
-    request = produce()
+    request = produce("t")
 
     def receive(clients: list[Client]) -> None:
         for client in clients:
@@ -110,7 +92,7 @@ def test_a_pipelined_request_costs_a_connection_less(broker: InProcessBroker) ->
     [client] = ready(broker, 1)
 
     def whole(count: int) -> Callable[[], None]:
-        requests = produce() * count
+        requests = produce("t") * count
 
         def run() -> None:
             client.receive(requests)
@@ -125,7 +107,7 @@ def test_a_pipelined_request_costs_a_connection_less(broker: InProcessBroker) ->
 def test_the_objects_of_a_request_that_waits_for_its_commit(broker: InProcessBroker) -> None:
     count = 50
     [client] = ready(broker, 1)
-    requests = produce() * count
+    requests = produce("t") * count
     gc.collect()
     gc.disable()
     try:
@@ -141,7 +123,7 @@ def test_the_objects_of_a_request_that_waits_for_its_commit(broker: InProcessBro
 
 def test_an_answered_request_leaves_nothing_behind(broker: InProcessBroker) -> None:
     [client] = ready(broker, 1)
-    requests = produce() * 50
+    requests = produce("t") * 50
     after = []
     gc.disable()
     try:
