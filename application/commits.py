@@ -44,6 +44,11 @@ class Commits:
         self._answering: list[CommitWaiter] = []
         self._asked_for_pass = False
         self._under_way = False
+        self._afterwards: list[Callable[[], None]] = []
+
+    def after_each(self, call: Callable[[], None]) -> None:
+        """Makes this call at the end of every commit, when all who waited for it have been told."""
+        self._afterwards.append(call)
 
     def touch(self, partition: Partition) -> None:
         """A batch of this partition was staged."""
@@ -96,6 +101,8 @@ class Commits:
                 self._watching.advanced(partition)
         if self._waiters or self._touched:
             self._ask()
+        for call in self._afterwards:
+            call()
 
     def _rebuild(self, partitions: list[Partition]) -> None:
         doubtful = dict.fromkeys(partitions) | self._touched

@@ -48,6 +48,9 @@ class Shared:
         self.request_log = request_log
         self.dispatch = Dispatch(Routes(), events, request_log.enabled)
         self.outbox = Outbox(scheduler)
+        # Not a pass later: clients that are answered together ask again together, and share the
+        # next commit too.
+        broker.commits.after_each(self.outbox.flush)
         self.read_buffer = ReadBuffer()
         self.max_frame_bytes = config.socket_request_max_bytes
         self.max_unsent_bytes = config.connection_unsent_max_bytes

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench import brokers, micro, produce, startup
+from tests.bench import brokers, chain, micro, produce, startup
 
 CACHE = Path(".cache/bench")
 PARTS = ["produce", "startup", "micro"]
@@ -48,7 +48,7 @@ def main() -> None:
         report["startup"] = started
         print("\n### Start and idle memory\n\n" + startup.table(started))
     if "micro" in parts:
-        pieces = micro.measure(options.quick)
+        pieces = micro.measure(options.quick) | chain.measure(CACHE, options.quick)
         report["micro"] = pieces
         print("\n### Pieces\n\n" + micro.table(pieces))
     options.json.parent.mkdir(parents=True, exist_ok=True)

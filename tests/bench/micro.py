@@ -64,7 +64,8 @@ def _codec() -> Iterator[Case]:
         timeout_ms=30_000,
         topic_data=[
             TopicProduceData(
-                name="a-topic", partition_data=[PartitionProduceData(index=0, records=batch)]
+                name="a-topic",
+                partition_data=[PartitionProduceData(index=0, records=memoryview(batch))],
             )
         ],
     )
