@@ -115,7 +115,7 @@ def test_a_changed_byte_is_noticed(at: int) -> None:
 def appended(data: bytearray) -> None:
     """What a producer may put into a batch is asked where it is appended."""
     struct.pack_into(">I", data, 17, crc32c(data[21:]))
-    Partition(1, "t", 0, TopicConfig()).append(parsed(data), 0, crc32c)
+    Partition(1, "t", 0, TopicConfig()).append(parsed(data), TIMESTAMP, crc32c)
 
 
 def refused(data: bytearray, match: str) -> None:
