@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from application.commits import Commits
@@ -17,7 +18,9 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
+from application.upkeep.producer_expiry import ProducerExpiry
 from domain.configs.broker import BrokerConfig
+from domain.errors import StorageFailed
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,16 @@ class Broker:
     create_partitions: CreatePartitionsService
     init_producer_id: InitProducerIdService
     dropping: Dropping
+    producer_expiry: ProducerExpiry
 
-    def snapshot_all(self) -> None:
-        """Stages a snapshot of every touched partition: the next start reads no headers."""
+    def start_upkeep(self) -> None:
+        """What goes on beside requests."""
+        self.dropping.resume()
+        self.producer_expiry.start()
+
+    def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
+        """Keeps a snapshot of every touched partition: the next start reads no headers."""
         for partition in self.catalog.loaded():
             if partition.bytes_since_snapshot and partition.broken is None:
                 self.partitions.snapshot(partition)
+        self.commits.when_committed(done)

@@ -51,8 +51,10 @@ class Commits:
         self._afterwards.append(call)
 
     def touch(self, partition: Partition) -> None:
-        """A batch of this partition was staged."""
+        """A batch of this partition was staged; it is committed whether or not anybody waits."""
         self._touched[partition] = None
+        if not self._asked_for_pass:
+            self._ask()
 
     def wait(self, waiter: CommitWaiter) -> None:
         """Tells `waiter` how the commit of all that is staged by now went."""
@@ -62,10 +64,6 @@ class Commits:
 
     def when_committed(self, then: Callable[[StorageFailed | None], None]) -> None:
         self.wait(_CallbackWaiter(then))
-
-    def flush_soon(self) -> None:
-        """What is staged is to be committed although nobody waits for it (acks=0)."""
-        self._ask()
 
     def _ask(self) -> None:
         if not self._asked_for_pass and not self._under_way:

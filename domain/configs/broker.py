@@ -155,6 +155,22 @@ class BrokerConfig:
         "Incremental fetch sessions that are kept.",
         minimum=0,
     )
+    producer_id_expiration_ms: int = setting(
+        "producer.id.expiration.ms",
+        INT,
+        86400000,
+        "A partition forgets an idempotent producer that has appended nothing for so long.",
+        minimum=1,
+        unit="ms",
+    )
+    producer_id_expiration_check_interval_ms: int = setting(
+        "producer.id.expiration.check.interval.ms",
+        INT,
+        600000,
+        "How often partitions look for producers to forget.",
+        minimum=1,
+        unit="ms",
+    )
     max_request_partition_size_limit: int = setting(
         "max.request.partition.size.limit",
         INT,

@@ -15,7 +15,7 @@ from interfaces.kafka.budgets import ByteBudget, ConnectionBudget
 from interfaces.kafka.dispatch import Dispatch
 from interfaces.kafka.outbox import Outbox
 from interfaces.kafka.routes import Routes
-from interfaces.kafka.session import Session
+from interfaces.kafka.session import Session, plain_address
 from interfaces.kafka.wire.framing import ReadBuffer
 
 #: A frame of which nothing more comes for so long is given up, and its memory with it.
@@ -70,7 +70,7 @@ class Shared:
     def advertised(self, listener: str, transport: asyncio.BaseTransport) -> tuple[str, int]:
         told = self._advertised[listener]
         host, port = transport.get_extra_info("sockname")[:2]
-        return told.host or host, told.port or port
+        return told.host or plain_address(host), told.port or port
 
     def add(self, session: Session) -> None:
         self.sessions[session] = None
@@ -123,6 +123,13 @@ class Shared:
         return True
 
 
+def _every_address(port: int) -> socket.socket:
+    """One socket, and so one port, for IPv4 and IPv6 where the system can."""
+    if socket.has_dualstack_ipv6():
+        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    return socket.create_server(("", port))
+
+
 @dataclass
 class Listener:
     """One bound address. `start` raises OSError when it cannot be had."""
@@ -137,14 +144,14 @@ class Listener:
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
         self.shared.advertise(self.advertised)
-        self._server = await loop.create_server(
-            self._session,
-            self.host or None,
-            self.port,
-            backlog=BACKLOG,
-            reuse_address=True,
-            family=socket.AF_UNSPEC,
-        )
+        if self.host:
+            self._server = await loop.create_server(
+                self._session, self.host, self.port, backlog=BACKLOG, reuse_address=True
+            )
+        else:
+            self._server = await loop.create_server(
+                self._session, sock=_every_address(self.port), backlog=BACKLOG
+            )
 
     def _session(self) -> Session:
         return Session(self.shared, next(self.shared.connection_ids), self.name)

@@ -60,12 +60,14 @@ class Session(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        peer = transport.get_extra_info("peername")
-        self.address = peer[0] if peer else ""
-        self._client.peer = f"{peer[0]}:{peer[1]}" if peer else ""
+        host, port = transport.get_extra_info("peername")[:2]
+        self.address = plain_address(host)
+        self._client.peer = f"{self.address}:{port}"
         refusal = self._shared.connections.refusal(self.address)
         if refusal is not None:
-            self._shared.events.warning("a connection was refused", peer=peer, why=refusal)
+            self._shared.events.warning(
+                "a connection was refused", peer=self._client.peer, why=refusal
+            )
             self._closing = True
             self._transport.abort()
             self._transport = None
@@ -302,6 +304,11 @@ class Session(asyncio.BufferedProtocol):
         self._send()
         self._closing = True
         self._transport.close()
+
+
+def plain_address(host: str) -> str:
+    """An IPv4 address that came in through an IPv6 socket, as people write it."""
+    return host.removeprefix("::ffff:")
 
 
 def _is_produce(frame: memoryview) -> bool:

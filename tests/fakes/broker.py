@@ -111,7 +111,7 @@ class FakeBroker:
     def append(
         self, batch: bytes | bytearray, name: str = "t", index: int = 0
     ) -> Appended | BrokerError:
-        """Staged, and not committed before somebody asks for it."""
+        """Staged for the commit of this pass."""
         records = memoryview(bytearray(batch))
         return self.broker.produce.append(self.partition(name, index), records, True)
 
@@ -123,7 +123,6 @@ class FakeBroker:
         return appended
 
     def flush(self) -> None:
-        self.broker.commits.flush_soon()
         self.run()
 
     def stored(self, name: str = "t", index: int = 0) -> bytes:

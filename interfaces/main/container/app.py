@@ -8,6 +8,8 @@ from typing import Any
 
 from application.broker import Broker
 from application.ports.event_log import EventLog
+from application.ports.topic_repository import TopicRepository
+from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scheduler import AsyncioScheduler
@@ -18,6 +20,9 @@ from interfaces.main.container.interfaces import InterfacesContainer
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from interfaces.main.settings.sources import Settings
+
+#: Once clients are being served: looking touches a page of every partition.
+STRAYS_AFTER_MS = 200
 
 
 class AppContainer(containers.DeclarativeContainer):
@@ -60,6 +65,7 @@ class App:
         self._events = events
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self.storage: Storage = container.storage.store()
+        self._topics: TopicRepository = container.storage.topics()
         try:
             self.broker: Broker = container.services.broker()
             self._shared: Shared = container.interfaces.shared()
@@ -79,9 +85,15 @@ class App:
 
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
-        self.broker.dropping.resume()
+        self.broker.start_upkeep()
+        self._scheduler.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
             self._flush_now_and_then(self.storage.start_flush)
+
+    def _name_strays(self) -> None:
+        strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
+        if strays:
+            self._events.warning("the store has data that no topic owns", partition_ids=strays)
 
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
@@ -94,9 +106,8 @@ class App:
         for listener in self.listeners:
             listener.stop_accepting()
         in_time = await self._shared.drain(timeout_seconds)
-        self.broker.snapshot_all()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
-        self.storage.commit.commit(done.set_result)
+        self.broker.snapshot_all(done.set_result)
         failure = await done
         if failure is not None:
             self._events.warning("the partitions' snapshots were not kept", failure=failure)

@@ -23,6 +23,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
+from application.upkeep.producer_expiry import ProducerExpiry
 from application.watching import Watching
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
@@ -112,4 +113,5 @@ class ServicesContainer(containers.DeclarativeContainer):
         ),
         init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
         dropping=dropping,
+        producer_expiry=providers.Singleton(ProducerExpiry, catalog, clock, scheduler, config),
     )

@@ -71,7 +71,6 @@ def test_the_watermark_rises_before_waiters_are_told(fake: FakeBroker) -> None:
 
 def test_what_nobody_waits_for_is_committed_as_well(fake: FakeBroker) -> None:
     fake.append(record_batch(["a"]))
-    fake.broker.commits.flush_soon()
     fake.run()
     assert fake.partition().high_watermark == 1
 
@@ -255,7 +254,7 @@ def test_a_partition_that_grew_much_leaves_a_snapshot_in_the_same_commit(fake: F
 def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -> None:
     fake.appended(record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0))
     fake.partition(index=1)
-    fake.broker.snapshot_all()
+    fake.broker.snapshot_all(lambda failure: None)
     fake.flush()
     assert len(fake.store.tables["partitions"]) == 1
     again = fake.restarted()

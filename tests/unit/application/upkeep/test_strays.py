@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from application.upkeep.strays import stray_partitions
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+
+def strays(fake: FakeBroker) -> list[int]:
+    topics = StoredTopicRepository(MemoryStateStore(fake.store))
+    return stray_partitions(fake.log, topics, fake.broker.catalog)
+
+
+def test_data_that_no_topic_owns_is_named_and_stays() -> None:
+    fake = FakeBroker()
+    fake.topic()
+    fake.appended(record_batch(["a"]))
+    assert strays(fake) == []
+    fake.log.append(4711, 0, bytes(record_batch(["b"])))
+    fake.broker.commits.when_committed(lambda failure: None)
+    fake.run()
+    assert strays(fake) == [4711]
+    assert fake.log.read(4711, 0, 1, 0, True) != b""
+
+
+def test_what_waits_to_be_dropped_is_no_stray() -> None:
+    fake = FakeBroker()
+    topic = fake.topic()
+    fake.appended(record_batch(["a"]))
+    fake.broker.delete_topics.delete([topic])
+    fake.run()
+    assert topic.partition_ids[0] in fake.log.partition_ids()
+    assert strays(fake) == []
