@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import struct
+from collections.abc import Iterator
 from pathlib import Path
-from struct import Struct as Packer
 from typing import Any
 
 from interfaces.kafka.wire.headers import (
@@ -18,14 +19,14 @@ from interfaces.kafka.wire.headers import (
     skip_header_tags,
     unpack_fixed_header,
 )
-from interfaces.kafka.wire.schema import Message
+from interfaces.kafka.wire.schema import Message, Struct
 
 FOLDER = Path(__file__).parent
 MESSAGES = Path(importlib.import_module("interfaces.kafka.wire.messages").__path__[0])
 #: Every API whose messages are declared, by the name of their module.
 NAMES = sorted(path.stem for path in MESSAGES.glob("*.py") if not path.stem.startswith("_"))
 
-_LENGTH = Packer(">i")
+_LENGTH = struct.Struct(">i")
 
 
 def lines(name: str, file: str) -> list[dict[str, Any]]:
@@ -63,6 +64,23 @@ def response_body(message: type[Message], version: int, frame: bytes) -> int:
     header = response_start(correlation_id, len(frame) - start, tagged)
     assert header == _LENGTH.pack(len(frame)) + frame[:start]
     return start
+
+
+def error_codes(answer: Struct) -> list[int]:
+    """The error codes anywhere in it, each once."""
+    return sorted(set(_error_codes(answer)))
+
+
+def _error_codes(value: object) -> Iterator[int]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _error_codes(one)
+    elif isinstance(value, Struct):
+        for field in type(value).fields_:
+            inner = getattr(value, field)
+            if field.endswith("error_code") and inner:
+                yield inner
+            yield from _error_codes(inner)
 
 
 def _requests() -> dict[int, type[Message]]:
