@@ -47,7 +47,7 @@ def works(broker: Broker, topic: str) -> None:
         sent = batch([os.urandom(20)])
         report = client.produce(topic, sent)
         assert report.error == 0
-        ((_, found),) = split_batches(client.fetch(topic, report.base_offset).records)
+        _, found = split_batches(client.fetch(topic, report.base_offset).records)[0]
         assert sealed_part(found) == sealed_part(sent)
 
 
