@@ -215,6 +215,19 @@ def test_acks_zero_that_fails_closes_the_connection(broker: Broker, topic: str) 
     works(broker, topic)
 
 
+def test_what_is_accepted_beside_a_refusal_with_acks_zero_is_kept(
+    broker: Broker, topic: str
+) -> None:
+    good = produce_body(topic, 0, batch([b"kept"]), acks=0)
+    data = struct.pack(">ii", 9, 0)
+    both = array([good[12:], string(topic) + array([data])])
+    with broker.connect() as client:
+        client.send(PRODUCE, 7, good[:8] + both)
+        assert client.is_closed_by_peer()
+    with broker.connect() as client:
+        assert client.fetch(topic, 0, max_wait_ms=20_000).high_watermark == 1
+
+
 def test_closing_while_a_fetch_waits_disturbs_nobody(broker: Broker, topic: str) -> None:
     for _ in range(20):
         with broker.connect() as impatient:

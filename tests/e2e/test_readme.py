@@ -1,0 +1,118 @@
+"""The README as a new user reads it: every snippet is run, against a broker on a free port."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from interfaces.embed import Broker
+from interfaces.main.arguments import parser, settings_given
+from interfaces.main.settings.sources import load_settings
+from tests.e2e.test_kafkajs import installed_packages, program
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "docs/examples"
+DEFAULT_ADDRESS = "localhost:9092"
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))
+SHELL_LINES = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+
+
+def snippets(kind: str, word: str) -> list[str]:
+    return [text for found, text in BLOCKS if found == kind and word in text]
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[str]:
+    with Broker() as broker:
+        yield broker.bootstrap_servers
+
+
+def run(
+    command: list[str], folder: Path, given: str = "", extra: Mapping[str, str] | None = None
+) -> str:
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **(extra or {})},
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def written(snippet: str, folder: Path, name: str, servers: str) -> str:
+    path = folder / name
+    path.write_text(snippet.replace(DEFAULT_ADDRESS, servers), "utf-8")
+    return str(path)
+
+
+def test_every_snippet_of_a_program_is_an_example_too() -> None:
+    programs = {text for kind, text in BLOCKS if kind != "sh"}
+    examples = {path.read_text("utf-8") for path in EXAMPLES.rglob("*.*") if path.suffix != ".md"}
+    assert programs == examples
+
+
+def test_every_command_is_one_that_is_tried() -> None:
+    known = re.compile(r"\./scripts/|pip install \.$|ottla |kcat |echo hello \| kcat ")
+    assert [line for line in SHELL_LINES if not known.match(line)] == []
+
+
+@pytest.mark.parametrize("line", [line for line in SHELL_LINES if line.startswith("./")])
+def test_a_script_is_there(line: str) -> None:
+    assert os.access(ROOT / shlex.split(line)[0], os.X_OK)
+
+
+@pytest.mark.parametrize("line", [line for line in SHELL_LINES if line.startswith("ottla ")])
+def test_a_command_line_is_understood(line: str) -> None:
+    parsed = parser().parse_args(shlex.split(line)[1:])
+    if parsed.command != "demo":
+        assert load_settings(settings_given(parsed), {}, None).warnings == []
+
+
+def test_kcat_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> None:
+    if shutil.which("kcat") is None:
+        pytest.skip("no kcat on this machine")
+    [snippet] = snippets("sh", "kcat")
+    said = run(["sh", "-e"], tmp_path, snippet.replace(DEFAULT_ADDRESS, servers))
+    assert said == "hello\n"
+
+
+@pytest.mark.parametrize(
+    "library, said",
+    [("confluent_kafka", "0 hello from Python\n"), ("aiokafka", "0 hello from asyncio\n")],
+)
+def test_python_sends_a_message_and_reads_it(
+    library: str, said: str, servers: str, tmp_path: Path
+) -> None:
+    [snippet] = [text for text in snippets("python", library) if "ottla" not in text]
+    assert run([sys.executable, written(snippet, tmp_path, "first.py", servers)], tmp_path) == said
+
+
+def test_kafkajs_sends_a_message(servers: str, tmp_path: Path) -> None:
+    [snippet] = snippets("js", "kafkajs")
+    command = [program("node"), written(snippet, tmp_path, "first.js", servers)]
+    packages = {"NODE_PATH": str(installed_packages())}
+    assert run(command, tmp_path, extra=packages) == "kept at offset 0\n"
+
+
+def test_the_pytest_snippet_passes(tmp_path: Path) -> None:
+    [snippet] = snippets("python", "import pytest")
+    # What is installed as `ottla` is this module of the checkout.
+    written("from interfaces.embed import *\n", tmp_path, "ottla.py", "")
+    written(snippet, tmp_path, "test_it.py", "")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    assert "1 passed" in run(command, tmp_path, extra={"PYTHONPATH": str(ROOT)})
