@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.opened_batch import open_batch
+from application.opened_batch import open_times, too_many_to_open
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from domain.errors import UnsupportedVersion
@@ -19,6 +19,8 @@ EARLIEST_PENDING_UPLOAD = -6
 UNKNOWN_OFFSET = -1
 
 HEADERS_AT_ONCE = 256
+#: So many batches with a false header are looked into by one search, not one more.
+MAX_PASSED_OVER = 16
 
 
 class FoundOffset:
@@ -54,9 +56,16 @@ class ListOffsetsService:
 
     def _largest_timestamp(self, partition: Partition) -> FoundOffset:
         durable = partition.durable
-        if durable.max_timestamp_offset < 0:
+        batch = self._batch_at(partition, durable.max_timestamp_offset)
+        if batch is None:
             return NOTHING_FOUND
-        return self._in_batch(partition, durable.max_timestamp_offset, durable.max_timestamp)
+        if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
+            return _at_start_of(batch)
+        # The first of those that have it; a producer may claim more than any of its records has.
+        offset, timestamp = max(
+            open_times(batch, self._compression), key=lambda one: (one[1], -one[0])
+        )
+        return FoundOffset(offset, timestamp, batch.leader_epoch)
 
     def _first_at_or_after(self, partition: Partition, timestamp: int, end: int) -> FoundOffset:
         if timestamp > partition.durable.max_timestamp:
@@ -64,6 +73,7 @@ class ListOffsetsService:
         position = max(
             self._log.at_timestamp(partition.partition_id, timestamp), partition.log_start_offset
         )
+        passed_over = 0
         while True:
             headers = self._log.headers(partition.partition_id, position, HEADERS_AT_ONCE)
             for header in headers:
@@ -71,23 +81,37 @@ class ListOffsetsService:
                 if batch.last_offset >= end:
                     return NOTHING_FOUND
                 if batch.max_timestamp >= timestamp:
-                    found = self._in_batch(partition, batch.last_offset, timestamp)
-                    # A producer may claim a later time than any of its records has.
-                    if found is not NOTHING_FOUND:
+                    found = self._first_in_batch(partition, batch.last_offset, timestamp)
+                    if found is not None:
                         return found
+                    passed_over += 1
+                    if passed_over == MAX_PASSED_OVER:
+                        return _at_start_of(batch)
             if not headers:
                 return NOTHING_FOUND
             position = batch.last_offset + 1
 
-    def _in_batch(self, partition: Partition, last_offset: int, timestamp: int) -> FoundOffset:
-        """The first record at or after the timestamp, in the batch that is known to have one."""
+    def _first_in_batch(
+        self, partition: Partition, last_offset: int, timestamp: int
+    ) -> FoundOffset | None:
+        """None: the producer claimed a later time than any record of the batch has."""
+        batch = self._batch_at(partition, last_offset)
+        if batch is None:
+            return None
+        if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
+            return _at_start_of(batch)
+        for offset, record_timestamp in open_times(batch, self._compression):
+            if record_timestamp >= timestamp:
+                return FoundOffset(offset, record_timestamp, batch.leader_epoch)
+        return None
+
+    def _batch_at(self, partition: Partition, last_offset: int) -> RecordBatch | None:
+        if last_offset < 0:
+            return None
         data = self._log.read(partition.partition_id, last_offset, last_offset + 1, 0, True)
-        if len(data) < HEADER_BYTES:
-            return NOTHING_FOUND
-        batch = RecordBatch(memoryview(data))
-        if batch.attributes & LOG_APPEND_TIME:
-            return FoundOffset(batch.base_offset, batch.max_timestamp, batch.leader_epoch)
-        for message in open_batch(batch, self._compression):
-            if message.timestamp >= timestamp:
-                return FoundOffset(message.offset, message.timestamp, batch.leader_epoch)
-        return NOTHING_FOUND
+        return RecordBatch(memoryview(data)) if len(data) >= HEADER_BYTES else None
+
+
+def _at_start_of(batch: RecordBatch) -> FoundOffset:
+    """Exact with a log append time; else the nearest that can be said without a long look."""
+    return FoundOffset(batch.base_offset, batch.max_timestamp, batch.leader_epoch)

@@ -1,21 +1,51 @@
-"""Opening a batch: the few places that look at records go through here."""
+"""Opening a batch: the few places that look at records go through here.
+
+Records are the one part of a request whose cost a client can hide: a few hundred compressed bytes
+may hold a million of them. So there is a bound on both, and what is read is read one by one, as
+far as the caller goes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from application.ports.compression import Compression
+from domain.errors import InvalidRecord
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
-from domain.messages.message import Message, decode_messages
+from domain.messages.message import Message, decode_messages, decode_times
 
-#: No batch is worth more memory than this, however well it was compressed.
-MAX_OPENED_BYTES = 128 * 1024 * 1024
+#: No batch is worth more memory than this, however well it was compressed,
+MAX_OPENED_BYTES = 64 * 1024 * 1024
+#: nor more of the loop's time than so many records take.
+MAX_OPENED_RECORDS = 100_000
 
 
-def open_batch(batch: RecordBatch, compression: Compression) -> list[Message]:
+def open_messages(batch: RecordBatch, compression: Compression) -> Iterator[Message]:
     """Raises CorruptMessage or InvalidRecord when the records are not what the header says."""
-    payload = compression.decompress(batch.codec, batch.records, MAX_OPENED_BYTES)
     log_append_time = batch.max_timestamp if batch.attributes & LOG_APPEND_TIME else None
-    return list(
-        decode_messages(
-            payload, batch.base_offset, batch.base_timestamp, batch.count, log_append_time
-        )
+    return decode_messages(
+        _payload(batch, compression),
+        batch.base_offset,
+        batch.base_timestamp,
+        batch.count,
+        log_append_time,
     )
+
+
+def open_times(batch: RecordBatch, compression: Compression) -> Iterator[tuple[int, int]]:
+    """Offset and timestamp of each record, for less than half the cost."""
+    payload = _payload(batch, compression)
+    return decode_times(payload, batch.base_offset, batch.base_timestamp, batch.count)
+
+
+def too_many_to_open(batch: RecordBatch) -> bool:
+    return batch.count > MAX_OPENED_RECORDS
+
+
+def _payload(batch: RecordBatch, compression: Compression) -> bytes:
+    if too_many_to_open(batch):
+        raise InvalidRecord(
+            f"A batch of {batch.count} records cannot be looked into: at most "
+            f"{MAX_OPENED_RECORDS} can"
+        )
+    return compression.decompress(batch.codec, batch.records, MAX_OPENED_BYTES)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from application.commits import Commits
-from application.opened_batch import open_batch
+from application.opened_batch import open_messages, open_times, too_many_to_open
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
@@ -25,7 +27,6 @@ from domain.messages.batch import (
     RecordBatch,
     parse_single_batch,
 )
-from domain.messages.message import Message
 from domain.partitions.partition import Appended, Partition
 
 #: `message.timestamp.before.max.ms` as it is by default: no record is too old.
@@ -77,17 +78,17 @@ class ProduceService:
     def _check_records(self, batch: RecordBatch, config: TopicConfig, now_ms: int) -> None:
         """What can only be seen in the records themselves; few topics ask for it."""
         batch.check_crc(self._checksum)
-        messages = open_batch(batch, self._compression)
-        if config.compacted:
-            keyless = tuple(
-                RecordFault(index, "Compacted topic cannot accept message without key")
-                for index, message in enumerate(messages)
-                if message.key is None
-            )
-            if keyless:
-                raise InvalidRecord("One or more records have been rejected", keyless)
+        keyless: list[RecordFault] = []
+        times: list[tuple[int, int]] = []
+        for index, message in enumerate(open_messages(batch, self._compression)):
+            times.append((index, message.timestamp))
+            if message.key is None and config.compacted:
+                words = "Compacted topic cannot accept message without key"
+                keyless.append(RecordFault(index, words))
+        if keyless:
+            raise InvalidRecord("One or more records have been rejected", tuple(keyless))
         if not config.log_append_time:
-            faults = _timestamp_faults(messages, config, now_ms)
+            faults = _timestamp_faults(times, config, now_ms)
             if faults:
                 raise InvalidTimestamp("One or more records have been rejected", faults)
 
@@ -95,13 +96,13 @@ class ProduceService:
         self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
     ) -> BrokerError:
         """Names the records that are out of range, which the header alone does not say."""
-        if refused.faults:
+        if refused.faults or too_many_to_open(batch):
             return refused
         try:
-            messages = open_batch(batch, self._compression)
+            faults = _timestamp_faults(open_times(batch, self._compression), config, now_ms)
         except BrokerError as unreadable:
             return unreadable
-        return InvalidTimestamp(refused.message, _timestamp_faults(messages, config, now_ms))
+        return InvalidTimestamp(refused.message, faults)
 
 
 def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:
@@ -114,16 +115,16 @@ def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:
 
 
 def _timestamp_faults(
-    messages: list[Message], config: TopicConfig, now_ms: int
+    times: Iterable[tuple[int, int]], config: TopicConfig, now_ms: int
 ) -> tuple[RecordFault, ...]:
     earliest = now_ms - config.timestamp_before_max_ms
     latest = now_ms + config.timestamp_after_max_ms
     return tuple(
         RecordFault(
             index,
-            f"Timestamp {message.timestamp} of message with offset {index} is out of range. "
+            f"Timestamp {timestamp} of message with offset {index} is out of range. "
             f"The timestamp should be within [{earliest}, {latest}]",
         )
-        for index, message in enumerate(messages)
-        if message.timestamp != NO_TIMESTAMP and not earliest <= message.timestamp <= latest
+        for index, timestamp in times
+        if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest
     )

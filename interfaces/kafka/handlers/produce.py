@@ -136,9 +136,6 @@ def _unknown(by_id: bool) -> BrokerError:
 
 def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     if call.error_codes:
-        # What was accepted beside it is kept all the same.
-        if durable.staged:
-            call.broker.commits.flush_soon()
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:
         call.broker.commits.wait(UnansweredProduce(call))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.opened_batch import open_batch
+from application.opened_batch import MAX_OPENED_RECORDS, open_messages, open_times
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import RecordBatch
 from infrastructure.codecs.compression import BatchCompression
@@ -12,7 +12,7 @@ RECORDS = [(b"k", b"v", [("h", b"1")], TIMESTAMP), (None, None, [], TIMESTAMP + 
 
 
 def opened(data: bytearray) -> list[tuple[object, ...]]:
-    messages = open_batch(RecordBatch(memoryview(data)), BatchCompression())
+    messages = open_messages(RecordBatch(memoryview(data)), BatchCompression())
     return [(m.offset, m.timestamp, m.key, m.value, m.headers) for m in messages]
 
 
@@ -40,4 +40,15 @@ def test_what_is_not_of_its_codec_is_corrupt(codec: int) -> None:
     data = record_batch(["a"], codec=NONE)
     data[22] = codec
     with pytest.raises(CorruptMessage):
+        opened(data)
+
+
+def test_times_alone_are_those_of_the_records() -> None:
+    batch = RecordBatch(memoryview(record_batch(RECORDS, base_offset=90, codec=ZSTD)))  # type: ignore[arg-type]
+    assert list(open_times(batch, BatchCompression())) == [(90, TIMESTAMP), (91, TIMESTAMP + 4)]
+
+
+def test_a_batch_with_more_records_than_anybody_sends_is_not_looked_into() -> None:
+    data = record_batch(["a"], count=MAX_OPENED_RECORDS + 1)
+    with pytest.raises(InvalidRecord, match="cannot be looked into"):
         opened(data)
