@@ -18,7 +18,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from interfaces.kafka.wire.headers import skip_client_id, unpack_fixed_header
 from interfaces.kafka.wire.schema import Struct
 from tests.golden.clients import aio, confluent
 from tests.golden.frames import (
@@ -27,6 +26,7 @@ from tests.golden.frames import (
     error_codes,
     message_of,
     request_body,
+    request_header,
     response_body,
 )
 
@@ -82,8 +82,7 @@ class Recorder:
         self, source: asyncio.StreamReader, to: asyncio.StreamWriter, waiting: Waiting
     ) -> None:
         async for frame in frames(source, to):
-            key, number, correlation_id = unpack_fixed_header(frame)
-            client_id, _ = skip_client_id(memoryview(frame))
+            key, number, correlation_id, client_id = request_header(frame)
             if key not in BY_KEY or number < message_of(BY_KEY[key], "request").min_version:
                 continue
             # Kafka's own senders come this way too.

@@ -14,8 +14,8 @@ from typing import Any
 
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
+    CLIENT_ID_START,
     response_start,
-    skip_client_id,
     skip_header_tags,
     unpack_fixed_header,
 )
@@ -43,10 +43,16 @@ def message_of(name: str, direction: str) -> type[Message]:
     return found
 
 
+def request_header(frame: bytes) -> tuple[int, int, int, bytes]:
+    """Key, version, correlation id and client id."""
+    key, version, correlation_id, length = unpack_fixed_header(frame)
+    return key, version, correlation_id, frame[CLIENT_ID_START : CLIENT_ID_START + max(length, 0)]
+
+
 def request_body(frame: bytes) -> tuple[int, int, int]:
     """The key, the version, and where the body begins."""
-    key, version, _ = unpack_fixed_header(frame)
-    _, position = skip_client_id(memoryview(frame))
+    key, version, _, client_id = request_header(frame)
+    position = CLIENT_ID_START + len(client_id)
     if message_by_key(key).is_flexible(version):
         position = skip_header_tags(memoryview(frame), position)
     return key, version, position

@@ -61,7 +61,7 @@ def run(address: str, sasl_address: str) -> None:
     transactions(base)
     administer(admin)
     security(admin)
-    attempt("delete", lambda: admin.delete_topics(["rd-configs"]))
+    attempt("delete", lambda: admin.delete_topics(["rd-assigned"]))
     attempt("delete unknown", lambda: admin.delete_topics(["nowhere"]))
     authenticate(base, sasl_address)
 
