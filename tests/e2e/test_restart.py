@@ -86,6 +86,7 @@ def test_an_idempotent_producer_is_still_known(start_broker: StartBroker) -> Non
         stale = batch([b"stale"], producer=(producer_id, epoch - 1, 0))
         assert client.produce(topic, gap).error == OUT_OF_ORDER_SEQUENCE
         assert client.produce(topic, stale).error == INVALID_PRODUCER_EPOCH
+        # All that a client may have in flight; Apache Kafka itself keeps only the last one.
         for number, one in enumerate(batches[:3]):
             assert client.produce(topic, one) == (0, number), "a duplicate gets its first offset"
         assert client.produce(topic, batches[3]) == (0, 3)
