@@ -112,8 +112,10 @@ class Call(Reply):
 
     def respond(self, response: Response) -> None:
         """Completes the reply; in the order of requests it goes out with the next flush."""
+        self.respond_encoded(self.route.encode(response))
+
+    def respond_encoded(self, body: list[bytes | memoryview]) -> None:
         route = self.route
-        body = route.encode(response)
         body_bytes = len(body[0]) if len(body) == 1 else sum(map(len, body))
         start = response_start(self.correlation_id, body_bytes, route.tagged_response)
         self.bytes_out = len(start) + body_bytes

@@ -20,6 +20,8 @@ from interfaces.kafka.wire.headers import (
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request
 
+NO_TAGS = b"\0"
+
 
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
@@ -49,7 +51,10 @@ class Dispatch:
         if frame[CLIENT_ID_START:position] != peer.raw_client_id:
             _learn_client_id(peer, frame, id_length)
         if route.tagged_request:
-            position = skip_header_tags(frame, position)
+            if frame[position : position + 1] == NO_TAGS:
+                position += 1
+            else:
+                position = skip_header_tags(frame, position)
         if not self.timed:
             request, _ = route.decode(frame, position)
             self._handle(request, call, route)

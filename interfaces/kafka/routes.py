@@ -24,6 +24,7 @@ class Route:
         "encode",
         "failed",
         "handle",
+        "kept",
         "tagged_request",
         "tagged_response",
         "version",
@@ -43,6 +44,8 @@ class Route:
         self.failed: Callable[[Any, Call, int], Response] = handler.failed
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
+        #: Encoded answers that a handler may give again, with what they were made from.
+        self.kept: dict[object, tuple[int, list[bytes | memoryview]]] = {}
         self.waits_for_data = api.key == FETCH
 
 

@@ -175,17 +175,15 @@ class Session(asyncio.BufferedProtocol):
             self._pause_reading()
 
     def _may_go_on(self) -> bool:
-        return (
-            bool(self._parked)
-            and not (self._closing or self._unread or self._draining)
-            and not (self._unanswered and self._must_wait(self._parked[0]))
+        return not (self._closing or self._unread or self._draining) and not (
+            self._unanswered and self._must_wait(self._parked[0])
         )
 
     def _run_parked(self) -> None:
         self._serving = True
         received_ns = perf_counter_ns() if self._dispatch.timed else 0
         try:
-            while self._may_go_on():
+            while self._parked and self._may_go_on():
                 frame = self._parked.popleft()
                 self._parked_bytes -= len(frame)
                 self._run(frame, received_ns)
@@ -198,7 +196,7 @@ class Session(asyncio.BufferedProtocol):
     def flush(self) -> None:
         """Sends what is ready, and runs what that lets go on."""
         self._send()
-        while self._may_go_on():
+        while self._parked and self._may_go_on():
             self._run_parked()
             self._send()
         if self._paused and not self._unread and self._parked_bytes <= PARKED_BYTES:

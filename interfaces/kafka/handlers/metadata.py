@@ -29,6 +29,9 @@ from interfaces.kafka.wire.messages.metadata import (
 FIRST_WITH_IDS = 10
 FIRST_BY_ID = 12
 
+#: Clients that were told different addresses get different answers; there are few of those.
+MAX_KEPT = 16
+
 
 def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     metadata = call.broker.metadata
@@ -37,7 +40,8 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
         raise CloseConnection("Metadata version 0 does not know null topics")
     call.topics = len(wanted or ())
     if wanted is None or (not wanted and call.version == 0):
-        return _response(metadata.all_topics(), request, call)
+        _respond_with_all(request, call)
+        return None
     if any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in wanted):
         return _response(_by_id(request, call), request, call)
     found = metadata.topics(
@@ -49,6 +53,26 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
         call.respond_later(found, lambda topics: _response(topics, request, call))
         return None
     return _response(found, request, call)
+
+
+def _respond_with_all(request: MetadataRequest, call: Call) -> None:
+    """Encoded once for each change of the catalogue: thousands of partitions take their time."""
+    peer = call.peer
+    asked = (
+        peer.advertised_host,
+        peer.advertised_port,
+        request.include_topic_authorized_operations,
+        request.include_cluster_authorized_operations,
+    )
+    revision = call.broker.catalog.revision
+    kept = call.route.kept.get(asked)
+    if kept is None or kept[0] != revision:
+        if len(call.route.kept) >= MAX_KEPT:
+            call.route.kept.clear()
+        everything = call.broker.metadata.all_topics()
+        kept = revision, call.route.encode(_response(everything, request, call))
+        call.route.kept[asked] = kept
+    call.respond_encoded(kept[1])
 
 
 def _by_id(request: MetadataRequest, call: Call) -> list[Described]:

@@ -26,10 +26,10 @@ OURS = tuple(
 )
 
 #: Until the request waits for the commit; and from there until its answer is with the transport.
-CALLS_IN = 30
+CALLS_IN = 28
 CALLS_OUT = 10
 #: Both, where the request came with others over the same connection.
-CALLS_PIPELINED = 35
+CALLS_PIPELINED = 34
 #: Alive while a request waits for the commit: call, request, answer, and what they hold.
 BLOCKS_WAITING = 15
 
