@@ -199,7 +199,7 @@ class BrokerConfig:
     connection_unsent_max_bytes: int = setting(
         "connection.unsent.max.bytes",
         INT,
-        67108864,
+        1048576,
         "Answers a connection may leave unread; above it no more of its requests are read.",
         minimum=1,
         unit="bytes",
