@@ -6,8 +6,8 @@ from application.pending import Pending
 from application.topics.catalog import Catalog
 from application.topics.create import CreateTopicsService
 from domain.configs.broker import BrokerConfig
-from domain.errors import BrokerError, UnknownTopicId, UnknownTopicOrPartition
-from domain.topics.topic import Topic
+from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
+from domain.topics.topic import Topic, check_topic_name
 
 
 class UnknownTopic:
@@ -37,14 +37,14 @@ class MetadataService:
         self, names: list[str], may_create: bool, no_topic_id: bytes
     ) -> list[Described] | Pending[list[Described]]:
         """One answer a name, in order; waits for those that are created on the way."""
+        names = list(dict.fromkeys(names))
         found: list[Described] = []
         missing: list[int] = []
         for name in names:
             topic = self._catalog.topic(name)
             if topic is None:
                 missing.append(len(found))
-                error = UnknownTopicOrPartition(f"There is no topic {name}")
-                found.append(UnknownTopic(name, no_topic_id, error))
+                found.append(UnknownTopic(name, no_topic_id, _why_not(name)))
             else:
                 found.append(topic)
         if not missing or not may_create or not self._config.auto_create_topics_enable:
@@ -56,6 +56,14 @@ class MetadataService:
         if topic is None:
             return UnknownTopic(None, topic_id, UnknownTopicId("There is no topic with that id"))
         return topic
+
+
+def _why_not(name: str) -> BrokerError:
+    try:
+        check_topic_name(name)
+    except InvalidTopic as illegal:
+        return illegal
+    return UnknownTopicOrPartition(f"There is no topic {name}")
 
 
 class _Creating(Pending[list[Described]]):
