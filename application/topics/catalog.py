@@ -26,7 +26,7 @@ class Catalog:
         # Asked for with every request: the look-up itself, without a call of ours around it.
         self.topic: Callable[[str], Topic | None] = self._by_name.get
         self.topic_by_id: Callable[[bytes], Topic | None] = self._by_id.get
-        self._collisions: dict[str, str] = {}
+        self._collisions: dict[str, dict[str, None]] = {}
         self._loaded: dict[int, Partition] = {}
         self._configs: dict[bytes, TopicConfig] = {}
         #: Names of topics whose creation, growth or deletion is staged: one change at a time.
@@ -47,7 +47,7 @@ class Catalog:
 
     def colliding(self, name: str) -> str | None:
         """The topic whose name differs from this one only in '.' and '_'."""
-        return self._collisions.get(collision_key(name))
+        return next(iter(self._collisions.get(collision_key(name), ())), None)
 
     def config(self, topic: Topic) -> TopicConfig:
         config = self._configs.get(topic.topic_id)
@@ -90,7 +90,7 @@ class Catalog:
     def put(self, topic: Topic) -> None:
         self._by_name[topic.name] = topic
         self._by_id[topic.topic_id] = topic
-        self._collisions[collision_key(topic.name)] = topic.name
+        self._collisions.setdefault(collision_key(topic.name), {})[topic.name] = None
         self._configs.pop(topic.topic_id, None)
         self.revision += 1
 
@@ -98,8 +98,15 @@ class Catalog:
         """Forgets the topic; returns those of its partitions that somebody may still hold."""
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
-        del self._collisions[collision_key(topic.name)]
+        self._forget_collision(topic.name)
         self._configs.pop(topic.topic_id, None)
         self.revision += 1
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
         return [partition for partition in held if partition is not None]
+
+    def _forget_collision(self, name: str) -> None:
+        """Of names that collide, more than one may be there when one request brought them."""
+        names = self._collisions[collision_key(name)]
+        del names[name]
+        if not names:
+            del self._collisions[collision_key(name)]
