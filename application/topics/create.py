@@ -72,15 +72,13 @@ class CreateTopicsService:
         self, wanted: list[NewTopic], validate_only: bool
     ) -> list[Created] | Pending[list[Created]]:
         """One answer per topic, in order, once those that can be made are durable."""
+        if sum(map(self._wanted_partitions, wanted)) > MAX_PARTITIONS_PER_REQUEST:
+            excessive = PolicyViolation("Excessively large number of partitions per request.")
+            return [excessive for _ in wanted]
         results: list[Created] = []
-        room = MAX_PARTITIONS_PER_REQUEST
         for new in wanted:
             try:
-                count = self._check(new)
-                room -= count
-                if room < 0:
-                    raise PolicyViolation("Excessively large number of partitions per request.")
-                results.append(self._topic(new, count, validate_only))
+                results.append(self._topic(new, self._check(new), validate_only))
             except BrokerError as refused:
                 results.append(refused)
         staged = [one for one in results if isinstance(one, Topic)]
@@ -132,6 +130,13 @@ class CreateTopicsService:
             ids = self._topics.reserve_partition_ids(partition_count)
         return Topic(new.name, self._new_topic_id(), ids, configs)
 
+    def _wanted_partitions(self, new: NewTopic) -> int:
+        if new.assignments:
+            return len(new.assignments)
+        if new.partition_count == USE_DEFAULT:
+            return self._config.num_partitions
+        return max(new.partition_count, 0)
+
     def _check(self, new: NewTopic) -> int:
         """The number of partitions the topic is to have."""
         check_topic_name(new.name)
@@ -143,17 +148,26 @@ class CreateTopicsService:
         validate_topic_configs(new.configs, self._config)
         if new.assignments:
             return self._check_assignments(new)
-        if new.replication_factor != USE_DEFAULT:
-            check_replication_factor(new.replication_factor)
-        else:
-            check_replication_factor(self._config.default_replication_factor)
-        if new.partition_count == USE_DEFAULT:
-            return self._config.num_partitions
-        if new.partition_count <= 0:
+        self._check_numbers(new)
+        return self._wanted_partitions(new)
+
+    def _check_numbers(self, new: NewTopic) -> None:
+        replicas = new.replication_factor
+        if replicas == USE_DEFAULT:
+            replicas = self._config.default_replication_factor
+        if replicas <= 0:
+            raise InvalidReplicationFactor(
+                "Replication factor must be larger than 0, or -1 to use the default value."
+            )
+        if new.partition_count <= 0 and new.partition_count != USE_DEFAULT:
             raise InvalidPartitions(
                 "Number of partitions was set to an invalid non-positive value."
             )
-        return new.partition_count
+        if replicas > 1:
+            raise InvalidReplicationFactor(
+                f"Unable to replicate the partition {replicas} time(s): The target replication "
+                f"factor of {replicas} cannot be reached because only 1 broker(s) are registered."
+            )
 
     def _check_assignments(self, new: NewTopic) -> int:
         if new.replication_factor != USE_DEFAULT:
@@ -178,18 +192,6 @@ class CreateTopicsService:
                 "partitions should be a consecutive 0-based integer sequence"
             )
         return len(seen)
-
-
-def check_replication_factor(wanted: int) -> None:
-    if wanted <= 0:
-        raise InvalidReplicationFactor(
-            "Replication factor must be larger than 0, or -1 to use the default value."
-        )
-    if wanted > 1:
-        raise InvalidReplicationFactor(
-            f"Unable to replicate the partition {wanted} time(s): The target replication factor "
-            f"of {wanted} cannot be reached because only 1 broker(s) are registered."
-        )
 
 
 def check_replicas(replicas: list[int], node_id: int) -> None:
