@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import (
+    InvalidRequest,
+    StorageFailed,
+    TopicDeletionDisabled,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+)
+from domain.topics.topic import NO_TOPIC_ID, Topic
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    return FakeBroker()
+
+
+def delete(fake: FakeBroker, *topics: Topic) -> list[StorageFailed | None]:
+    outcomes: list[StorageFailed | None] = []
+    fake.broker.delete_topics.delete(list(topics)).then(outcomes.append)
+    return outcomes
+
+
+def test_a_topic_is_found_by_name_and_by_id(fake: FakeBroker) -> None:
+    topic = fake.topic("t")
+    find = fake.broker.delete_topics.find
+    assert find("t", NO_TOPIC_ID) is topic
+    assert find(None, topic.topic_id) is topic
+    assert isinstance(find("u", NO_TOPIC_ID), UnknownTopicOrPartition)
+    assert isinstance(find(None, b"\7" * 16), UnknownTopicId)
+
+
+def test_where_topics_may_not_be_deleted_none_is_found() -> None:
+    fake = FakeBroker(delete_topic_enable="false")
+    topic = fake.topic("t")
+    assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), TopicDeletionDisabled)
+    assert isinstance(fake.broker.delete_topics.find(None, topic.topic_id), TopicDeletionDisabled)
+
+
+def test_a_topic_is_gone_with_the_commit_and_not_before(fake: FakeBroker) -> None:
+    topic, other = fake.topic("t", 2), fake.topic("u")
+    fake.commit.hold()
+    outcomes = delete(fake, topic)
+    fake.run()
+    assert outcomes == []
+    assert fake.broker.catalog.topic("t") is topic
+    fake.commit.let_go()
+    assert outcomes == [None]
+    assert fake.broker.catalog.names() == ["u"]
+    assert fake.restarted().broker.catalog.names() == ["u"]
+    assert fake.broker.catalog.topic("u") is other
+
+
+def test_a_topic_that_is_being_deleted_is_not_deleted_again(fake: FakeBroker) -> None:
+    topic = fake.topic("t")
+    delete(fake, topic)
+    assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), InvalidRequest)
+    fake.run()
+    assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), UnknownTopicOrPartition)
+
+
+def test_after_a_failed_commit_the_topic_is_still_there(fake: FakeBroker) -> None:
+    topic = fake.topic("t")
+    fake.appended(record_batch(["a"]))
+    fake.commit.fail_next()
+    outcomes = delete(fake, topic)
+    fake.run()
+    assert isinstance(outcomes[0], StorageFailed)
+    assert fake.broker.catalog.topic("t") is topic
+    assert fake.appended(record_batch(["b"])).base_offset == 1
+    assert delete(fake, topic) == []
+    fake.run()
+    assert fake.broker.catalog.topic("t") is None
+
+
+def test_a_topic_of_the_same_name_begins_with_nothing(fake: FakeBroker) -> None:
+    topic = fake.topic("t")
+    fake.appended(record_batch(["a"]))
+    delete(fake, topic)
+    fake.run()
+    again = fake.topic("t")
+    assert again.topic_id != topic.topic_id
+    assert again.partition_ids != topic.partition_ids
+    assert fake.partition().next_offset == 0
+    fake.scheduler.advance(1000)
+    assert fake.appended(record_batch(["b"])).base_offset == 0
+
+
+def test_its_data_goes_afterwards(fake: FakeBroker) -> None:
+    topic = fake.topic("t", 3)
+    for index in range(3):
+        fake.appended(record_batch(["a"]), index=index)
+    delete(fake, topic)
+    fake.run()
+    assert len(fake.broker.dropping) == 3
+    fake.scheduler.advance(1000)
+    assert len(fake.broker.dropping) == 0
+    assert fake.log.partition_ids() == []

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from application.topics.dropping import BATCHES_PER_SLICE, PAUSE_MS, RETRY_MS
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    """A deleted topic of two partitions: one of three slices, one of one batch."""
+    fake = FakeBroker()
+    topic = fake.topic("t", 2)
+    for _ in range(2 * BATCHES_PER_SLICE + 1):
+        fake.append(record_batch(["a"]))
+    fake.append(record_batch(["a"]), index=1)
+    fake.flush()
+    fake.broker.snapshot_all()
+    fake.broker.delete_topics.delete([topic])
+    fake.run()
+    return fake
+
+
+def left(fake: FakeBroker) -> list[int]:
+    """How many batches each partition still has."""
+    return [len(partition.batches) for partition in fake.store.partitions.values()]
+
+
+def test_data_goes_a_slice_at_a_time_with_a_pause_after_each(fake: FakeBroker) -> None:
+    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == [BATCHES_PER_SLICE + 1, 1]
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == [1, 1]
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == [1]
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == []
+    assert fake.scheduler.timers == []
+
+
+def test_nothing_is_left_in_the_store(fake: FakeBroker) -> None:
+    fake.scheduler.advance(100)
+    assert fake.store.partitions == {}
+    assert {table: rows for table, rows in fake.store.tables.items() if rows}.keys() == {
+        "cluster",
+        "counters",
+    }
+
+
+def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
+    fake.scheduler.advance(PAUSE_MS)
+    again = fake.restarted()
+    assert len(again.broker.dropping) == 0
+    again.broker.dropping.resume()
+    again.scheduler.advance(100)
+    assert again.store.partitions == {}
+    assert again.store.tables["doomed"] == {}
+
+
+def test_after_a_failed_commit_the_slice_is_tried_again_later(fake: FakeBroker) -> None:
+    fake.commit.fail_next()
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    fake.scheduler.advance(RETRY_MS - 1)
+    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    fake.scheduler.advance(1)
+    assert left(fake) == [BATCHES_PER_SLICE + 1, 1]
+    fake.scheduler.advance(100)
+    assert left(fake) == []
+
+
+def test_topics_that_are_deleted_meanwhile_get_in_line(fake: FakeBroker) -> None:
+    topic = fake.topic("u")
+    fake.appended(record_batch(["a"]), "u")
+    fake.broker.delete_topics.delete([topic])
+    fake.run()
+    assert len(fake.broker.dropping) == 3
+    assert len(fake.scheduler.timers) == 1
+    fake.scheduler.advance(100)
+    assert fake.store.partitions == {}
