@@ -18,7 +18,8 @@ from interfaces.kafka.routes import Routes
 from interfaces.kafka.session import Session, plain_address
 from interfaces.kafka.wire.framing import ReadBuffer
 
-#: A frame of which nothing more comes for so long is given up, and its memory with it.
+#: A frame of which nothing more comes for so long is given up, and its memory with it; and so is a
+#: closed connection whose last answers nobody reads.
 STALLED_FRAME_MS = 30_000
 BACKLOG = 1024
 
@@ -98,7 +99,12 @@ class Shared:
                 self._quiet_ms.pop(session, None)
                 continue
             quiet_ms = self._quiet_ms[session] = self._quiet_ms.get(session, 0) + passed_ms
-            if session.mid_frame and quiet_ms >= STALLED_FRAME_MS:
+            stalled = quiet_ms >= STALLED_FRAME_MS
+            if session.closing:
+                # The transport waits until everything is sent, however long nobody reads it.
+                if stalled:
+                    session.abort()
+            elif stalled and session.mid_frame:
                 session.close("the rest of a request did not come")
             elif 0 < self._idle_ms <= quiet_ms:
                 session.close("idle", expected=True)

@@ -269,7 +269,11 @@ class Session(asyncio.BufferedProtocol):
     @property
     def waiting(self) -> bool:
         """A request is being answered: such a connection is not idle."""
-        return self._unanswered > 0
+        return self._unanswered > 0 and not self._closing
+
+    @property
+    def closing(self) -> bool:
+        return self._closing
 
     @property
     def mid_frame(self) -> bool:
