@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from interfaces.kafka.budgets import ByteBudget, ConnectionBudget
+
+
+class Line:
+    """Asks for bytes by name, and remembers who was let in."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.budget = ByteBudget(limit_bytes)
+        self.admitted: list[str] = []
+
+    def take(self, name: str, count: int) -> None:
+        self.budget.take(count, lambda: self.admitted.append(name))
+
+
+def test_bytes_are_given_as_long_as_there_are_any() -> None:
+    line = Line(100)
+    line.take("a", 60)
+    line.take("b", 40)
+    line.take("c", 1)
+    assert line.admitted == ["a", "b"]
+    assert (line.budget.used_bytes, len(line.budget)) == (100, 1)
+    line.budget.give(40)
+    assert line.admitted == ["a", "b", "c"]
+    assert (line.budget.used_bytes, len(line.budget)) == (61, 0)
+
+
+def test_one_is_always_let_in_however_large() -> None:
+    line = Line(100)
+    line.take("a", 1000)
+    line.take("b", 1)
+    assert line.admitted == ["a"]
+    line.budget.give(1000)
+    assert line.admitted == ["a", "b"]
+
+
+def test_nobody_jumps_the_queue() -> None:
+    line = Line(100)
+    line.take("a", 90)
+    line.take("b", 50)
+    line.take("c", 5)
+    assert line.admitted == ["a"]
+    line.budget.give(90)
+    assert line.admitted == ["a", "b", "c"]
+
+
+def test_who_has_gone_is_not_let_in() -> None:
+    budget = ByteBudget(10)
+    admitted: list[int] = []
+    budget.take(10, lambda: None)
+
+    def first() -> None:
+        admitted.append(1)
+
+    budget.take(5, first)
+    budget.take(5, lambda: admitted.append(2))
+    budget.forget(first)
+    budget.give(10)
+    assert (admitted, budget.used_bytes) == ([2], 5)
+
+
+@pytest.mark.parametrize("limit", [-1, -5])
+def test_a_negative_limit_is_none(limit: int) -> None:
+    line = Line(limit)
+    for name in "abc":
+        line.take(name, 1 << 40)
+    assert line.admitted == ["a", "b", "c"]
+
+
+def test_connections_are_limited_together_and_by_address() -> None:
+    budget = ConnectionBudget(3, 2)
+    assert budget.refusal("a") is None
+    budget.add("a")
+    budget.add("a")
+    assert "max.connections.per.ip (2)" in str(budget.refusal("a"))
+    assert budget.refusal("b") is None
+    budget.add("b")
+    assert "max.connections (3)" in str(budget.refusal("c"))
+    budget.remove("a")
+    assert budget.refusal("a") is None
+    assert budget.count == 2
+
+
+def test_addresses_that_have_gone_are_forgotten() -> None:
+    budget = ConnectionBudget(10, 10)
+    for address in ("a", "b", "a"):
+        budget.add(address)
+    for address in ("a", "b", "a"):
+        budget.remove(address)
+    assert (budget.count, budget._by_address) == (0, {})

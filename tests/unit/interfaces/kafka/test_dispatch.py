@@ -1,0 +1,177 @@
+"""The catch-all: what nobody foresaw is logged with its traceback and answered -1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interfaces.kafka.apis import APIS
+from interfaces.kafka.wire.messages import (
+    api_versions,
+    create_partitions,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_topic_partitions,
+    fetch,
+    init_producer_id,
+    list_offsets,
+    metadata,
+    produce,
+)
+from interfaces.kafka.wire.schema import Request, Struct
+from tests.fakes.batches import record_batch
+from tests.fakes.client import FakeKafka, raw_frame
+
+TOPIC_ID = b"\7" * 16
+
+#: For each API, by version: a request that names a topic where the API knows topics.
+REQUESTS: dict[str, Callable[[int], Request]] = {
+    "produce": lambda version: produce.ProduceRequest(
+        acks=-1,
+        topic_data=[
+            produce.TopicProduceData(
+                name="t" if version < 13 else "",
+                topic_id=TOPIC_ID if version >= 13 else bytes(16),
+                partition_data=[
+                    produce.PartitionProduceData(index=0, records=memoryview(record_batch(["a"])))
+                ],
+            )
+        ],
+    ),
+    "fetch": lambda version: fetch.FetchRequest(
+        topics=[
+            fetch.FetchTopic(
+                topic="t" if version < 13 else "",
+                topic_id=TOPIC_ID if version >= 13 else bytes(16),
+                partitions=[fetch.FetchPartition(partition=0)],
+            )
+        ],
+    ),
+    "list_offsets": lambda version: list_offsets.ListOffsetsRequest(
+        topics=[
+            list_offsets.ListOffsetsTopic(
+                name="t", partitions=[list_offsets.ListOffsetsPartition(partition_index=0)]
+            )
+        ],
+    ),
+    "metadata": lambda version: metadata.MetadataRequest(
+        topics=[metadata.MetadataRequestTopic(name="t")]
+    ),
+    "api_versions": lambda version: api_versions.ApiVersionsRequest(
+        client_software_name="c", client_software_version="1"
+    ),
+    "create_topics": lambda version: create_topics.CreateTopicsRequest(
+        topics=[create_topics.CreatableTopic(name="t", num_partitions=1, replication_factor=1)]
+    ),
+    "delete_topics": lambda version: (
+        delete_topics.DeleteTopicsRequest(topics=[delete_topics.DeleteTopicState(name="t")])
+        if version >= 6
+        else delete_topics.DeleteTopicsRequest(topic_names=["t"])
+    ),
+    "init_producer_id": lambda version: init_producer_id.InitProducerIdRequest(
+        transactional_id=None
+    ),
+    "create_partitions": lambda version: create_partitions.CreatePartitionsRequest(
+        topics=[create_partitions.CreatePartitionsTopic(name="t", count=2, assignments=None)]
+    ),
+    "describe_cluster": lambda version: describe_cluster.DescribeClusterRequest(),
+    "describe_topic_partitions": lambda version: (
+        describe_topic_partitions.DescribeTopicPartitionsRequest(
+            topics=[describe_topic_partitions.TopicRequest(name="t")]
+        )
+    ),
+}
+
+VERSIONS = [
+    pytest.param(api.name, version, id=f"{api.name}-{version}")
+    for api in APIS
+    for version in range(api.first_served, api.max_version + 1)
+]
+
+
+def error_codes(message: Any) -> set[int]:
+    """All that stand in an answer, however deep."""
+    if isinstance(message, list):
+        return {code for one in message for code in error_codes(one)}
+    if not isinstance(message, Struct):
+        return set()
+    found = set()
+    for name in type(message).fields_:
+        value = getattr(message, name)
+        found |= {value} if name == "error_code" else error_codes(value)
+    return found
+
+
+@pytest.mark.parametrize(("name", "version"), VERSIONS)
+def test_what_nobody_foresaw_is_answered_with_minus_one(
+    name: str, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kafka = FakeKafka()
+    client = kafka.client()
+    (key,) = (api.key for api in APIS if api.name == name)
+    route = kafka.shared.dispatch._routes.find(key, version)
+    assert route is not None
+
+    def broken(request: object, call: object) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(route, "handle", broken)
+    response = client.ask(REQUESTS[name](version), version)
+    assert -1 in error_codes(response)
+    (line,) = kafka.events.of("request.failed")
+    assert isinstance(line["failure"], RuntimeError)
+    assert (line["api_version"], line["correlation_id"]) == (version, 1)
+    assert not client.closed
+
+
+@pytest.mark.parametrize(("name", "version"), VERSIONS)
+def test_every_api_answers_in_every_version(name: str, version: int) -> None:
+    kafka = FakeKafka()
+    topic = kafka.topic("t")
+    request: Any = REQUESTS[name](version)
+    for data in getattr(request, "topic_data", None) or getattr(request, "topics", None) or ():
+        if getattr(data, "topic_id", bytes(16)) != bytes(16):
+            data.topic_id = topic.topic_id
+    response = kafka.client().ask(request, version)
+    expected = {36} if name == "create_topics" else {0}
+    assert error_codes(response) == expected
+    assert kafka.events.of("request.failed") == []
+
+
+@pytest.mark.parametrize("version", [5, 6, 99, 32767, -1])
+def test_an_unknown_version_of_api_versions_is_told_which_there_are(version: int) -> None:
+    kafka = FakeKafka()
+    client = kafka.client()
+    client.transport.receive(raw_frame(18, version, b"\1\2\3", correlation_id=77))
+    kafka.run()
+    (answer,) = client.frames()
+    assert answer[:4] == (77).to_bytes(4, "big")
+    response, end = api_versions.ApiVersionsResponse.decode(0, answer, 4)
+    assert end == len(answer)
+    assert response.error_code == 35
+    assert [(r.api_key, r.min_version, r.max_version) for r in response.api_keys] == [(18, 0, 4)]
+    assert not client.closed
+
+
+def test_an_answer_that_cannot_be_made_closes_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    client, other = kafka.client(), kafka.client()
+    route = kafka.shared.dispatch._routes.find(0, 9)
+    assert route is not None
+
+    def broken(response: object) -> list[bytes | memoryview]:
+        raise RuntimeError("cannot be encoded")
+
+    client.send(REQUESTS["produce"](9), 9)
+    other.send(REQUESTS["produce"](8), 8)
+    monkeypatch.setattr(route, "encode", broken)
+    kafka.run()
+    assert client.closed
+    assert len(other.answers()) == 1
+    assert len(kafka.events.of("request.failed")) == 1

@@ -1,0 +1,514 @@
+"""The real Session over a transport without a socket."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from interfaces.kafka.session import PARKED_BYTES
+from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
+from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
+from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from tests.fakes.batches import record_batch
+from tests.fakes.client import FakeClient, FakeKafka, frame, raw_frame
+from tests.fakes.logs import FakeRequestLog
+
+
+def produce(value: str = "v", acks: int = -1, index: int = 0) -> ProduceRequest:
+    data = PartitionProduceData(index=index, records=memoryview(record_batch([value])))
+    return ProduceRequest(acks=acks, topic_data=[TopicProduceData(name="t", partition_data=[data])])
+
+
+def fetch(max_wait_ms: int = 500, offset: int = 0) -> FetchRequest:
+    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+    return FetchRequest(
+        max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]
+    )
+
+
+def metadata(*names: str) -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
+
+
+def kinds(answers: list[Any]) -> list[str]:
+    return [type(one).__name__.removesuffix("Response") for one in answers]
+
+
+def offsets(answers: list[Any]) -> list[int]:
+    return [one.responses[0].partition_responses[0].base_offset for one in answers]
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    return kafka
+
+
+# ---- order
+
+
+def test_answers_leave_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(produce(), 9)
+    client.send(metadata("t"), 12)
+    client.send(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3)
+    client.send(fetch(), 12)
+    assert client.answers() == []
+    kafka.run()
+    assert kinds(client.answers()) == ["Produce", "Metadata", "ApiVersions", "Fetch"]
+
+
+def test_a_waiting_fetch_holds_back_what_follows_it(kafka: FakeKafka) -> None:
+    client, other = kafka.client(), kafka.client()
+    client.send(fetch(), 12)
+    client.send(metadata("t"), 12)
+    client.send(produce("late"), 9)
+    kafka.run()
+    assert client.answers() == []
+    assert kafka.partition().next_offset == 0, "the produce must not run ahead"
+    other.ask(produce("early"), 9)
+    answers = client.answers()
+    assert kinds(answers) == ["Fetch", "Metadata", "Produce"]
+    assert offsets(answers[2:]) == [1]
+
+
+def test_a_client_sees_what_it_has_done_before(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    kafka.commit.hold()
+    topic = CreatableTopic(name="new", num_partitions=3, replication_factor=1)
+    client.send(CreateTopicsRequest(topics=[topic]), 7)
+    client.send(metadata("new"), 12)
+    kafka.run()
+    assert client.answers() == []
+    kafka.commit.let_go()
+    kafka.run()
+    _, described = client.answers()
+    assert len(described.topics[0].partitions) == 3
+
+
+def test_produce_requests_run_ahead_of_each_other_and_share_a_commit(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    commits = kafka.commit.count
+    for value in ("a", "b", "c"):
+        client.send(produce(value), 9)
+    assert kafka.partition().next_offset == 3
+    kafka.scheduler.run_pass()
+    kafka.scheduler.run_pass()
+    assert kafka.commit.count == commits + 1
+    assert offsets(client.answers()) == [0, 1, 2]
+
+
+def test_only_produce_requests_run_ahead(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    kafka.commit.hold()
+    client.send(produce("a"), 9)
+    client.send(metadata("t"), 12)
+    client.send(produce("b"), 9)
+    kafka.run()
+    assert kafka.partition().next_offset == 1
+    kafka.commit.let_go()
+    kafka.run()
+    assert kinds(client.answers()) == ["Produce", "Metadata", "Produce"]
+    client.send(produce("c"), 9)
+    client.send(produce("d"), 9)
+    assert kafka.partition().next_offset == 4
+
+
+def test_an_answer_that_waits_does_not_hold_back_other_connections(kafka: FakeKafka) -> None:
+    waiting, other = kafka.client(), kafka.client()
+    waiting.send(fetch(), 12)
+    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
+    assert waiting.answers() == []
+
+
+def test_requests_of_all_connections_share_a_commit(kafka: FakeKafka) -> None:
+    clients = [kafka.client() for _ in range(5)]
+    commits = kafka.commit.count
+    for client in clients:
+        client.send(produce(), 9)
+    kafka.run()
+    assert kafka.commit.count == commits + 1
+    assert [offsets(client.answers()) for client in clients] == [[0], [1], [2], [3], [4]]
+
+
+def test_answers_of_one_pass_leave_in_one_write(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.transport.receive(b"".join(frame(produce(), 9, i) for i in range(10)))
+    kafka.run()
+    assert client.transport.writes == 1
+    assert len(client.frames()) == 10
+
+
+# ---- acks=0
+
+
+def test_an_unanswered_request_leaves_no_gap(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(produce("a", acks=0), 9)
+    client.send(metadata("t"), 12)
+    client.send(produce("b", acks=0), 9)
+    client.send(produce("c", acks=1), 9)
+    kafka.run()
+    answers = client.answers()
+    assert kinds(answers) == ["Metadata", "Produce"]
+    assert offsets(answers[1:]) == [2]
+    assert kafka.partition().high_watermark == 3
+
+
+def test_when_an_unanswered_batch_is_lost_the_connection_ends(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    kafka.commit.fail_next("no space left")
+    client.send(produce(acks=0), 9)
+    kafka.run()
+    assert client.closed
+    assert "no space left" in client.why_closed()
+
+
+# ---- a client that is slow, or does not read
+
+
+def test_what_may_not_run_yet_is_kept_although_the_buffer_is_used_again(kafka: FakeKafka) -> None:
+    client, other = kafka.client(), kafka.client()
+    client.send(fetch(), 12)
+    client.send(produce("from the first"), 9)
+    other.ask(produce("from the second"), 9)
+    kafka.run()
+    assert kinds(client.answers()) == ["Fetch", "Produce"]
+    assert b"from the first" in kafka.stored()
+
+
+def test_too_much_ahead_of_a_waiting_request_is_not_read(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(fetch(), 12)
+    big = produce("x" * 30_000)
+    one = frame(big, 9, 2)
+    sent = one * 10
+    taken = client.transport.receive(sent, at_most=len(one))
+    assert PARKED_BYTES < taken < PARKED_BYTES + len(one) * 2
+    assert not client.transport.reading
+    kafka.client().ask(produce(), 9)
+    assert client.transport.reading
+    client.transport.receive(sent[taken:])
+    kafka.run()
+    assert kafka.partition().high_watermark == 11
+    assert len(client.frames()) == 11
+
+
+def test_a_client_that_does_not_read_is_not_read_from(kafka: FakeKafka) -> None:
+    kafka.appended(record_batch(["x" * 1_000_000]))
+    kafka.shared.max_unsent_bytes = 1_500_000
+    client = kafka.client()
+    client.transport.stop_reading()
+    request = frame(fetch(), 12)
+    taken = client.transport.receive(request * 10, at_most=len(request))
+    assert (taken, client.transport.reading) == (2 * len(request), False)
+    assert client.transport.get_write_buffer_size() < 2_100_000
+    client.transport.read_on()
+    kafka.run()
+    assert client.transport.reading
+    assert len(client.frames()) == 2
+    client.transport.receive(request * 8)
+    assert len(client.frames()) == 8
+
+
+def test_while_a_client_does_not_read_its_parked_requests_wait(kafka: FakeKafka) -> None:
+    kafka.appended(record_batch(["x" * 1_000_000]))
+    kafka.shared.max_unsent_bytes = 1_500_000
+    client = kafka.client()
+    client.transport.stop_reading()
+    client.transport.receive(frame(fetch(), 12) * 10)
+    kafka.run()
+    assert client.transport.get_write_buffer_size() < 2_100_000
+    for expected in (2, 2, 2, 2, 2, 0):
+        client.transport.read_on()
+        client.transport.stop_reading()
+        assert len(client.frames()) == expected
+        kafka.run()
+    assert client.transport.reading
+
+
+def test_commits_are_answered_even_to_a_client_that_does_not_read(kafka: FakeKafka) -> None:
+    kafka.shared.max_unsent_bytes = 10
+    client = kafka.client()
+    client.transport.stop_reading()
+    for _ in range(3):
+        client.send(produce(), 9)
+    kafka.run()
+    assert not client.transport.reading
+    client.transport.read_on()
+    kafka.run()
+    assert offsets(client.answers()) == [0, 1, 2]
+    assert client.transport.reading
+
+
+# ---- large frames and their budget
+
+
+def large(value_bytes: int = 2 * READ_BUFFER_BYTES) -> ProduceRequest:
+    return produce("x" * value_bytes)
+
+
+def test_a_frame_larger_than_the_buffer_arrives_whole(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(large(), 9)
+    kafka.run()
+    assert offsets(client.answers()) == [0]
+    assert kafka.stored().count(b"x") == 2 * READ_BUFFER_BYTES
+    assert kafka.shared.memory.used_bytes == 0
+
+
+def test_large_frames_wait_until_others_have_given_their_memory_back() -> None:
+    kafka = FakeKafka(queued_max_request_bytes=str(3 * READ_BUFFER_BYTES))
+    kafka.topic("t", 2)
+    first, second = kafka.client(), kafka.client()
+    sent = frame(large(), 9)
+    half = len(sent) // 2
+    first.transport.receive(sent[:half])
+    assert kafka.shared.memory.used_bytes == len(sent) - 4
+    started = second.transport.receive(sent)
+    assert started < len(sent)
+    assert not second.transport.reading
+    small = kafka.client()
+    assert offsets([small.ask(produce("small"), 9)]) == [0], "small requests go on"
+    first.transport.receive(sent[half:])
+    kafka.run()
+    assert second.transport.reading
+    second.transport.receive(sent[started:])
+    kafka.run()
+    assert (len(first.frames()), len(second.frames())) == (1, 1)
+    assert kafka.shared.memory.used_bytes == 0
+
+
+def test_a_connection_that_ends_gives_its_memory_back(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.transport.receive(frame(large(), 9)[:200_000])
+    assert kafka.shared.memory.used_bytes > 0
+    client.transport.drop()
+    kafka.run()
+    assert kafka.shared.memory.used_bytes == 0
+
+
+def test_a_connection_that_ends_while_it_waits_for_memory_leaves_the_line() -> None:
+    kafka = FakeKafka(queued_max_request_bytes=str(READ_BUFFER_BYTES))
+    kafka.topic("t", 2)
+    holder, gone, next_in_line = (kafka.client() for _ in range(3))
+    sent = frame(large(), 9)
+    holder.transport.receive(sent[:1000])
+    taken = [one.transport.receive(sent[:1000]) for one in (gone, next_in_line)]
+    assert taken == [1000, 1000]
+    assert len(kafka.shared.memory) == 2
+    gone.transport.drop()
+    kafka.run()
+    holder.transport.receive(sent[1000:])
+    kafka.run()
+    next_in_line.transport.receive(sent[1000:])
+    kafka.run()
+    assert len(next_in_line.frames()) == 1
+    assert (len(kafka.shared.memory), kafka.shared.memory.used_bytes) == (0, 0)
+
+
+def test_parked_large_frames_keep_their_memory_until_they_have_run(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(fetch(), 12)
+    client.send(large(), 9)
+    assert kafka.shared.memory.used_bytes > 2 * READ_BUFFER_BYTES
+    kafka.client().ask(produce(), 9)
+    assert kinds(client.answers()) == ["Fetch", "Produce"]
+    assert kafka.shared.memory.used_bytes == 0
+
+
+def test_parked_large_frames_of_a_connection_that_ends_are_given_back(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(fetch(), 12)
+    client.send(large(), 9)
+    client.transport.drop()
+    kafka.run()
+    assert kafka.shared.memory.used_bytes == 0
+
+
+def test_a_large_frame_that_is_malformed_gives_its_memory_back(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.transport.receive(raw_frame(0, 9, b"\xff" * 200_000))
+    kafka.run()
+    assert client.closed
+    assert kafka.shared.memory.used_bytes == 0
+
+
+# ---- bytes that are wrong close their connection alone
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (struct.pack(">i", -1), "-1 bytes"),
+        (struct.pack(">i", 7), "7 bytes"),
+        (struct.pack(">i", 2**31 - 1), "socket.request.max.bytes"),
+        (b"GET / HTTP/1.1\r\n\r\n", "socket.request.max.bytes"),
+        (b"\x16\x03\x01\x02\x00\x01\x00", "socket.request.max.bytes"),
+        (struct.pack(">ihhi", 8, 3, 1, 5), "header"),
+        (struct.pack(">ihhih", 10, 3, 1, 5, 100), "client id"),
+        (raw_frame(3, 1, b""), ""),
+        (raw_frame(3, 1, b"\x7f\xff\xff\xff"), ""),
+        (raw_frame(3, 12, b"\xff\xff\xff\xff\xff\xff", flexible=True), ""),
+        (raw_frame(99, 0, b""), "API 99 version 0 is not served"),
+        (raw_frame(3, 14, b""), "API 3 version 14 is not served"),
+        (raw_frame(3, -1, b""), "API 3 version -1 is not served"),
+        (raw_frame(0, 2, b""), "API 0 version 2 is not served"),
+        (raw_frame(-1, 0, b""), "API -1 version 0 is not served"),
+    ],
+)
+def test_what_is_wrong_closes_the_connection_with_the_reason(
+    kafka: FakeKafka, data: bytes, why: str
+) -> None:
+    client, other = kafka.client(), kafka.client()
+    client.transport.receive(data)
+    kafka.run()
+    assert client.closed
+    assert why in client.why_closed()
+    assert client.why_closed()
+    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
+    assert len(kafka.shared.sessions) == 1
+
+
+def test_what_was_answered_before_the_wrong_bytes_is_still_sent(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.transport.receive(frame(metadata("t"), 12) + b"\xff" * 20)
+    kafka.run()
+    assert client.closed
+    assert len(client.frames()) == 1
+
+
+def test_nothing_runs_after_the_wrong_bytes(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.transport.receive(raw_frame(99, 0, b"") + frame(produce(), 9))
+    kafka.run()
+    assert kafka.partition().next_offset == 0
+
+
+def test_bytes_after_a_requests_body_are_accepted(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    body = b"".join(metadata("t").encode(1)) + b"and more"
+    client.transport.receive(raw_frame(3, 1, body))
+    kafka.run()
+    assert not client.closed
+    assert len(client.frames()) == 1
+
+
+def test_a_client_id_may_be_null_or_any_bytes(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    body = b"".join(metadata("t").encode(1))
+    client.transport.receive(raw_frame(3, 1, body, client_id=None))
+    kafka.run()
+    assert client.session._client.client_id is None
+    header = struct.pack(">hhih", 3, 1, 7, 3) + b"\xff\x00a"
+    client.transport.receive(struct.pack(">i", len(header) + len(body)) + header + body)
+    kafka.run()
+    assert client.session._client.client_id == "�\0a"
+    assert len(client.frames()) == 2
+
+
+def test_unknown_tagged_fields_of_a_header_are_skipped(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    body = b"\x02\x05\x03abc\x09\x00" + b"".join(metadata("t").encode(12))
+    client.transport.receive(raw_frame(3, 12, body))
+    kafka.run()
+    assert len(client.frames()) == 1
+
+
+# ---- limits of connections
+
+
+def test_one_connection_too_many_is_refused() -> None:
+    kafka = FakeKafka(max_connections="2")
+    first, second, third = (kafka.client(address=f"192.0.2.{i}") for i in (1, 2, 3))
+    kafka.run()
+    assert (first.closed, second.closed, third.transport.aborted) == (False, False, True)
+    assert "max.connections (2)" in str(kafka.events.of("connection.refused")[0]["why"])
+    first.transport.drop()
+    kafka.run()
+    assert not kafka.client().closed
+
+
+def test_one_connection_too_many_from_an_address_is_refused() -> None:
+    kafka = FakeKafka(max_connections_per_ip="1")
+    first, second, other = (kafka.client(address) for address in ("a", "a", "b"))
+    kafka.run()
+    assert (first.closed, second.closed, other.closed) == (False, True, False)
+    first.transport.drop()
+    kafka.run()
+    assert not kafka.client("a").closed
+
+
+# ---- ends
+
+
+def test_a_client_that_goes_away_takes_its_waiting_fetch_along(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.send(fetch(), 12)
+    assert len(kafka.scheduler.timers) == 1
+    client.transport.drop()
+    kafka.run()
+    assert kafka.scheduler.timers == []
+    kafka.client().ask(produce(), 9)
+    assert client.transport.taken == []
+
+
+def test_a_client_that_goes_away_before_its_commit_disturbs_nobody(kafka: FakeKafka) -> None:
+    client, other = kafka.client(), kafka.client()
+    client.send(produce("gone"), 9)
+    other.send(produce("here"), 9)
+    client.transport.drop()
+    kafka.run()
+    assert offsets(other.answers()) == [1]
+    assert kafka.shared.sessions == {other.session: None}
+
+
+def test_closing_twice_is_closing_once(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.session.close("first")
+    client.session.close("second")
+    kafka.run()
+    assert client.why_closed() == "first"
+    client.session.close("third")
+    client.session.abort()
+    assert client.why_closed() == "first"
+
+
+# ---- the request log
+
+
+def test_every_answered_request_is_written_with_where_its_time_went() -> None:
+    log = FakeRequestLog(enabled=True)
+    kafka = FakeKafka(log)
+    kafka.topic("t")
+    client: FakeClient = kafka.client()
+    sent = len(frame(metadata("t", "a b"), 12))
+    client.send(metadata("t", "a b"), 12)
+    kafka.run()
+    answered = len(client.transport.taken[0])
+    client.answers()
+    client.ask(produce(), 9)
+    client.send(fetch(offset=1), 12)
+    kafka.scheduler.advance(500)
+    described, produced, fetched = log.records
+    assert (described.api, described.api_version, described.correlation_id) == ("Metadata", 12, 1)
+    assert (described.topics, described.error_codes) == (2, (17,))
+    assert (described.bytes_in, described.bytes_out) == (sent, answered)
+    assert described.client.client_id == "a-client"
+    assert (produced.api, fetched.api) == ("Produce", "Fetch")
+    for record in log.records:
+        times = [
+            *(record.received_ns, record.started_ns, record.decoded_ns, record.handled_ns),
+            *(record.answered_ns, record.sent_ns),
+        ]
+        assert times == sorted(times)
