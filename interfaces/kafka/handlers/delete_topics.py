@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from application.topics.delete import Deleted
+from collections import Counter
+
+from application.topics.delete import Deleted, DeleteTopicsService
 from domain.errors import BrokerError, InvalidRequest, StorageFailed
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.kafka.call import Call
@@ -21,25 +23,36 @@ FIRST_BY_ID = 6
 
 def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | None:
     delete = call.broker.delete_topics
-    seen: set[bytes] = set()
-    found: list[tuple[DeleteTopicState, Deleted]] = []
-    for state in _wanted(request, call.version):
-        if (state.name is None) == (state.topic_id == NO_TOPIC_ID):
-            one: Deleted = InvalidRequest("A topic is named either by name or by id.")
-        else:
-            one = delete.find(state.name, state.topic_id)
-        if isinstance(one, Topic):
-            if one.topic_id in seen:
-                one = InvalidRequest("Duplicate topic name or id.")
-            else:
-                seen.add(one.topic_id)
-        found.append((state, one))
+    found = _find(_wanted(request, call.version), delete)
     call.topics = len(found)
     topics = [one for _, one in found if isinstance(one, Topic)]
     if not topics:
         return _response(found, None, call)
     call.respond_later(delete.delete(topics), lambda failure: _response(found, failure, call))
     return None
+
+
+def _find(
+    states: list[DeleteTopicState], delete: DeleteTopicsService
+) -> list[tuple[DeleteTopicState, Deleted]]:
+    """What is named twice is not deleted at all, and answered once."""
+    times = Counter((state.name, state.topic_id) for state in states)
+    once = {(state.name, state.topic_id): state for state in states}
+    found = [(state, _find_one(state, times[key], delete)) for key, state in once.items()]
+    topics = Counter(one.topic_id for _, one in found if isinstance(one, Topic))
+    twice = InvalidRequest("The provided topic name maps to an ID that was already supplied.")
+    return [
+        (state, twice if isinstance(one, Topic) and topics[one.topic_id] > 1 else one)
+        for state, one in found
+    ]
+
+
+def _find_one(state: DeleteTopicState, times: int, delete: DeleteTopicsService) -> Deleted:
+    if (state.name is None) == (state.topic_id == NO_TOPIC_ID):
+        return InvalidRequest("A topic is named either by name or by id.")
+    if times > 1:
+        return InvalidRequest(f"Duplicate topic {'id' if state.name is None else 'name'}.")
+    return delete.find(state.name, state.topic_id)
 
 
 def _wanted(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState]:
