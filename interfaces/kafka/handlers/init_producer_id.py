@@ -9,24 +9,36 @@ Not here: transactional ids; they are refused with 53 until transactions are bui
 from __future__ import annotations
 
 from application.pending import Pending
-from domain.errors import BrokerError, TransactionalIdNotAuthorized
+from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotAuthorized
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
 
+NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 
 
 def handle(request: InitProducerIdRequest, call: Call) -> InitProducerIdResponse | None:
-    if request.transactional_id is not None:
-        return _response(TransactionalIdNotAuthorized(), call)
+    refused = _refusal(request)
+    if refused is not None:
+        return _response(refused, call)
     producer_id = call.broker.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
         call.respond_later(producer_id, lambda given: _response(given, call))
         return None
     return _response(producer_id, call)
+
+
+def _refusal(request: InitProducerIdRequest) -> BrokerError | None:
+    if request.transactional_id == "":
+        return InvalidRequest("The transactional id is empty")
+    if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
+        return InvalidRequest("A producer id goes with an epoch")
+    if request.transactional_id is not None:
+        return TransactionalIdNotAuthorized()
+    return None
 
 
 def _response(producer_id: int | BrokerError, call: Call) -> InitProducerIdResponse:
