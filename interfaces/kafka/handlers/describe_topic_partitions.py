@@ -25,8 +25,9 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
     catalog = call.broker.catalog
     call.topics = len(request.topics)
     cursor = request.cursor
-    if cursor is not None and cursor.partition_index < 0:
-        return _all_refused(request, InvalidRequest("The cursor's partition is negative."), call)
+    refused = None if cursor is None else _refusal(request, cursor)
+    if refused is not None:
+        return failed(request, call, call.code(refused))
     names = sorted({topic.name for topic in request.topics}) or catalog.names()
     room = min(
         request.response_partition_limit, call.broker.config.max_request_partition_size_limit
@@ -86,10 +87,12 @@ def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(error_code=call.code(error), name=name)
 
 
-def _all_refused(
-    request: DescribeTopicPartitionsRequest, error: BrokerError, call: Call
-) -> DescribeTopicPartitionsResponse:
-    return failed(request, call, call.code(error))
+def _refusal(request: DescribeTopicPartitionsRequest, cursor: Cursor) -> BrokerError | None:
+    if cursor.partition_index < 0:
+        return InvalidRequest("The cursor's partition is negative.")
+    if request.topics and all(topic.name != cursor.topic_name for topic in request.topics):
+        return InvalidRequest(f"The cursor's topic {cursor.topic_name} is not asked for.")
+    return None
 
 
 def failed(
