@@ -4,10 +4,13 @@
  4  leader epoch          8  earliest in local storage (-4)   11  earliest to be uploaded (-6)
  6  flexible             10  timeout (there is nothing remote to wait for)
 
-A special timestamp that the version does not know is refused with 35 in its partition.
+A special timestamp that the version does not know is refused with 35 in its partition; a partition
+that is asked for twice is answered once, with 42.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from application.fetch import check_leader_epoch
 from application.list_offsets import (
@@ -16,7 +19,7 @@ from application.list_offsets import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
 )
-from domain.errors import BrokerError, UnknownTopicOrPartition, UnsupportedVersion
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition, UnsupportedVersion
 from domain.partitions.partition import Partition
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.list_offsets import (
@@ -41,13 +44,16 @@ FIRST_VERSION_OF = {
 def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
     read_committed = request.isolation_level == READ_COMMITTED
     call.topics = len(request.topics)
+    times = Counter((t.name, one.partition_index) for t in request.topics for one in t.partitions)
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
                     _partition(topic.name, wanted, read_committed, call)
-                    for wanted in topic.partitions
+                    if times[topic.name, index] == 1
+                    else _refused(index, InvalidRequest("Duplicate partition"), call)
+                    for index, wanted in {p.partition_index: p for p in topic.partitions}.items()
                 ],
             )
             for topic in request.topics
@@ -68,15 +74,17 @@ def _partition(
             check_leader_epoch(wanted.current_leader_epoch)
         found = call.broker.list_offsets.find(partition, wanted.timestamp, read_committed)
     except BrokerError as refused:
-        return ListOffsetsPartitionResponse(
-            partition_index=wanted.partition_index, error_code=call.code(refused)
-        )
+        return _refused(wanted.partition_index, refused, call)
     return ListOffsetsPartitionResponse(
         partition_index=wanted.partition_index,
         timestamp=found.timestamp,
         offset=found.offset,
         leader_epoch=found.leader_epoch if call.version >= FIRST_WITH_LEADER_EPOCH else -1,
     )
+
+
+def _refused(index: int, error: BrokerError, call: Call) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(partition_index=index, error_code=call.code(error))
 
 
 def _find(topic_name: str, index: int, call: Call) -> Partition:
