@@ -30,6 +30,7 @@ class FakeTransport(asyncio.Transport):
         self.closing = False
         self.aborted = False
         self.lost = False
+        self._told_lost = False
         #: How often something was written.
         self.writes = 0
 
@@ -92,7 +93,9 @@ class FakeTransport(asyncio.Transport):
             self._take(bytes(data))
 
     def _take(self, data: bytes) -> None:
-        assert not self.lost, "written to a connection that is gone"
+        assert not self._told_lost, "written to a connection that is gone"
+        if self.lost:
+            return
         if self._client_reads:
             self.taken.append(data)
             return
@@ -131,7 +134,11 @@ class FakeTransport(asyncio.Transport):
     def _lose(self) -> None:
         if not self.lost:
             self.lost = True
-            self._scheduler.soon(lambda: self.protocol.connection_lost(None))
+            self._scheduler.soon(self._tell_lost)
+
+    def _tell_lost(self) -> None:
+        self._told_lost = True
+        self.protocol.connection_lost(None)
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return super().get_extra_info(name, default)

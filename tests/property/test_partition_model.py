@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -166,4 +167,4 @@ class PartitionMachine(RuleBasedStateMachine):
 
 
 PartitionMachine.TestCase.settings = settings(stateful_step_count=40)
-TestPartition = PartitionMachine.TestCase
+TestPartition = pytest.mark.timeout(600)(PartitionMachine.TestCase)  # with --long

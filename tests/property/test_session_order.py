@@ -3,6 +3,7 @@ answer comes once and in order, and nothing is left behind."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -139,4 +140,4 @@ class Sessions(RuleBasedStateMachine):
 
 
 Sessions.TestCase.settings = settings(stateful_step_count=30)
-TestSessions = Sessions.TestCase
+TestSessions = pytest.mark.timeout(600)(Sessions.TestCase)  # with --long
