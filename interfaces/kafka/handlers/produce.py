@@ -53,7 +53,10 @@ class DurableProduce:
         if failure is not None:
             for partition in self.staged:
                 _refuse(partition, failure, call)
-        call.respond(self.response)
+        try:
+            call.respond(self.response)
+        except Exception as error:
+            call.peer.failed(call, error)
 
 
 class UnansweredProduce:
