@@ -65,6 +65,8 @@ class Dispatch:
         call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
         self._handle(request, call, route)
         call.handled_ns = perf_counter_ns()
+        if call.pieces is not None:
+            call.answered_ns = call.handled_ns
 
     def _handle(self, request: Request, call: Call, route: Route) -> None:
         try:
