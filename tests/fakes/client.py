@@ -67,7 +67,7 @@ class FakeClient:
         correlation_id = self._next_correlation_id
         self._next_correlation_id += 1
         self._asked.append((correlation_id, request, version))
-        self.transport.receive(frame(request, version, correlation_id))
+        self.transport.send(frame(request, version, correlation_id))
         return correlation_id
 
     def ask(self, request: Request, version: int) -> Any:
@@ -112,7 +112,7 @@ class FakeClient:
 
     def why_closed(self) -> str:
         connection_id = self.session._client.connection_id
-        lines = self._kafka.events.of("connection.closed")
+        lines = self._kafka.events.of("a connection was closed")
         return "; ".join(
             str(line["why"]) for line in lines if line["connection_id"] == connection_id
         )

@@ -21,6 +21,7 @@ class FakeTransport(asyncio.Transport):
         super().__init__({"peername": peername, "sockname": sockname})
         self._scheduler = scheduler
         self._protocol: asyncio.BufferedProtocol | None = None
+        self._to_come = b""
         self._client_reads = True
         self._unsent: list[bytes] = []
         self._high = 64 * 1024
@@ -56,6 +57,16 @@ class FakeTransport(asyncio.Transport):
             taken += count
             self.protocol.buffer_updated(count)
         return taken
+
+    def send(self, data: bytes) -> None:
+        """What the session does not read yet comes as soon as it reads again."""
+        self._to_come += data
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._to_come and self.is_reading():
+            data, self._to_come = self._to_come, b""
+            self._to_come = data[self.receive(data) :]
 
     def stop_reading(self) -> None:
         self._client_reads = False
@@ -111,6 +122,8 @@ class FakeTransport(asyncio.Transport):
     def resume_reading(self) -> None:
         assert not self.reading, "resumed twice"
         self.reading = True
+        if self._to_come:
+            self._scheduler.soon(self._go_on)
 
     def is_reading(self) -> bool:
         return self.reading and not self.closing

@@ -113,7 +113,8 @@ class PartitionMachine(RuleBasedStateMachine):
     @precondition(lambda self: not self.fake.commit.under_way)
     @rule(fails=st.booleans())
     def commit(self, fails: bool) -> None:
-        if fails:
+        self.fake.commit.holding = False
+        if fails and self.model.gathering:
             self.fake.commit.fail_next()
         self.fake.flush()
         if not fails:
@@ -143,7 +144,7 @@ class PartitionMachine(RuleBasedStateMachine):
     def restart(self, snapshot: bool) -> None:
         if snapshot and not self.fake.commit.under_way:
             self.commit(False)
-            self.fake.broker.snapshot_all()
+            self.fake.broker.snapshot_all(lambda failure: None)
             self.fake.flush()
         self.fake = self.fake.restarted()
         self.model.under_way, self.model.gathering = [], []

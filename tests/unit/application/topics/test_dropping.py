@@ -16,7 +16,7 @@ def fake() -> FakeBroker:
         fake.append(record_batch(["a"]))
     fake.append(record_batch(["a"]), index=1)
     fake.flush()
-    fake.broker.snapshot_all()
+    fake.broker.snapshot_all(lambda failure: None)
     fake.broker.delete_topics.delete([topic])
     fake.run()
     return fake

@@ -48,7 +48,7 @@ def test_what_nobody_foresaw_is_answered_with_minus_one(
     monkeypatch.setattr(route, "handle", broken)
     response = client.ask(REQUESTS[name](version), version)
     assert -1 in error_codes(response)
-    (line,) = kafka.events.of("request.failed")
+    (line,) = kafka.events.of("a request failed")
     assert isinstance(line["failure"], RuntimeError)
     assert (line["api_version"], line["correlation_id"]) == (version, 1)
     assert not client.closed
@@ -65,7 +65,7 @@ def test_every_api_answers_in_every_version(name: str, version: int) -> None:
     response = kafka.client().ask(request, version)
     expected = {36} if name == "create_topics" else {0}
     assert error_codes(response) == expected
-    assert kafka.events.of("request.failed") == []
+    assert kafka.events.of("a request failed") == []
 
 
 @pytest.mark.parametrize("version", [5, 6, 99, 32767, -1])
@@ -101,4 +101,4 @@ def test_an_answer_that_cannot_be_made_closes_its_connection(
     kafka.run()
     assert client.closed
     assert len(other.answers()) == 1
-    assert len(kafka.events.of("request.failed")) == 1
+    assert len(kafka.events.of("a request failed")) == 1

@@ -39,7 +39,7 @@ def test_a_silent_connection_is_closed_after_its_time(kafka: FakeKafka) -> None:
     kafka.scheduler.advance(MINUTE_MS // 2)
     assert client.closed
     assert kafka.shared.sessions == {}
-    assert kafka.events.of("connection.closed") == [], "nothing that anybody has to know"
+    assert kafka.events.of("a connection was closed") == [], "nothing that anybody has to know"
 
 
 def test_a_connection_that_asks_now_and_then_stays(kafka: FakeKafka) -> None:

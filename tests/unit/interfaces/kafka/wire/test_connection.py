@@ -11,32 +11,32 @@ def new_connection(replies: int) -> tuple[Connection, list[Reply]]:
     return connection, made
 
 
-def sent(connection: Connection) -> bytes:
-    return b"".join(connection.ready())
-
-
 def test_answers_leave_in_the_order_of_the_requests() -> None:
     connection, (first, second, third) = new_connection(3)
-    third.fill(3, [b"c"], False)
-    second.fill(2, [b"b"], False)
-    assert sent(connection) == b""
-    first.fill(1, [b"a"], False)
-    assert sent(connection) == (b"\0\0\0\x05\0\0\0\x01a\0\0\0\x05\0\0\0\x02b\0\0\0\x05\0\0\0\x03c")
-    assert sent(connection) == b""
+    third.pieces = [b"c"]
+    second.pieces = [b"b1", b"b2"]
+    assert connection.ready() == []
+    first.pieces = [b"a"]
+    assert connection.ready() == [b"a", b"b1", b"b2", b"c"]
+    assert connection.ready() == []
     assert not connection.replies
+
+
+def test_what_is_not_answered_holds_back_what_follows() -> None:
+    connection, (first, second, third) = new_connection(3)
+    first.pieces, third.pieces = [b"a"], [b"c"]
+    assert connection.ready() == [b"a"]
+    assert list(connection.replies) == [second, third]
 
 
 def test_an_answer_that_is_nothing_does_not_hold_back_the_next() -> None:
     connection, (first, second) = new_connection(2)
-    second.fill(2, [b"b"], False)
-    first.fill_with_nothing()
-    assert sent(connection) == b"\0\0\0\x05\0\0\0\x02b"
+    first.pieces, second.pieces = [], [b"b"]
+    assert connection.ready() == [b"b"]
 
 
 def test_pieces_are_sent_as_they_are() -> None:
     connection, (reply,) = new_connection(1)
     records = memoryview(b"x" * 1000)
-    assert reply.fill(1, [b"ab", records, b"c"], True) == 9 + 1003
-    start, *pieces = connection.ready()
-    assert start == (1008).to_bytes(4, "big") + b"\0\0\0\x01\0"
-    assert pieces[1] is records
+    reply.pieces = [b"ab", records]
+    assert connection.ready()[1] is records

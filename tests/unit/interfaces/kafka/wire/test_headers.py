@@ -5,43 +5,18 @@ import struct
 import pytest
 
 from interfaces.kafka.wire.headers import (
+    CLIENT_ID_START,
     response_start,
-    skip_client_id,
     skip_header_tags,
     unpack_fixed_header,
 )
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 
-def request(tail: bytes) -> memoryview:
-    return memoryview(struct.pack(">hhi", 3, 12, -5) + tail)
-
-
-def test_the_fixed_part_is_key_version_and_correlation_id() -> None:
-    assert unpack_fixed_header(request(b"")) == (3, 12, -5)
-
-
-@pytest.mark.parametrize(
-    ("tail", "client_id", "position"),
-    [
-        (b"\xff\xff body", None, 10),
-        (b"\x80\x00 body", None, 10),
-        (b"\x00\x00 body", b"", 10),
-        (b"\x00\x03abc body", b"abc", 13),
-        (b"\x00\x03abc", b"abc", 13),
-        (b"\x00\x02\xff\xfe", b"\xff\xfe", 12),
-    ],
-)
-def test_a_client_id_is_null_or_bytes(tail: bytes, client_id: bytes | None, position: int) -> None:
-    assert skip_client_id(request(tail)) == (client_id, position)
-
-
-@pytest.mark.parametrize(
-    "tail", [b"", b"\x00", b"\x00\x01", b"\x00\x03ab", b"\x7f\xff" + b"x" * 50]
-)
-def test_a_header_that_ends_early_is_malformed(tail: bytes) -> None:
-    with pytest.raises(MalformedRequest):
-        skip_client_id(request(tail))
+def test_the_fixed_part_is_key_version_correlation_id_and_length_of_the_client_id() -> None:
+    frame = memoryview(struct.pack(">hhih", 3, 12, -5, -1) + b"body")
+    assert unpack_fixed_header(frame) == (3, 12, -5, -1)
+    assert bytes(frame[CLIENT_ID_START:]) == b"body"
 
 
 def test_tags_are_skipped() -> None:
