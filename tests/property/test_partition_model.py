@@ -167,5 +167,5 @@ class PartitionMachine(RuleBasedStateMachine):
         assert not stored
 
 
-PartitionMachine.TestCase.settings = settings(stateful_step_count=40)
+PartitionMachine.TestCase.settings = settings(stateful_step_count=30)
 TestPartition = pytest.mark.timeout(600)(PartitionMachine.TestCase)  # with --long
