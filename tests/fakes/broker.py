@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from application.broker import Broker
-from application.ports.log_store import LogStore
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
@@ -81,10 +80,6 @@ class FakeBroker:
         self.commit.close()
         given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
         return FakeBroker(self.store, **given)
-
-    @property
-    def log_store(self) -> LogStore:
-        return self.log
 
     def run(self) -> None:
         self.scheduler.run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
 
 from tests.fakes.scheduler import FakeScheduler
 
@@ -152,6 +151,3 @@ class FakeTransport(asyncio.Transport):
     def _tell_lost(self) -> None:
         self._told_lost = True
         self.protocol.connection_lost(None)
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return super().get_extra_info(name, default)

@@ -1,0 +1,46 @@
+"""CreateTopics in few words, for whoever needs topics that a client made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interfaces.kafka.wire.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from tests.fakes.client import FakeClient
+
+
+def new(
+    name: str,
+    partitions: int = 1,
+    replicas: int = 1,
+    assignments: dict[int, list[int]] | None = None,
+    **configs: str | None,
+) -> CreatableTopic:
+    return CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replicas,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=index, broker_ids=brokers)
+            for index, brokers in (assignments or {}).items()
+        ],
+        configs=[
+            CreatableTopicConfig(name=key.replace("_", "."), value=value)
+            for key, value in configs.items()
+        ],
+    )
+
+
+def create(
+    client: FakeClient, *topics: CreatableTopic, version: int = 7, only: bool = False
+) -> Any:
+    request = CreateTopicsRequest(topics=list(topics), validate_only=only)
+    return client.ask(request, version).topics
+
+
+def codes(results: Any) -> list[tuple[str | None, int]]:
+    return [(one.name, one.error_code) for one in results]
