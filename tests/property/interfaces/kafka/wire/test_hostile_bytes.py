@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 import tracemalloc
 from collections.abc import Iterator
 
@@ -16,7 +15,6 @@ from tests.property.interfaces.kafka.wire.kio_codec import kio_bytes, kio_class,
 
 MUTATIONS = 150
 FRAME_BYTES = 1 << 13
-SECONDS_PER_FRAME = 0.5  # a frame of that size takes 2 ms; a slow machine may need longer
 BYTES_PER_BYTE = 80  # the smallest structs have three bytes, as objects about 150
 
 
@@ -85,12 +83,11 @@ def hostile_frames() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=name_of)
-def test_hostile_frames_cost_little_time_and_memory(message: type[Message]) -> None:
+def test_hostile_frames_end_and_cost_little_memory(message: type[Message]) -> None:
     edges = {message.min_version, message.max_version, message.flexible_from or 0}
     for version in edges & set(range(message.min_version, message.max_version + 1)):
         for frame in hostile_frames():
-            seconds, memory = cost(decoder(message, version), frame)
-            assert seconds < SECONDS_PER_FRAME
+            memory = cost(decoder(message, version), frame)
             assert memory < BYTES_PER_BYTE * FRAME_BYTES
 
 
@@ -104,20 +101,17 @@ def test_a_frame_full_of_the_smallest_elements_costs_little(message: type[Messag
         size = len(b"".join(message(**{name: [smallest] * 100}).encode(version))) // 100
         full = message(**{name: [smallest] * (FRAME_BYTES // size)})
         frame = b"".join(full.encode(version))
-        seconds, memory = cost(decoder(message, version), frame)
-        assert seconds < SECONDS_PER_FRAME
+        memory = cost(decoder(message, version), frame)
         assert memory < BYTES_PER_BYTE * len(frame)
 
 
-def cost(decode: Decoder, frame: bytes) -> tuple[float, int]:
-    began = time.perf_counter()
-    settle(decode, frame)
-    seconds = time.perf_counter() - began
-    tracemalloc.start()  # slows down what it watches
+def cost(decode: Decoder, frame: bytes) -> int:
+    """Peak memory; that it takes no longer than it may is the timeout's to say."""
+    tracemalloc.start()
     settle(decode, frame)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return seconds, peak
+    return peak
 
 
 def settle(decode: Decoder, frame: bytes) -> None:
