@@ -92,8 +92,7 @@ class Commits:
         else:
             for partition, end in ends:
                 partition.committed(end)
-        for waiter in answering:
-            waiter.committed(failure)
+        faults = _tell(answering, failure)
         if failure is None:
             for partition, _ in ends:
                 self._watching.advanced(partition)
@@ -101,6 +100,8 @@ class Commits:
             self._ask()
         for call in self._afterwards:
             call()
+        if faults:
+            raise faults[0]
 
     def _rebuild(self, partitions: list[Partition]) -> None:
         doubtful = dict.fromkeys(partitions) | self._touched
@@ -110,6 +111,17 @@ class Commits:
                 self._partitions.recover(partition)
             except StorageFailed as failure:
                 partition.broken = failure
+
+
+def _tell(waiters: list[CommitWaiter], failure: StorageFailed | None) -> list[Exception]:
+    """Tells everybody, whatever one of them raises; that is for the loop's log, at the end."""
+    faults: list[Exception] = []
+    for waiter in waiters:
+        try:
+            waiter.committed(failure)
+        except Exception as fault:
+            faults.append(fault)
+    return faults
 
 
 class _CallbackWaiter:

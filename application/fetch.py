@@ -16,7 +16,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import LEADER_EPOCH, Partition
-from domain.topics.topic import NO_TOPIC_ID, Topic
+from domain.topics.topic import Topic
 
 NO_LEADER_EPOCH = -1
 
@@ -37,13 +37,14 @@ class FetchItem:
 
     def __init__(
         self,
-        topic_name: str,
+        topic_name: str | None,
         topic_id: bytes,
         index: int,
         offset: int,
         max_bytes: int,
         leader_epoch: int,
     ) -> None:
+        #: None where the client names topics by id.
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.index = index
@@ -56,8 +57,7 @@ class FetchItem:
 
     @property
     def key(self) -> tuple[object, int]:
-        """By id where the client names topics by id, by name where it does not."""
-        return (self.topic_name or self.topic_id, self.index)
+        return (self.topic_id if self.topic_name is None else self.topic_name, self.index)
 
 
 class FetchedPartition:
@@ -189,7 +189,7 @@ class FetchService:
         return partition
 
     def _topic(self, item: FetchItem) -> Topic:
-        if item.topic_id != NO_TOPIC_ID:
+        if item.topic_name is None:
             topic = self._catalog.topic_by_id(item.topic_id)
             if topic is None:
                 raise UnknownTopicId("There is no topic with that id")

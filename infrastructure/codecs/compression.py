@@ -72,6 +72,10 @@ class BatchCompression:
         raise ValueError(f"There is no compression codec {codec}.")
 
 
+#: The codec's only word for it; everything else it says means that the data is wrong.
+_BUFFER_TOO_SMALL = "failed to write whole buffer"
+
+
 def _cramjam() -> ModuleType:
     import cramjam
 
@@ -107,18 +111,14 @@ def _gunzip(data: Buffer, max_bytes: int) -> bytes:
 
 
 def _grow(decompress_into: Callable[[Any, bytearray], int], data: Buffer, max_bytes: int) -> bytes:
-    """Decompresses into a buffer that doubles for as long as the codec is not content.
-
-    The codec does not say in a dependable way whether data is wrong or the buffer too small; wrong
-    data costs as much as the largest batch would, and no more.
-    """
+    """Decompresses into a buffer that doubles for as long as it is too small."""
     size = min(max(len(data) * _FIRST_GUESS_RATIO, _SMALLEST_GUESS_BYTES), max_bytes)
     while True:
         buffer = bytearray(size)
         try:
             length = decompress_into(data, buffer)
         except _cramjam().DecompressionError as error:
-            if size >= max_bytes:
+            if size >= max_bytes or str(error) != _BUFFER_TOO_SMALL:
                 raise CorruptMessage(
                     f"The batch is not valid, or larger than {max_bytes} bytes: {error}"
                 ) from error

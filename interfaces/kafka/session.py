@@ -277,7 +277,8 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def mid_frame(self) -> bool:
-        return self._connection.mid_frame
+        """The client owes the rest of a request; not where the broker makes it wait for memory."""
+        return self._connection.mid_frame and not self._connection.needs_bytes
 
     def drain(self) -> None:
         """Answers what runs, begins nothing more, and ends."""

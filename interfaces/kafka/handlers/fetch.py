@@ -30,13 +30,14 @@ READ_COMMITTED = 1
 def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
     broker = call.broker
     call.topics = len(request.topics)
+    by_id = call.version >= FIRST_WITH_TOPIC_IDS
     try:
         context = broker.fetch_sessions.begin(
             request.session_id,
             request.session_epoch,
-            _items(request),
-            _forgotten(request),
-            call.version >= FIRST_WITH_TOPIC_IDS,
+            _items(request, by_id),
+            _forgotten(request, by_id),
+            by_id,
         )
     except BrokerError as refused:
         return FetchResponse(error_code=call.code(refused))
@@ -56,10 +57,10 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
     return _response(fetched, context, read_committed, call)
 
 
-def _items(request: FetchRequest) -> list[FetchItem]:
+def _items(request: FetchRequest, by_id: bool) -> list[FetchItem]:
     return [
         FetchItem(
-            topic.topic,
+            None if by_id else topic.topic,
             topic.topic_id,
             wanted.partition,
             wanted.fetch_offset,
@@ -71,9 +72,9 @@ def _items(request: FetchRequest) -> list[FetchItem]:
     ]
 
 
-def _forgotten(request: FetchRequest) -> list[ItemKey]:
+def _forgotten(request: FetchRequest, by_id: bool) -> list[ItemKey]:
     return [
-        (topic.topic or topic.topic_id, index)
+        (topic.topic_id if by_id else topic.topic, index)
         for topic in request.forgotten_topics_data
         for index in topic.partitions
     ]
@@ -89,7 +90,7 @@ def _response(
         topic = (item.topic_name, item.topic_id)
         if topic != last_topic:
             last_topic = topic
-            answer = FetchableTopicResponse(topic=item.topic_name, topic_id=item.topic_id)
+            answer = FetchableTopicResponse(topic=item.topic_name or "", topic_id=item.topic_id)
             response.responses.append(answer)
         answer.partitions.append(_partition(one, read_committed, call))
     return response
@@ -111,10 +112,10 @@ def failed(request: FetchRequest, call: Call, code: int) -> FetchResponse:
     """Below version 7 there is no error of the whole answer: every partition says it."""
     response = FetchResponse(error_code=code)
     if call.version < 7:
-        for item in _items(request):
+        for item in _items(request, by_id=False):
             response.responses.append(
                 FetchableTopicResponse(
-                    topic=item.topic_name,
+                    topic=item.topic_name or "",
                     partitions=[
                         PartitionData(
                             partition_index=item.index,

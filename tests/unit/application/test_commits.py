@@ -263,3 +263,17 @@ def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -
     duplicate = again.append(record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0))
     assert isinstance(duplicate, Appended)
     assert duplicate.duplicate
+
+
+def test_a_waiter_that_raises_keeps_nobody_else_from_being_told(fake: FakeBroker) -> None:
+    def fails(failure: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    seen: list[object] = []
+    fake.append(record_batch(["a"]))
+    fake.broker.commits.when_committed(fails)
+    fake.broker.commits.when_committed(seen.append)
+    with pytest.raises(RuntimeError):
+        fake.run()
+    assert seen == [None]
+    assert fake.appended(record_batch(["b"])).base_offset == 1

@@ -28,7 +28,7 @@ def item(
     name: str = "t",
     topic_id: bytes = NO_ID,
 ) -> FetchItem:
-    return FetchItem(name, topic_id, index, offset, max_bytes, epoch)
+    return FetchItem(name or None, topic_id, index, offset, max_bytes, epoch)
 
 
 def query(
