@@ -95,7 +95,10 @@ class Commits:
         faults = _tell(answering, failure)
         if failure is None:
             for partition, _ in ends:
-                self._watching.advanced(partition)
+                try:
+                    self._watching.advanced(partition)
+                except Exception as fault:
+                    faults.append(fault)
         if self._waiters or self._touched:
             self._ask()
         for call in self._afterwards:

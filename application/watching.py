@@ -37,9 +37,16 @@ class Watching:
 
     def advanced(self, partition: Partition) -> None:
         watchers = self._watchers.get(partition)
-        if watchers is not None:
-            for watcher in list(watchers):
+        if watchers is None:
+            return
+        faults: list[Exception] = []
+        for watcher in list(watchers):
+            try:
                 watcher.advanced(partition)
+            except Exception as fault:  # its own: the others look again all the same
+                faults.append(fault)
+        if faults:
+            raise faults[0]
 
     def release_all(self) -> list[Watcher]:
         """Everybody who waits, once: the broker is stopping."""

@@ -23,5 +23,11 @@ class Outbox:
 
     def flush(self) -> None:
         senders, self._senders = self._senders, {}
+        faults: list[Exception] = []
         for sender in senders:
-            sender.flush()
+            try:
+                sender.flush()
+            except Exception as fault:  # its own: the answers of the others leave all the same
+                faults.append(fault)
+        if faults:
+            raise faults[0]

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from application.fetch import FetchedPartition, FetchItem, FetchQuery, WaitingFetch
+from application.watching import Watching
 from domain.errors import BrokerError, OffsetOutOfRange, StorageFailed
-from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Appended
+from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Appended, Partition
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -101,6 +102,23 @@ def test_waiting_fetches_look_again_after_the_commit_and_not_before(fake: FakeBr
     fake.commit.let_go()
     assert len(got) == 1
     assert got[0][0].high_watermark == 1
+
+
+def test_a_watcher_that_fails_keeps_nobody_else_from_looking_again(fake: FakeBroker) -> None:
+    class Broken:
+        def advanced(self, partition: Partition) -> None:
+            raise RuntimeError("nobody foresaw this")
+
+    afterwards: list[str] = []
+    fake.broker.commits.after_each(lambda: afterwards.append("flushed"))
+    watching: Watching = fake.container.watching()
+    watching.watch([fake.partition(index=1)], Broken())
+    got = wait(fake)
+    stage(fake, record_batch(["b"]), index=1)
+    _, waiter = stage(fake, record_batch(["a"]))
+    with pytest.raises(RuntimeError, match="nobody foresaw this"):
+        fake.run()
+    assert (waiter.outcomes, len(got), afterwards) == ([None], 1, ["flushed"])
 
 
 # ---- failures

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from application.watching import Watching
 from domain.configs.topic import TopicConfig
 from domain.partitions.partition import Partition
@@ -54,6 +56,21 @@ def test_a_watcher_may_stop_while_it_is_told() -> None:
     watching.advanced(a)
     watching.advanced(a)
     assert [one.partitions for one in watchers] == [[a], [a]]
+
+
+def test_a_watcher_that_fails_keeps_nobody_else_from_hearing() -> None:
+    watching, (a,) = Watching(), partitions(1)
+
+    class Broken(Seen):
+        def advanced(self, partition: Partition) -> None:
+            raise RuntimeError("nobody foresaw this")
+
+    seen = Seen()
+    watching.watch([a], Broken())
+    watching.watch([a], seen)
+    with pytest.raises(RuntimeError, match="nobody foresaw this"):
+        watching.advanced(a)
+    assert seen.partitions == [a]
 
 
 def test_everybody_who_waits_is_found_once() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from interfaces.kafka.outbox import Outbox
 from tests.fakes.clock import FakeClock
 from tests.fakes.in_process import InProcessBroker
@@ -41,6 +43,22 @@ def test_who_asks_while_being_flushed_has_its_turn_in_the_next_pass() -> None:
     assert sender.flushed == 1
     scheduler.run()
     assert sender.flushed == 3
+
+
+def test_who_cannot_be_flushed_keeps_nobody_else_from_it() -> None:
+    scheduler = FakeScheduler(FakeClock())
+    outbox = Outbox(scheduler)
+
+    class Broken(Sender):
+        def flush(self) -> None:
+            raise RuntimeError("nobody foresaw this")
+
+    sender = Sender()
+    outbox.add(Broken())
+    outbox.add(sender)
+    with pytest.raises(RuntimeError, match="nobody foresaw this"):
+        scheduler.run()
+    assert sender.flushed == 1
 
 
 def test_the_answers_of_a_commit_leave_with_it_and_not_a_pass_later() -> None:
