@@ -77,8 +77,14 @@ class Dispatch:
             raise
         except Exception as error:
             self.log_failure(call, error)
-            call.note_code(UNKNOWN_SERVER_ERROR)
+            self._respond_with_failure(request, call, route)
+
+    def _respond_with_failure(self, request: Request, call: Call, route: Route) -> None:
+        call.note_code(UNKNOWN_SERVER_ERROR)
+        try:
             call.respond(route.failed(request, call, UNKNOWN_SERVER_ERROR))
+        except Exception as error:
+            raise CloseConnection("its answer could not be made") from error
 
     def _unknown_api_versions(
         self, key: int, version: int, correlation_id: int, peer: Peer

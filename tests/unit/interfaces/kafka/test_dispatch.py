@@ -102,3 +102,21 @@ def test_an_answer_that_cannot_be_made_closes_its_connection(
     assert client.closed
     assert len(other.answers()) == 1
     assert len(kafka.events.of("a request failed")) == 1
+
+
+def test_a_failure_that_cannot_be_answered_either_closes_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kafka = FakeKafka()
+    client = kafka.client()
+    route = kafka.shared.dispatch._routes.find(60, 1)
+    assert route is not None
+
+    def broken(response: object) -> list[bytes | memoryview]:
+        raise RuntimeError("cannot be encoded")
+
+    monkeypatch.setattr(route, "encode", broken)
+    client.send(REQUESTS["describe_cluster"](1), 1)
+    kafka.run()
+    assert client.closed
+    assert len(kafka.events.of("a request failed")) == 1
