@@ -15,6 +15,7 @@ id, largest timestamp so far -> last offset), `rows` (table NUL key -> value). S
 
 from __future__ import annotations
 
+import mmap
 import os
 import uuid
 from pathlib import Path
@@ -34,6 +35,9 @@ Flush = Literal["commit", "interval", "os"]
 #: Only address space: the file grows with what it holds.
 MAP_SIZE_BYTES = 2 << 40
 _SMALLEST_MAP_BYTES = 1 << 30
+_SMALLEST_GROWTH_BYTES = 1 << 20
+#: Of the address space, when a map grows: the broker has to live as well.
+_LEFT_FOR_OTHERS_BYTES = 64 << 20
 
 #: Raised when an older Ottla could not read what this one writes.
 FORMAT = 1
@@ -175,9 +179,18 @@ class LmdbEnvironment:
         return (self.env.info()["last_pgno"] + 1) * self.env.stat()["psize"]
 
     def grow(self, at_least_bytes: int = 0) -> None:
-        """Needs a moment without a write transaction; no read transaction outlives its call."""
-        self.map_size_bytes = max(2 * self.map_size_bytes, self.map_size_bytes + 2 * at_least_bytes)
-        self.env.set_mapsize(self.map_size_bytes)
+        """Needs a moment without a write transaction; no read transaction outlives its call.
+
+        Where the system gives no more address space, the map stays as it is: LMDB gives up the old
+        one before it asks for the new one, and an environment without a map is closed for good.
+        """
+        more_bytes = max(self.map_size_bytes, 2 * at_least_bytes)
+        while not _there_is_room_for(more_bytes + _LEFT_FOR_OTHERS_BYTES):
+            more_bytes //= 2
+            if more_bytes < max(at_least_bytes, _SMALLEST_GROWTH_BYTES):
+                return
+        self.env.set_mapsize(self.map_size_bytes + more_bytes)
+        self.map_size_bytes += more_bytes
 
     def grow_in_time(self) -> None:
         """Where the map is not vast from the start: before it is full, not after."""
@@ -190,3 +203,11 @@ class LmdbEnvironment:
     def close(self) -> None:
         self.env.close()
         self._lock.release()
+
+
+def _there_is_room_for(size_bytes: int) -> bool:
+    try:
+        mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +80,53 @@ def test_a_map_that_fills_up_within_one_pass_grows_until_the_pass_fits(store: St
             break
 
     assert store.count() == 100
+
+
+def test_where_there_is_no_more_address_space_the_store_is_full_and_goes_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LMDB would give up the map it has before it asks for the larger one."""
+    reserve = mmap.mmap
+
+    def at_most_8_mib_more(descriptor: int, size_bytes: int, **how: int) -> mmap.mmap:
+        if size_bytes > 72 << 20:  # 64 MiB are left for others
+            raise OSError(errno.ENOMEM, "no more address space")
+        return reserve(descriptor, size_bytes, **how)
+
+    monkeypatch.setattr(mmap, "mmap", at_most_8_mib_more)
+    full = "The store could not stage: its map is full"
+    assert store.append(0, 20 << 20) == full
+    assert store.append(0, 20 << 20) == full
+    assert store.append(0, 5 << 20) == full
+    assert store.append(0, 5 << 20) is None
+    assert store.count() == 1
+
+    monkeypatch.undo()
+    assert store.append(1, 20 << 20) == full
+    assert store.append(1, 20 << 20) is None
+
+
+def test_the_system_may_give_no_more_address_space(tmp_path: Path) -> None:
+    """For real, in a process of its own: the store is full, and still there to be read."""
+    done = subprocess.run(
+        [sys.executable, "-c", _UNTIL_FULL, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["full", "readable"], done.stderr
+
+
+_UNTIL_FULL = """
+import resource, sys
+from pathlib import Path
+from tests.unit.infrastructure.storage.lmdb.test_write_pass import Store
+
+store = Store(Path(sys.argv[1]), 1 << 20)
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + (160 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+outcomes = [store.append(offset, 100_000) for offset in range(1600)]
+print("full" if outcomes[-1] == "The store could not stage: its map is full" else outcomes[-1])
+print("readable" if store.count() == outcomes.count(None) >= 200 else outcomes)
+"""
 
 
 def test_freed_pages_are_used_again(store: Store) -> None:
