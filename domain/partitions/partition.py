@@ -170,9 +170,10 @@ class Partition:
         if batch.max_timestamp > self.max_timestamp:
             self.max_timestamp = batch.max_timestamp
             self.max_timestamp_offset = last_offset
-            if self._bytes_since_index >= INDEX_INTERVAL_BYTES:
-                indexed_timestamp = batch.max_timestamp
-                self._bytes_since_index = 0
+        # Also where timestamps do not rise: the entry moves on, and no search reads all that again.
+        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and self.max_timestamp >= 0:
+            indexed_timestamp = self.max_timestamp
+            self._bytes_since_index = 0
         if batch.producer_id >= 0:
             self.producers.record(batch)
         return Appended(base_offset, last_offset, log_append_time, indexed_timestamp, False)

@@ -13,7 +13,7 @@ from application.list_offsets import (
 from domain.errors import UnsupportedVersion
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, FlakyLogStore
 
 NOTHING = (-1, -1, -1)
 
@@ -105,6 +105,27 @@ def test_the_largest_time_leads_to_the_first_record_that_has_it(
     fake.appended(at(5, 90, 90, codec=codec))
     fake.appended(at(90, 20))
     assert find(fake, MAX_TIMESTAMP) == (3, TIMESTAMP + 90, 0)
+
+
+def test_a_long_stretch_of_older_times_is_not_read_again(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when old data is brought into a log that has newer data already."""
+    fake.appended(at(0))
+    fake.appended(at(10))
+    for _ in range(60):
+        fake.appended(record_batch(["x" * 8192], timestamp=TIMESTAMP - 1000))
+    fake.appended(at(20))
+    asked: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        asked.append(offset)
+        return headers(log, partition_id, offset, limit)
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    assert find(fake, TIMESTAMP + 15) == (62, TIMESTAMP + 20, 0)
+    assert min(asked) > 50
 
 
 def test_a_time_is_found_through_the_index_of_a_long_log(fake: FakeBroker) -> None:

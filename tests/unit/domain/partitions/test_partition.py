@@ -228,12 +228,20 @@ def test_the_first_timestamp_gets_an_index_entry_and_then_one_each_so_many_bytes
     assert [entry - NOW_MS for entry in entries if entry >= 0] == [0, 4, 8]
 
 
-def test_a_timestamp_that_is_not_larger_gets_no_index_entry() -> None:
+def test_where_timestamps_do_not_rise_the_entry_of_the_largest_moves_on() -> None:
     partition = new_partition()
-    big = "x" * (2 * INDEX_INTERVAL_BYTES)
-    append(partition, record_batch([big], timestamp=NOW_MS))
-    assert append(partition, record_batch([big], timestamp=NOW_MS)).indexed_timestamp == -1
-    assert append(partition, record_batch([big], timestamp=NOW_MS + 1)).indexed_timestamp > 0
+    big = "x" * INDEX_INTERVAL_BYTES
+    entries = [
+        append(partition, record_batch([big], timestamp=NOW_MS + after)).indexed_timestamp
+        for after in (0, 0, 5, 1, 2)
+    ]
+    assert [entry - NOW_MS for entry in entries] == [0, 0, 5, 5, 5]
+
+
+def test_without_timestamps_there_are_no_entries() -> None:
+    partition = new_partition()
+    big = "x" * INDEX_INTERVAL_BYTES
+    assert append(partition, record_batch([big], timestamp=-1)).indexed_timestamp == -1
 
 
 # ---- starting again
