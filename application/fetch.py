@@ -19,6 +19,7 @@ from domain.partitions.partition import LEADER_EPOCH, Partition
 from domain.topics.topic import Topic
 
 NO_LEADER_EPOCH = -1
+NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 
 class FetchItem:
@@ -132,7 +133,7 @@ class FetchService:
             or not query.items
             or self._draining
             or len(self._watching) >= self._max_waiting
-            or any(one.error is not None for one in fetched)
+            or _is_urgent(fetched)
         ):
             return fetched
         return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
@@ -205,6 +206,16 @@ class FetchService:
         for watcher in self._watching.release_all():
             assert isinstance(watcher, WaitingFetch)
             watcher.finish()
+
+
+def _is_urgent(fetched: list[FetchedPartition]) -> bool:
+    """Whether there is an error that shall not wait: any but of partitions that are not there.
+
+    A client keeps asking for such a one until it has new metadata: answered at once each time, it
+    would ask as fast as it can.
+    """
+    errors = [one.error for one in fetched if one.error is not None]
+    return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
 
 
 class WaitingFetch(Pending[list[FetchedPartition]]):

@@ -287,6 +287,21 @@ def test_a_topic_that_is_deleted_ends_the_waiting(fake: FakeBroker) -> None:
     assert fetch.errors() == [UnknownTopicOrPartition]
 
 
+def test_a_partition_that_is_not_there_does_not_hurry_the_others(fake: FakeBroker) -> None:
+    missing = (item(name="unknown"), item(9), item(name="", topic_id=b"\7" * 16))
+    for one in missing:
+        assert Fetch(fake, query(one, item(), wait_ms=500)).waits
+    assert not Fetch(fake, query(*missing, wait_ms=500)).waits
+    fetch = Fetch(fake, query(*missing, item(), wait_ms=500))
+    fake.scheduler.advance(500)
+    unknown = UnknownTopicOrPartition
+    assert fetch.errors() == [unknown, unknown, UnknownTopicId, None]
+
+
+def test_any_other_error_is_told_at_once(fake: FakeBroker) -> None:
+    assert not Fetch(fake, query(item(1, offset=9), item(name="unknown"), item())).waits
+
+
 def test_an_abandoned_fetch_leaves_nothing_behind(fake: FakeBroker) -> None:
     fetch = Fetch(fake, query(item(), wait_ms=500))
     assert fetch.pending is not None
