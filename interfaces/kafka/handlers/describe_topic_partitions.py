@@ -37,14 +37,14 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
     for name in names:
         if cursor is not None and name < cursor.topic_name:
             continue
-        topic = catalog.topic(name)
-        if topic is None:
-            response.topics.append(_unknown(name, call))
-            continue
         first = cursor.partition_index if cursor is not None and name == cursor.topic_name else 0
         if room <= 0:
             response.next_cursor = Cursor(topic_name=name, partition_index=first)
             break
+        topic = catalog.topic(name)
+        if topic is None:
+            response.topics.append(_unknown(name, call))
+            continue
         end = min(len(topic.partition_ids), first + room)
         response.topics.append(_topic(topic, first, end, call))
         room -= max(end - first, 0)

@@ -80,6 +80,12 @@ def test_all_pages_together_are_everything_once(client: FakeClient, limit: int) 
     assert seen == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("b", 2)]
 
 
+def test_a_full_page_tells_of_no_unknown_topic_either(client: FakeClient) -> None:
+    assert ask(client, "a", "aa", limit=3) == ([("a", 0, [0, 1]), ("aa", 3, [])], None)
+    assert ask(client, "a", "aa", limit=2) == ([("a", 0, [0, 1])], ("aa", 0))
+    assert ask(client, "a", "aa", limit=2, cursor=("aa", 0)) == ([("aa", 3, [])], None)
+
+
 def test_the_broker_has_a_limit_of_its_own() -> None:
     kafka = FakeKafka(max_request_partition_size_limit="2")
     kafka.topic("a", 3)
