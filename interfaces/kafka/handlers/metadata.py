@@ -79,7 +79,10 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
     if call.version < FIRST_BY_ID:
         error = InvalidRequest(f"Topic ids are not supported in version {call.version}")
         return [UnknownTopic(t.name or "", t.topic_id, error) for t in request.topics or ()]
-    return [call.broker.metadata.topic_by_id(topic.topic_id) for topic in request.topics or ()]
+    wanted = dict.fromkeys(topic.topic_id for topic in request.topics or ())
+    if len(wanted) > 1:
+        wanted.pop(NO_TOPIC_ID, None)  # beside ids, names are not looked at
+    return [call.broker.metadata.topic_by_id(topic_id) for topic_id in wanted]
 
 
 def _response(topics: list[Described], request: MetadataRequest, call: Call) -> MetadataResponse:

@@ -96,6 +96,15 @@ def test_before_that_an_id_or_a_null_name_is_an_invalid_request(
     assert found(response) == [(name or "", 42, 0)]
 
 
+def test_beside_ids_names_are_not_looked_at_and_an_id_is_answered_once(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    by_id = MetadataRequestTopic(name=None, topic_id=topic(kafka, "u").topic_id)
+    by_name = MetadataRequestTopic(name="t")
+    response = client.ask(MetadataRequest(topics=[by_name, by_id, by_id]), 12)
+    assert [one.name for one in response.topics] == ["u"]
+
+
 # ---- auto-creation
 
 
