@@ -231,3 +231,7 @@ def test_a_topic_is_not_made_while_one_of_that_name_is_being_deleted(fake: FakeB
     fake.run()
     assert isinstance(answers[0][0], TopicAlreadyExists)
     assert isinstance(create(fake, NewTopic("t"))[0], Topic)
+
+
+def test_the_name_of_kafkas_own_log_is_refused(fake: FakeBroker) -> None:
+    assert isinstance(refusal(fake, NewTopic("__cluster_metadata", 1)), InvalidRequest)
