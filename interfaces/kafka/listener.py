@@ -76,6 +76,8 @@ class Shared:
     def add(self, session: Session) -> None:
         self.sessions[session] = None
         self.connections.add(session.address)
+        if self._empty is not None:
+            session.drain()
 
     def remove(self, session: Session) -> None:
         del self.sessions[session]

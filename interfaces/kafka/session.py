@@ -60,7 +60,11 @@ class Session(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        host, port = transport.get_extra_info("peername")[:2]
+        peername = transport.get_extra_info("peername")
+        if peername is None:  # gone before it was accepted
+            self._refuse()
+            return
+        host, port = peername[:2]
         self.address = plain_address(host)
         self._client.peer = f"{self.address}:{port}"
         refusal = self._shared.connections.refusal(self.address)
@@ -68,9 +72,7 @@ class Session(asyncio.BufferedProtocol):
             self._shared.events.warning(
                 "a connection was refused", peer=self._client.peer, why=refusal
             )
-            self._closing = True
-            self._transport.abort()
-            self._transport = None
+            self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
         host, port = self._shared.advertised(self._client.listener, transport)
@@ -84,6 +86,12 @@ class Session(asyncio.BufferedProtocol):
             self.close,
         )
         self._shared.add(self)
+
+    def _refuse(self) -> None:
+        transport, self._transport = self._transport, None
+        self._closing = True
+        if transport is not None:
+            transport.abort()
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._closing:

@@ -14,7 +14,7 @@ class FakeTransport(asyncio.Transport):
     def __init__(
         self,
         scheduler: FakeScheduler,
-        peername: tuple[str, int] = ("192.0.2.7", 40001),
+        peername: tuple[str, int] | None = ("192.0.2.7", 40001),
         sockname: tuple[str, int] = ("192.0.2.1", 9092),
     ) -> None:
         super().__init__({"peername": peername, "sockname": sockname})

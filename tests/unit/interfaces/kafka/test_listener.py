@@ -186,6 +186,25 @@ def test_draining_gives_up_on_a_client_that_does_not_read(kafka: FakeKafka) -> N
     assert client.transport.aborted
 
 
+def test_who_comes_while_the_broker_drains_is_sent_away(kafka: FakeKafka) -> None:
+    waiting = kafka.client()
+    kafka.commit.hold()
+    topic = CreatableTopic(name="new", num_partitions=1, replication_factor=1)
+    waiting.send(CreateTopicsRequest(topics=[topic]), 7)
+    kafka.run()
+
+    async def drain() -> None:
+        draining = asyncio.ensure_future(kafka.shared.drain(5))
+        await asyncio.sleep(0)
+        assert kafka.client().closed
+        kafka.commit.let_go()
+        await finish(kafka, draining)
+        assert draining.result()
+
+    asyncio.run(drain())
+    assert len(waiting.answers()) == 1
+
+
 # ---- real sockets
 
 

@@ -6,11 +6,13 @@ import struct
 
 import pytest
 
+from interfaces.kafka.session import Session
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from tests.fakes.client import FakeClient, FakeKafka, frame, raw_frame
+from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.session_requests import fetch, kinds, metadata, offsets, produce
+from tests.fakes.transport import FakeTransport
 
 
 @pytest.fixture
@@ -233,6 +235,14 @@ def test_one_connection_too_many_is_refused() -> None:
     first.transport.drop()
     kafka.run()
     assert not kafka.client().closed
+
+
+def test_who_is_gone_before_being_accepted_disturbs_nobody(kafka: FakeKafka) -> None:
+    transport = FakeTransport(kafka.scheduler, peername=None)
+    transport.connect(Session(kafka.shared, 7, LISTENER))
+    kafka.run()
+    assert transport.aborted
+    assert kafka.shared.sessions == {}
 
 
 def test_one_connection_too_many_from_an_address_is_refused() -> None:
