@@ -11,14 +11,16 @@ them, are one `unpack_from`; nested structs and arrays are inlined loops; object
 
 What makes it safe: fixed-size reads and `view[pos]` raise where the bytes end; every length is
 compared with what is left before anything is sliced or allocated, an array's by the smallest
-size that its elements can have. So time and memory stay proportional to the bytes received.
+size that its elements can have. So time and memory stay proportional to the bytes received. And
+because an element of two bytes becomes an object of a hundred, and each costs the loop its time, a
+request has no more than MAX_ELEMENTS in all its arrays.
 """
 
 from __future__ import annotations
 
 from struct import calcsize, unpack_from
 from struct import error as StructError
-from typing import Any
+from typing import Any, Final
 
 from interfaces.kafka.wire.fields import FIXED_CODES, FIXED_SIZES, Field
 from interfaces.kafka.wire.primitives import (
@@ -27,8 +29,11 @@ from interfaces.kafka.wire.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
-from interfaces.kafka.wire.schema import Decoder, Message, StructType
+from interfaces.kafka.wire.schema import Decoder, Message, Request, StructType
 from interfaces.kafka.wire.source import Source
+
+#: Of all arrays of one request together. A hundred thousand partitions in one request are many.
+MAX_ELEMENTS: Final = 250_000
 
 
 def compile_decoder(message: type[Message], version: int) -> Decoder:
@@ -61,6 +66,7 @@ class DecoderWriter:
     def __init__(self, version: int, *, flexible: bool) -> None:
         self.version = version
         self.flexible = flexible
+        self.counts_elements = False
         self.codes = ""
         self.targets: list[str] = []
         self.source = Source(
@@ -78,6 +84,9 @@ class DecoderWriter:
         with source.block("def decode(buffer, pos=0):"):
             source.line("view = buffer if type(buffer) is memoryview else memoryview(buffer)")
             source.line("limit = len(view)")
+            self.counts_elements = issubclass(message, Request)
+            if self.counts_elements:
+                source.line(f"room = {MAX_ELEMENTS}")
             with source.block("try:"):
                 made = self.struct(message)
                 self.flush()
@@ -232,6 +241,9 @@ class DecoderWriter:
         element: Field = field.element
         least = max(1, least_size(element, self.version, self.flexible))
         self.refuse_if(f"({count}) * {least} > limit - pos", "more elements than bytes left")
+        if self.counts_elements:
+            source.line(f"room -= ({count})")
+            self.refuse_if("room < 0", f"more than {MAX_ELEMENTS} elements in one request")
         if element.is_number:
             self.array_of_fixed(element, target, count, least)
             return

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from interfaces.kafka.wire.decoding import MAX_ELEMENTS
 from interfaces.kafka.wire.primitives import MalformedRequest
-from interfaces.kafka.wire.schema import Request, Struct, array
+from interfaces.kafka.wire.schema import Request, Response, Struct, array, int8
 from tests.unit.interfaces.kafka.wire.declared import (
     Arrays,
     Evolving,
@@ -101,3 +102,30 @@ def test_an_array_of_structs_without_bytes_cannot_grow_beyond_the_frame() -> Non
 
     with pytest.raises(MalformedRequest, match="more elements"):
         Hollow.decode(0, b"\x7f\xff\xff\xff")
+
+
+def test_the_elements_of_all_arrays_of_a_request_are_counted() -> None:
+    class Inner(Struct):
+        numbers: list[int] = array(int8)
+
+    class Nested(Request):
+        inners: list[Inner] = array(Inner)
+
+    def request(inners: int, numbers: int) -> bytes:
+        inner = numbers.to_bytes(4, "big") + bytes(numbers)
+        return inners.to_bytes(4, "big") + inner * inners
+
+    assert MAX_ELEMENTS == 250_000
+    just_enough, _ = Nested.decode(0, request(2, 124_999))
+    assert [len(inner.numbers) for inner in just_enough.inners] == [124_999] * 2
+    for inners, numbers in ((2, 125_000), (250_001, 0), (1, 250_000)):
+        with pytest.raises(MalformedRequest, match="more than 250000 elements"):
+            Nested.decode(0, request(inners, numbers))
+
+
+def test_the_elements_of_a_response_are_not_counted() -> None:
+    class Long(Response):
+        numbers: list[int] = array(int8)
+
+    long, _ = Long.decode(0, (300_000).to_bytes(4, "big") + bytes(300_000))
+    assert len(long.numbers) == 300_000
