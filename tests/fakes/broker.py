@@ -1,6 +1,7 @@
-"""A broker over the memory engine, with a clock, a loop and a commit that tests move by hand.
+"""Brokers in this process, wired by the container that wires the real one.
 
-It is wired by the container that wires the real one, so nothing here can go its own way.
+InProcessBroker is the real thing over any engine, but for the loop, which is run by hand.
+FakeBroker has the memory engine with a clock, a commit and reads that tests move by hand as well.
 """
 
 from __future__ import annotations
@@ -49,37 +50,27 @@ class FlakyLogStore(MemoryLogStore):
             raise self.failing
 
 
-class FakeBroker:
+class InProcessBroker:
     """`settings` are given by their keys with underscores: num_partitions="3"."""
 
-    def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
+    def __init__(self, storage: str = "memory://", flush: str = "os", **settings: str) -> None:
         self.clock = FakeClock()
         self.scheduler = FakeScheduler(self.clock)
-        self.store = store or MemoryStore()
-        self.commit = FakeCommit(self.store)
-        self.log = FlakyLogStore(self.store)
         self.config = BrokerConfig(
             {name.replace("_", "."): value for name, value in settings.items()}
         )
-        self.container = self._wire()
+        self._storage: Any = StorageContainer(url=storage, flush=flush)
+        self.container: Any = ServicesContainer(
+            config=self.config, scheduler=self.scheduler, storage=self._storage
+        )
+        self._replace()
         self.broker: Broker = self.container.broker()
 
-    def _wire(self) -> Any:
-        info = StorageInfo("memory", None, 0, "none", "a-store", None)
-        state = MemoryStateStore(self.store)
-        storage: Any = StorageContainer(url="memory://", flush="commit")
-        storage.store.override(providers.Object(Storage(self.log, state, self.commit, info)))
-        container: Any = ServicesContainer(
-            config=self.config, scheduler=self.scheduler, storage=storage
-        )
-        container.clock.override(providers.Object(self.clock))
-        return container
+    def _replace(self) -> None:
+        """Where a fake takes the place of something real, before anything is made from it."""
 
-    def restarted(self) -> FakeBroker:
-        """Another broker over what this one has committed."""
-        self.commit.close()
-        given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
-        return FakeBroker(self.store, **given)
+    def close(self) -> None:
+        self._storage.commit().close()
 
     def run(self) -> None:
         self.scheduler.run()
@@ -114,11 +105,30 @@ class FakeBroker:
         """Committed."""
         appended = self.append(batch, name, index)
         assert not isinstance(appended, BrokerError), appended.message
-        self.flush()
+        self.run()
         return appended
 
-    def flush(self) -> None:
-        self.run()
+
+class FakeBroker(InProcessBroker):
+    """It begins empty, or with what is committed in `store`."""
+
+    def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
+        self.store = store or MemoryStore()
+        self.commit = FakeCommit(self.store)
+        self.log = FlakyLogStore(self.store)
+        super().__init__(**settings)
+
+    def _replace(self) -> None:
+        info = StorageInfo("memory", None, 0, "none", "a-store", None)
+        storage = Storage(self.log, MemoryStateStore(self.store), self.commit, info)
+        self._storage.store.override(providers.Object(storage))
+        self.container.clock.override(providers.Object(self.clock))
+
+    def restarted(self) -> FakeBroker:
+        """Another broker over what this one has committed."""
+        self.close()
+        given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
+        return FakeBroker(self.store, **given)
 
     def stored(self, name: str = "t", index: int = 0) -> bytes:
         """The whole committed log of a partition."""

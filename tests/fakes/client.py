@@ -10,12 +10,12 @@ import struct
 from importlib import import_module
 from typing import Any
 
-from interfaces.kafka.apis import BY_KEY
+from application.ports.request_log import RequestLog
 from interfaces.kafka.listener import Advertised, Shared
 from interfaces.kafka.session import Session
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, InProcessBroker
 from tests.fakes.logs import FakeEventLog, FakeRequestLog
 from tests.fakes.transport import FakeTransport
 
@@ -54,8 +54,8 @@ def response_type(request: Request) -> type[Message]:
 
 
 class FakeClient:
-    def __init__(self, kafka: FakeKafka, transport: FakeTransport, session: Session) -> None:
-        self._kafka = kafka
+    def __init__(self, listener: FakeListener, transport: FakeTransport, session: Session) -> None:
+        self._listener = listener
         self.transport = transport
         self.session = session
         self._next_correlation_id = 1
@@ -73,7 +73,7 @@ class FakeClient:
     def ask(self, request: Request, version: int) -> Any:
         """Sends, lets the loop come to rest, and returns the one answer."""
         self.send(request, version)
-        self._kafka.run()
+        self._listener.scheduler.run()
         answers = self.answers()
         assert len(answers) == 1, answers
         return answers[0]
@@ -112,7 +112,7 @@ class FakeClient:
 
     def why_closed(self) -> str:
         connection_id = self.session._client.connection_id
-        lines = self._kafka.events.of("a connection was closed")
+        lines = self._listener.events.of("a connection was closed")
         return "; ".join(
             str(line["why"]) for line in lines if line["connection_id"] == connection_id
         )
@@ -122,17 +122,18 @@ def _expects_nothing(request: Request) -> bool:
     return getattr(request, "acks", None) == 0
 
 
-class FakeKafka(FakeBroker):
-    """The broker with a listener's sessions on top."""
+class FakeListener:
+    """The sessions of one listener."""
 
     def __init__(
-        self, request_log: FakeRequestLog | None = None, *, advertised: Advertised | None = None,
-        **settings: str,
-    ) -> None:  # fmt: skip
-        super().__init__(**settings)
+        self,
+        broker: InProcessBroker,
+        request_log: RequestLog,
+        advertised: Advertised | None = None,
+    ) -> None:
+        self.scheduler = broker.scheduler
         self.events = FakeEventLog()
-        self.request_log = request_log or FakeRequestLog()
-        self.shared = Shared(self.broker, self.scheduler, self.events, self.request_log)
+        self.shared = Shared(broker.broker, self.scheduler, self.events, request_log)
         self.shared.advertise(advertised or Advertised(LISTENER))
 
     def client(self, address: str = "192.0.2.7") -> FakeClient:
@@ -141,5 +142,24 @@ class FakeKafka(FakeBroker):
         transport.connect(session)
         return FakeClient(self, transport, session)
 
-    def served_versions(self, key: int) -> range:
-        return range(BY_KEY[key].first_served, BY_KEY[key].max_version + 1)
+
+class InProcessKafka(InProcessBroker, FakeListener):
+    """The real broker with sessions on top; it logs no requests unless told to."""
+
+    def __init__(
+        self, storage: str = "memory://", request_log: RequestLog | None = None, **settings: str
+    ) -> None:
+        InProcessBroker.__init__(self, storage, **settings)
+        FakeListener.__init__(self, self, request_log or FakeRequestLog())
+
+
+class FakeKafka(FakeBroker, FakeListener):
+    """The fake broker with sessions on top."""
+
+    def __init__(
+        self, request_log: FakeRequestLog | None = None, *, advertised: Advertised | None = None,
+        **settings: str,
+    ) -> None:  # fmt: skip
+        FakeBroker.__init__(self, None, **settings)
+        self.request_log = request_log or FakeRequestLog()
+        FakeListener.__init__(self, self, self.request_log, advertised)

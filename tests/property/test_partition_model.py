@@ -116,7 +116,7 @@ class PartitionMachine(RuleBasedStateMachine):
         self.fake.commit.holding = False
         if fails and self.model.gathering:
             self.fake.commit.fail_next()
-        self.fake.flush()
+        self.fake.run()
         if not fails:
             self.model.durable += self.model.gathering
         self.model.gathering = []
@@ -125,7 +125,7 @@ class PartitionMachine(RuleBasedStateMachine):
     @rule()
     def begin_commit(self) -> None:
         self.fake.commit.hold()
-        self.fake.flush()
+        self.fake.run()
         self.model.under_way, self.model.gathering = self.model.gathering, []
 
     @precondition(lambda self: self.fake.commit.under_way)
@@ -145,7 +145,7 @@ class PartitionMachine(RuleBasedStateMachine):
         if snapshot and not self.fake.commit.under_way:
             self.commit(False)
             self.fake.broker.snapshot_all(lambda failure: None)
-            self.fake.flush()
+            self.fake.run()
         self.fake = self.fake.restarted()
         self.model.under_way, self.model.gathering = [], []
 

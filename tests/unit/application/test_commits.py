@@ -273,7 +273,7 @@ def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -
     fake.appended(record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0))
     fake.partition(index=1)
     fake.broker.snapshot_all(lambda failure: None)
-    fake.flush()
+    fake.run()
     assert len(fake.store.tables["partitions"]) == 1
     again = fake.restarted()
     assert again.partition().bytes_since_snapshot == 0

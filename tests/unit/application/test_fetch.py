@@ -111,7 +111,7 @@ def test_batches_come_from_the_one_that_holds_the_offset(fake: FakeBroker) -> No
 def test_what_is_not_durable_is_not_seen(fake: FakeBroker) -> None:
     fake.commit.hold()
     fake.append(record_batch(["a"]))
-    fake.flush()
+    fake.run()
     fetch = Fetch(fake, query(item(), wait_ms=0))
     assert (fetch.only.records, fetch.only.high_watermark) == (b"", 0)
     fake.commit.let_go()

@@ -142,7 +142,7 @@ def test_a_time_is_found_through_the_index_of_a_long_log(fake: FakeBroker) -> No
 def test_more_headers_than_are_read_at_once_are_searched(fake: FakeBroker) -> None:
     for _ in range(600):
         assert not isinstance(fake.append(at(0)), Exception)
-    fake.flush()
+    fake.run()
     fake.appended(at(9))
     assert find(fake, TIMESTAMP + 9) == (600, TIMESTAMP + 9, 0)
 

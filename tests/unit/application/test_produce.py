@@ -65,7 +65,7 @@ def test_records_are_stored_as_they_came_but_for_their_place(fake: FakeBroker, c
 def test_a_batch_is_not_there_before_its_commit(fake: FakeBroker) -> None:
     assert isinstance(fake.append(record_batch(["a"])), Appended)
     assert fake.stored() == b""
-    fake.flush()
+    fake.run()
     assert fake.stored() != b""
 
 

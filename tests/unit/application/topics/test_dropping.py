@@ -15,7 +15,7 @@ def fake() -> FakeBroker:
     for _ in range(2 * BATCHES_PER_SLICE + 1):
         fake.append(record_batch(["a"]))
     fake.append(record_batch(["a"]), index=1)
-    fake.flush()
+    fake.run()
     fake.broker.snapshot_all(lambda failure: None)
     fake.broker.delete_topics.delete([topic])
     fake.run()

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from interfaces.kafka.outbox import Outbox
+from tests.fakes.client import FakeKafka
 from tests.fakes.clock import FakeClock
-from tests.fakes.in_process import InProcessBroker
-from tests.fakes.requests import create_topic, produce
+from tests.fakes.requests import produce
 from tests.fakes.scheduler import FakeScheduler
 
 
@@ -62,12 +62,11 @@ def test_who_cannot_be_flushed_keeps_nobody_else_from_it() -> None:
 
 
 def test_the_answers_of_a_commit_leave_with_it_and_not_a_pass_later() -> None:
-    broker = InProcessBroker()
-    first, second = broker.connect(), broker.connect()
-    create_topic(broker, first, "t")
-    request = produce("t")
-    first.receive(request)
-    second.receive(request)
-    assert not first.take() and not second.take()
-    broker.scheduler.run_round()
-    assert first.take() and second.take()
+    kafka = FakeKafka()
+    kafka.topic("t")
+    first, second = kafka.client(), kafka.client()
+    first.send(produce(), 9)
+    second.send(produce(), 9)
+    assert not first.answers() and not second.answers()
+    kafka.scheduler.run_pass()
+    assert first.answers() and second.answers()

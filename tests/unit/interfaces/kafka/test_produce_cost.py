@@ -17,13 +17,15 @@ from types import FrameType
 
 import pytest
 
-from tests.fakes.in_process import Client, InProcessBroker
-from tests.fakes.requests import create_topic, produce
+from tests.fakes.client import FakeClient, InProcessKafka, frame
+from tests.fakes.requests import produce
 
 ROOT = Path(__file__).parents[4]
 OURS = tuple(
     f"{ROOT / name}/" for name in ("domain", "application", "infrastructure", "interfaces")
 )
+
+REQUEST = frame(produce("x" * 1000), 9)
 
 #: Until the request waits for the commit; and from there until its answer is with the transport.
 CALLS_IN = 28
@@ -35,21 +37,21 @@ BLOCKS_WAITING = 15
 
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[InProcessBroker]:
-    broker = InProcessBroker(f"lmdb://{tmp_path}")
-    yield broker
-    broker.close()
+def kafka(tmp_path: Path) -> Iterator[InProcessKafka]:
+    kafka = InProcessKafka(f"lmdb://{tmp_path}")
+    kafka.topic("t")
+    yield kafka
+    kafka.close()
 
 
-def ready(broker: InProcessBroker, connections: int) -> list[Client]:
+def ready(kafka: InProcessKafka, connections: int) -> list[FakeClient]:
     """Connections of which each has produced already: what is made once has been made."""
-    clients = [broker.connect() for _ in range(connections)]
-    create_topic(broker, clients[0], "t")
+    clients = [kafka.client() for _ in range(connections)]
     for client in clients:
-        client.receive(produce("t"))
-    broker.end_pass()
+        client.transport.receive(REQUEST)
+    kafka.run()
     for client in clients:
-        assert client.take()
+        assert client.frames()
     return clients
 
 
@@ -70,33 +72,31 @@ def calls(run: Callable[[], None]) -> Counter[str]:
     return counted
 
 
-def test_the_calls_of_one_more_produce_request(broker: InProcessBroker) -> None:
-    request = produce("t")
-
-    def receive(clients: list[Client]) -> None:
+def test_the_calls_of_one_more_produce_request(kafka: InProcessKafka) -> None:
+    def receive(clients: list[FakeClient]) -> None:
         for client in clients:
-            client.receive(request)
+            client.transport.receive(REQUEST)
 
-    clients = ready(broker, 2)
+    clients = ready(kafka, 2)
     into = calls(lambda: receive(clients[:1]))
-    broker.end_pass()
+    kafka.run()
     into = calls(lambda: receive(clients)) - into
-    both = calls(broker.end_pass)
+    both = calls(kafka.run)
     receive(clients[:1])
-    out = both - calls(broker.end_pass)
+    out = both - calls(kafka.run)
     assert into.total() <= CALLS_IN, sorted(into.items())
     assert out.total() <= CALLS_OUT, sorted(out.items())
 
 
-def test_a_pipelined_request_costs_a_connection_less(broker: InProcessBroker) -> None:
-    [client] = ready(broker, 1)
+def test_a_pipelined_request_costs_a_connection_less(kafka: InProcessKafka) -> None:
+    [client] = ready(kafka, 1)
 
     def whole(count: int) -> Callable[[], None]:
-        requests = produce("t") * count
+        requests = REQUEST * count
 
         def run() -> None:
-            client.receive(requests)
-            broker.end_pass()
+            client.transport.receive(requests)
+            kafka.run()
 
         return run
 
@@ -104,33 +104,33 @@ def test_a_pipelined_request_costs_a_connection_less(broker: InProcessBroker) ->
     assert one_more.total() <= CALLS_PIPELINED, sorted(one_more.items())
 
 
-def test_the_objects_of_a_request_that_waits_for_its_commit(broker: InProcessBroker) -> None:
+def test_the_objects_of_a_request_that_waits_for_its_commit(kafka: InProcessKafka) -> None:
     count = 50
-    [client] = ready(broker, 1)
-    requests = produce("t") * count
+    [client] = ready(kafka, 1)
+    requests = REQUEST * count
     gc.collect()
     gc.disable()
     try:
         before = sys.getallocatedblocks()
-        client.receive(requests)
+        client.transport.receive(requests)
         waiting = sys.getallocatedblocks() - before
-        broker.end_pass()
-        client.take()
+        kafka.run()
+        client.frames()
     finally:
         gc.enable()
     assert waiting <= BLOCKS_WAITING * count
 
 
-def test_an_answered_request_leaves_nothing_behind(broker: InProcessBroker) -> None:
-    [client] = ready(broker, 1)
-    requests = produce("t") * 50
+def test_an_answered_request_leaves_nothing_behind(kafka: InProcessKafka) -> None:
+    [client] = ready(kafka, 1)
+    requests = REQUEST * 50
     after = []
     gc.disable()
     try:
         for _ in range(3):
-            client.receive(requests)
-            broker.end_pass()
-            assert client.take()
+            client.transport.receive(requests)
+            kafka.run()
+            assert client.frames()
             after.append(sys.getallocatedblocks())
     finally:
         gc.enable()

@@ -11,7 +11,7 @@ from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.logs import FakeRequestLog
-from tests.fakes.session_requests import fetch, kinds, metadata, offsets, produce
+from tests.fakes.requests import fetch, kinds, metadata, offsets, produce
 from tests.fakes.transport import FakeTransport
 
 

@@ -11,7 +11,7 @@ from interfaces.kafka.wire.messages.produce import (
 )
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeKafka, frame, raw_frame
-from tests.fakes.session_requests import fetch, kinds, offsets, produce
+from tests.fakes.requests import fetch, kinds, offsets, produce
 
 
 @pytest.fixture
