@@ -320,18 +320,9 @@ def refused(broker: Broker) -> bool:
     return False
 
 
-def test_connections_per_address_are_limited(start_broker: StartBroker) -> None:
-    broker = start_broker("--set", "max.connections.per.ip=5")
-    with connections(broker, 5) as clients:
-        for client in clients:
-            client.api_versions()
-        assert refused(broker)
-        clients[0].api_versions()
-    assert accepts_again(broker)
-
-
-def test_connections_in_all_are_limited(start_broker: StartBroker) -> None:
-    broker = start_broker("--set", "max.connections=5")
+@pytest.mark.parametrize("setting", ["max.connections.per.ip", "max.connections"])
+def test_connections_are_limited(start_broker: StartBroker, setting: str) -> None:
+    broker = start_broker("--set", f"{setting}=5")
     with connections(broker, 5) as clients:
         for client in clients:
             client.api_versions()

@@ -83,14 +83,15 @@ class InProcessBroker:
         )
         assert not isinstance(pending, list), [str(one) for one in pending]
         self.run()
-        created = self.broker.catalog.topic(name)
-        assert created is not None
-        return created
+        return self.existing(name)
+
+    def existing(self, name: str = "t") -> Topic:
+        found = self.broker.catalog.topic(name)
+        assert found is not None
+        return found
 
     def partition(self, name: str = "t", index: int = 0) -> Partition:
-        topic = self.broker.catalog.topic(name)
-        assert topic is not None
-        partition = self.broker.catalog.partition(topic, index)
+        partition = self.broker.catalog.partition(self.existing(name), index)
         assert partition is not None
         return partition
 
@@ -132,6 +133,5 @@ class FakeBroker(InProcessBroker):
 
     def stored(self, name: str = "t", index: int = 0) -> bytes:
         """The whole committed log of a partition."""
-        topic = self.broker.catalog.topic(name)
-        assert topic is not None
-        return self.log.read(topic.partition_ids[index], 0, 2**62, 2**62, True)
+        partition_id = self.existing(name).partition_ids[index]
+        return self.log.read(partition_id, 0, 2**62, 2**62, True)

@@ -173,8 +173,7 @@ def test_the_broker_has_a_limit_of_its_own() -> None:
 
 def test_errors_are_told_partition_by_partition(fake: FakeBroker) -> None:
     fill(fake)
-    known = fake.broker.catalog.topic("t")
-    assert known is not None
+    known = fake.existing()
     fetch = Fetch(
         fake,
         query(
@@ -280,8 +279,7 @@ def test_one_append_wakes_all_who_wait_for_it(fake: FakeBroker) -> None:
 
 def test_a_topic_that_is_deleted_ends_the_waiting(fake: FakeBroker) -> None:
     fetch = Fetch(fake, query(item(), min_bytes=MANY))
-    topic = fake.broker.catalog.topic("t")
-    assert topic is not None
+    topic = fake.existing()
     fake.broker.delete_topics.delete([topic])
     fake.run()
     assert fetch.errors() == [UnknownTopicOrPartition]
@@ -338,8 +336,7 @@ def test_a_kept_item_notices_that_its_topic_is_another_one(fake: FakeBroker) -> 
     fill(fake, batches=1)
     kept = item()
     assert Fetch(fake, query(kept)).offsets() == [[0]]
-    topic = fake.broker.catalog.topic("t")
-    assert topic is not None
+    topic = fake.existing()
     fake.broker.delete_topics.delete([topic])
     fake.run()
     assert Fetch(fake, query(kept)).errors() == [UnknownTopicOrPartition]
@@ -350,7 +347,6 @@ def test_a_kept_item_notices_that_its_topic_is_another_one(fake: FakeBroker) -> 
 def test_a_kept_item_finds_its_partition_when_the_topic_has_grown(fake: FakeBroker) -> None:
     kept = item(3)
     assert Fetch(fake, query(kept)).errors() == [UnknownTopicOrPartition]
-    topic = fake.broker.catalog.topic("t")
-    assert topic is not None
+    topic = fake.existing()
     fake.broker.catalog.put(topic.grown((77,)))
     assert Fetch(fake, query(kept, wait_ms=0)).errors() == [None]

@@ -6,15 +6,12 @@ from application.metadata import Described, UnknownTopic
 from application.pending import Pending
 from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
 from domain.topics.topic import NO_TOPIC_ID, Topic
+from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
 
 
 def topics(fake: FakeBroker, *names: str, may_create: bool = True) -> list[Described]:
-    found = fake.broker.metadata.topics(list(names), may_create, NO_TOPIC_ID)
-    if not isinstance(found, Pending):
-        return found
-    got: list[list[Described]] = []
-    found.then(got.append)
+    got = answers_of(fake.broker.metadata.topics(list(names), may_create, NO_TOPIC_ID))
     fake.run()
     return got[0]
 
@@ -99,8 +96,7 @@ def test_a_failed_commit_is_told_and_the_next_try_creates_the_topic(fake: FakeBr
 
 
 def test_a_topic_is_found_by_its_id(fake: FakeBroker) -> None:
-    topic = fake.broker.catalog.topic("t")
-    assert topic is not None
+    topic = fake.existing()
     assert fake.broker.metadata.topic_by_id(topic.topic_id) is topic
     unknown = fake.broker.metadata.topic_by_id(b"\7" * 16)
     assert isinstance(unknown, UnknownTopic)

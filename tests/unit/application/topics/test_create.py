@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from application.pending import Pending
 from application.topics.create import Created, NewTopic
 from domain.errors import (
     BrokerError,
@@ -17,18 +16,12 @@ from domain.errors import (
     TopicAlreadyExists,
 )
 from domain.topics.topic import Topic
+from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
 
 
 def ask(fake: FakeBroker, *wanted: NewTopic, validate_only: bool = False) -> list[list[Created]]:
-    """Fills the list as soon as there is an answer."""
-    answers: list[list[Created]] = []
-    created = fake.broker.create_topics.create(list(wanted), validate_only)
-    if isinstance(created, Pending):
-        created.then(answers.append)
-    else:
-        answers.append(created)
-    return answers
+    return answers_of(fake.broker.create_topics.create(list(wanted), validate_only))
 
 
 def create(fake: FakeBroker, *wanted: NewTopic, validate_only: bool = False) -> list[Created]:

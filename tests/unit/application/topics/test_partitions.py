@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from application.pending import Pending
 from application.topics.partitions import Grown, MorePartitions
 from domain.errors import (
     BrokerError,
@@ -14,6 +13,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic
+from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -21,13 +21,7 @@ from tests.fakes.broker import FakeBroker
 def ask(
     fake: FakeBroker, *wanted: MorePartitions, validate_only: bool = False
 ) -> list[list[Grown]]:
-    answers: list[list[Grown]] = []
-    grown = fake.broker.create_partitions.grow(list(wanted), validate_only)
-    if isinstance(grown, Pending):
-        grown.then(answers.append)
-    else:
-        answers.append(grown)
-    return answers
+    return answers_of(fake.broker.create_partitions.grow(list(wanted), validate_only))
 
 
 def grow(
@@ -51,24 +45,20 @@ def fake() -> FakeBroker:
 
 
 def count(fake: FakeBroker) -> int:
-    topic = fake.broker.catalog.topic("t")
-    assert topic is not None
-    return len(topic.partition_ids)
+    return len(fake.existing().partition_ids)
 
 
 def test_new_partitions_come_after_the_old_ones(fake: FakeBroker) -> None:
     fake.appended(record_batch(["a"]), index=1)
-    old = fake.broker.catalog.topic("t")
+    old = fake.existing()
     fake.topic("u", 1)
     grown = grow(fake, 4)
-    assert old is not None
     assert isinstance(grown, Topic)
     assert grown.partition_ids == (*old.partition_ids, 3, 4)
     assert grown.topic_id == old.topic_id
     assert fake.partition(index=1).next_offset == 1
     assert fake.partition(index=3).next_offset == 0
-    again = fake.restarted().broker.catalog.topic("t")
-    assert again is not None
+    again = fake.restarted().existing()
     assert again.partition_ids == grown.partition_ids
 
 

@@ -13,22 +13,6 @@ from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.topic_requests import codes, create, new
 
 
-@pytest.fixture
-def kafka() -> FakeKafka:
-    return FakeKafka(num_partitions="4")
-
-
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
-def topic_id(kafka: FakeKafka, name: str) -> bytes:
-    topic = kafka.broker.catalog.topic(name)
-    assert topic is not None
-    return topic.topic_id
-
-
 def more(name: str, count: int, *brokers: list[int]) -> CreatePartitionsTopic:
     assignments = [CreatePartitionsAssignment(broker_ids=one) for one in brokers] or None
     return CreatePartitionsTopic(name=name, count=count, assignments=assignments)
@@ -68,8 +52,7 @@ def test_each_refusal_to_grow_has_its_code(kafka: FakeKafka, client: FakeClient)
 def test_growing_may_be_validated_only(kafka: FakeKafka, client: FakeClient) -> None:
     create(client, new("t", 1))
     assert codes(grow(client, more("t", 3), only=True)) == [("t", 0)]
-    topic = kafka.broker.catalog.topic("t")
-    assert topic is not None
+    topic = kafka.existing()
     assert len(topic.partition_ids) == 1
 
 

@@ -8,22 +8,6 @@ from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.topic_requests import codes, create, new
 
 
-@pytest.fixture
-def kafka() -> FakeKafka:
-    return FakeKafka(num_partitions="4")
-
-
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
-def topic_id(kafka: FakeKafka, name: str) -> bytes:
-    topic = kafka.broker.catalog.topic(name)
-    assert topic is not None
-    return topic.topic_id
-
-
 @pytest.mark.parametrize("version", range(2, 8))
 def test_a_topic_is_created_and_described(
     kafka: FakeKafka, client: FakeClient, version: int
@@ -31,7 +15,7 @@ def test_a_topic_is_created_and_described(
     wanted = new("t", -1, -1, retention_ms="77")
     (created,) = create(client, wanted, version=version)
     assert (created.name, created.error_code, created.error_message) == ("t", 0, None)
-    assert created.topic_id == (topic_id(kafka, "t") if version >= 7 else bytes(16))
+    assert created.topic_id == (kafka.existing().topic_id if version >= 7 else bytes(16))
     if version < 5:
         return
     assert (created.num_partitions, created.replication_factor) == (4, 1)

@@ -10,22 +10,6 @@ from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.topic_requests import codes, create, new
 
 
-@pytest.fixture
-def kafka() -> FakeKafka:
-    return FakeKafka(num_partitions="4")
-
-
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
-def topic_id(kafka: FakeKafka, name: str) -> bytes:
-    topic = kafka.broker.catalog.topic(name)
-    assert topic is not None
-    return topic.topic_id
-
-
 def delete(client: FakeClient, *names: str, version: int = 5) -> Any:
     if version >= 6:
         return delete_states(client, *(DeleteTopicState(name=name) for name in names))
@@ -39,7 +23,7 @@ def delete_states(client: FakeClient, *states: DeleteTopicState) -> Any:
 @pytest.mark.parametrize("version", range(1, 7))
 def test_topics_are_deleted_by_name(kafka: FakeKafka, client: FakeClient, version: int) -> None:
     create(client, new("t"), new("u"))
-    gone = topic_id(kafka, "t")
+    gone = kafka.existing().topic_id
     results = delete(client, "t", "nope", version=version)
     assert sorted(codes(results)) == [("nope", 3), ("t", 0)]
     assert kafka.broker.catalog.names() == ["u"]
@@ -50,7 +34,7 @@ def test_topics_are_deleted_by_name(kafka: FakeKafka, client: FakeClient, versio
 
 def test_topics_are_deleted_by_id(kafka: FakeKafka, client: FakeClient) -> None:
     create(client, new("t"), new("u"))
-    known, unknown = topic_id(kafka, "t"), b"\7" * 16
+    known, unknown = kafka.existing().topic_id, b"\7" * 16
     states = [DeleteTopicState(name=None, topic_id=one) for one in (known, unknown)]
     results = delete_states(client, *states)
     assert [(r.name, r.topic_id, r.error_code) for r in results] == [
@@ -62,7 +46,7 @@ def test_topics_are_deleted_by_id(kafka: FakeKafka, client: FakeClient) -> None:
 
 def test_a_topic_is_named_either_by_name_or_by_id(kafka: FakeKafka, client: FakeClient) -> None:
     create(client, new("t"))
-    both = DeleteTopicState(name="t", topic_id=topic_id(kafka, "t"))
+    both = DeleteTopicState(name="t", topic_id=kafka.existing().topic_id)
     results = delete_states(client, both, DeleteTopicState(name=None))
     assert [one.error_code for one in results] == [42, 42]
     assert kafka.broker.catalog.names() == ["t"]
@@ -83,7 +67,7 @@ def test_a_topic_named_by_name_and_by_id_is_not_deleted(
 ) -> None:
     create(client, new("t"))
     by_name = DeleteTopicState(name="t")
-    by_id = DeleteTopicState(name=None, topic_id=topic_id(kafka, "t"))
+    by_id = DeleteTopicState(name=None, topic_id=kafka.existing().topic_id)
     for states in ((by_name, by_id), (by_id, by_id)):
         results = delete_states(client, *states)
         assert {one.error_code for one in results} == {42}
@@ -108,10 +92,10 @@ def test_deleting_and_creating_again_is_one_after_the_other(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     create(client, new("t"))
-    old = topic_id(kafka, "t")
+    old = kafka.existing().topic_id
     client.send(DeleteTopicsRequest(topic_names=["t"]), 5)
     client.send(CreateTopicsRequest(topics=[new("t", 2)]), 7)
     kafka.run()
     deleted, created = client.answers()
     assert (deleted.responses[0].error_code, created.topics[0].error_code) == (0, 0)
-    assert topic_id(kafka, "t") != old
+    assert kafka.existing().topic_id != old

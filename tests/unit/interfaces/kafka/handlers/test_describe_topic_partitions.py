@@ -41,11 +41,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
 def test_topics_come_in_the_order_of_their_names(client: FakeClient) -> None:
     everything = ([("a", 0, [0, 1]), ("b", 0, [0, 1, 2])], None)
     assert ask(client, "b", "a", "b") == everything
@@ -111,8 +106,7 @@ def test_unknown_and_illegal_topics_have_their_code(client: FakeClient) -> None:
 def test_one_broker_holds_every_partition(kafka: FakeKafka, client: FakeClient) -> None:
     request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name="a")], cursor=None)
     (topic,) = client.ask(request, 0).topics
-    known = kafka.broker.catalog.topic("a")
-    assert known is not None
+    known = kafka.existing("a")
     assert (topic.topic_id, topic.is_internal) == (known.topic_id, False)
     for partition in topic.partitions:
         assert (partition.leader_id, partition.leader_epoch) == (5, 0)

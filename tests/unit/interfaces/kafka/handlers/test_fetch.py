@@ -61,17 +61,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
-def topic_id(kafka: FakeKafka, name: str = "t") -> bytes:
-    found = kafka.broker.catalog.topic(name)
-    assert found is not None
-    return found.topic_id
-
-
 # ---- answers
 
 
@@ -86,7 +75,7 @@ def test_records_come_as_they_are_stored(kafka: FakeKafka, client: FakeClient) -
 
 
 def test_topics_are_named_by_id_from_version_13_on(kafka: FakeKafka, client: FakeClient) -> None:
-    known = topic_id(kafka)
+    known = kafka.existing().topic_id
     for version in range(13, 19):
         response = client.ask(request(topic(0, name="", topic_id=known)), version)
         assert partitions(response) == [(0, 0, 2, kafka.stored())]
@@ -95,7 +84,7 @@ def test_topics_are_named_by_id_from_version_13_on(kafka: FakeKafka, client: Fak
 
 @pytest.mark.parametrize("version", range(4, 19))
 def test_records_are_never_null(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    by = {"name": "", "topic_id": topic_id(kafka)} if version >= 13 else {}
+    by = {"name": "", "topic_id": kafka.existing().topic_id} if version >= 13 else {}
     wanted = request(topic(1, 7, **by), topic(0, offset=99, **by))  # type: ignore[arg-type]
     response = client.ask(wanted, version)
     assert [(i, c, r) for i, c, _, r in partitions(response)] == [
@@ -225,7 +214,7 @@ def test_a_session_that_changes_to_ids_is_refused_as_a_whole(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     session_id = ask(client, 0, 0, topic(1)).session_id
-    by_id = topic(1, name="", topic_id=topic_id(kafka))
+    by_id = topic(1, name="", topic_id=kafka.existing().topic_id)
     wanted = request(by_id, session_id=session_id, session_epoch=1)
     response = client.ask(wanted, 13)
     assert (response.error_code, response.responses) == (106, [])
@@ -234,7 +223,7 @@ def test_a_session_that_changes_to_ids_is_refused_as_a_whole(
 def test_inside_a_session_an_unknown_id_fails_its_partition_alone(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    known, unknown = topic_id(kafka), b"\7" * 16
+    known, unknown = kafka.existing().topic_id, b"\7" * 16
     topics = [topic(1, name="", topic_id=one) for one in (known, unknown)]
     first = client.ask(request(*topics, session_epoch=0), 16)
     assert (first.error_code, codes(first)) == (0, [(1, 0), (1, 100)])
@@ -247,11 +236,10 @@ def test_inside_a_session_an_unknown_id_fails_its_partition_alone(
 def test_a_topic_that_is_deleted_is_told_inside_its_session(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    by_id = topic(1, name="", topic_id=topic_id(kafka))
+    by_id = topic(1, name="", topic_id=kafka.existing().topic_id)
     session_id = client.ask(request(by_id, session_epoch=0), 16).session_id
     client.send(request(session_id=session_id, session_epoch=1, wait_ms=60_000), 16)
-    deleted = kafka.broker.catalog.topic("t")
-    assert deleted is not None
+    deleted = kafka.existing()
     kafka.broker.delete_topics.delete([deleted])
     kafka.run()
     (response,) = client.answers()

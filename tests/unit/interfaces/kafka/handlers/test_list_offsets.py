@@ -41,11 +41,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
 @pytest.mark.parametrize("version", range(1, 12))
 def test_the_ends_and_times_are_found_in_every_version(client: FakeClient, version: int) -> None:
     assert one(client, version, -1) == (0, 3, -1)

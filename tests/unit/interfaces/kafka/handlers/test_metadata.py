@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from domain.topics.topic import Topic
 from interfaces.kafka.authorized_operations import NOT_ASKED_FOR
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.fakes.client import FakeClient, FakeKafka, raw_frame
@@ -26,17 +25,6 @@ def kafka() -> FakeKafka:
     kafka.topic("t", 3)
     kafka.topic("u", 1)
     return kafka
-
-
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
-def topic(kafka: FakeKafka, name: str) -> Topic:
-    found = kafka.broker.catalog.topic(name)
-    assert found is not None
-    return found
 
 
 # ---- which topics
@@ -68,7 +56,7 @@ def test_in_version_0_null_closes_the_connection(kafka: FakeKafka, client: FakeC
 def test_topics_are_asked_for_by_name(kafka: FakeKafka, client: FakeClient, version: int) -> None:
     response = client.ask(named("u", "t"), version)
     assert found(response) == [("u", 0, 1), ("t", 0, 3)]
-    expected = topic(kafka, "u").topic_id if version >= 10 else bytes(16)
+    expected = kafka.existing("u").topic_id if version >= 10 else bytes(16)
     assert response.topics[0].topic_id == expected
 
 
@@ -76,7 +64,7 @@ def test_topics_are_asked_for_by_name(kafka: FakeKafka, client: FakeClient, vers
 def test_topics_are_asked_for_by_id_from_version_12_on(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    ids = [topic(kafka, "u").topic_id, b"\7" * 16]
+    ids = [kafka.existing("u").topic_id, b"\7" * 16]
     wanted = [MetadataRequestTopic(name=None, topic_id=one) for one in ids]
     response = client.ask(MetadataRequest(topics=wanted), version)
     assert found(response) == [("u", 0, 1), (None, 100, 0)]
@@ -99,7 +87,7 @@ def test_before_that_an_id_or_a_null_name_is_an_invalid_request(
 def test_beside_ids_names_are_not_looked_at_and_an_id_is_answered_once(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    by_id = MetadataRequestTopic(name=None, topic_id=topic(kafka, "u").topic_id)
+    by_id = MetadataRequestTopic(name=None, topic_id=kafka.existing("u").topic_id)
     by_name = MetadataRequestTopic(name="t")
     response = client.ask(MetadataRequest(topics=[by_name, by_id, by_id]), 12)
     assert [one.name for one in response.topics] == ["u"]
@@ -113,7 +101,7 @@ def test_a_topic_that_is_asked_for_comes_to_be(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     assert found(client.ask(named("new", "t"), version)) == [("new", 0, 2), ("t", 0, 3)]
-    assert len(topic(kafka, "new").partition_ids) == 2
+    assert len(kafka.existing("new").partition_ids) == 2
 
 
 def test_a_client_may_forbid_it_from_version_4_on(kafka: FakeKafka, client: FakeClient) -> None:

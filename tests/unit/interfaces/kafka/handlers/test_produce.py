@@ -67,11 +67,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
 # ---- what is accepted
 
 
@@ -100,8 +95,7 @@ def test_the_time_of_the_log_is_told(kafka: FakeKafka, client: FakeClient) -> No
 
 
 def test_topics_are_named_by_id_from_version_13_on(kafka: FakeKafka, client: FakeClient) -> None:
-    topic = kafka.broker.catalog.topic("t")
-    assert topic is not None
+    topic = kafka.existing()
     response = client.ask(request({0: record_batch(["a"])}, name="", topic_id=topic.topic_id), 13)
     assert response.responses[0].topic_id == topic.topic_id
     assert answers(response)[0].error_code == 0
@@ -232,8 +226,7 @@ def test_a_transactional_id_is_code_53(client: FakeClient, transactional_id: str
 def test_zstd_needs_version_7(
     kafka: FakeKafka, client: FakeClient, version: int, expected: int
 ) -> None:
-    topic = kafka.broker.catalog.topic("t")
-    assert topic is not None
+    topic = kafka.existing()
     by = {"name": "", "topic_id": topic.topic_id} if version >= 13 else {}
     assert code(client, record_batch(["a"], codec=ZSTD), version, **by) == expected
 

@@ -1,0 +1,17 @@
+"""A broker and one client of it; a file whose tests want topics has a `kafka` of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.client import FakeClient, FakeKafka
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    return FakeKafka(num_partitions="4")
+
+
+@pytest.fixture
+def client(kafka: FakeKafka) -> FakeClient:
+    return kafka.client()
