@@ -26,7 +26,9 @@ MAX_PASSED_OVER = 16
 class FoundOffset:
     __slots__ = ("leader_epoch", "offset", "timestamp")
 
-    def __init__(self, offset: int, timestamp: int = NO_TIMESTAMP, leader_epoch: int = 0) -> None:
+    def __init__(
+        self, offset: int, timestamp: int = NO_TIMESTAMP, leader_epoch: int = LEADER_EPOCH
+    ) -> None:
         self.offset = offset
         self.timestamp = timestamp
         self.leader_epoch = leader_epoch
@@ -43,9 +45,9 @@ class ListOffsetsService:
     def find(self, partition: Partition, timestamp: int, read_committed: bool) -> FoundOffset:
         end = partition.last_stable_offset if read_committed else partition.high_watermark
         if timestamp == LATEST:
-            return FoundOffset(end, leader_epoch=LEADER_EPOCH)
+            return FoundOffset(end)
         if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return FoundOffset(partition.log_start_offset, leader_epoch=LEADER_EPOCH)
+            return FoundOffset(partition.log_start_offset)
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return NOTHING_FOUND
         if timestamp == MAX_TIMESTAMP:

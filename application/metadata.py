@@ -7,7 +7,7 @@ from application.topics.catalog import Catalog
 from application.topics.create import CreateTopicsService
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
-from domain.topics.topic import Topic, check_topic_name
+from domain.topics.topic import NO_TOPIC_ID, Topic, check_topic_name
 
 
 class UnknownTopic:
@@ -34,7 +34,7 @@ class MetadataService:
         return list(self._catalog)
 
     def topics(
-        self, names: list[str], may_create: bool, no_topic_id: bytes
+        self, names: list[str], may_create: bool
     ) -> list[Described] | Pending[list[Described]]:
         """One answer a name, in order; waits for those that are created on the way."""
         names = list(dict.fromkeys(names))
@@ -44,7 +44,7 @@ class MetadataService:
             topic = self._catalog.topic(name)
             if topic is None:
                 missing.append(len(found))
-                found.append(UnknownTopic(name, no_topic_id, _why_not(name)))
+                found.append(UnknownTopic(name, NO_TOPIC_ID, why_unknown(name)))
             else:
                 found.append(topic)
         if not missing or not may_create or not self._config.auto_create_topics_enable:
@@ -58,7 +58,8 @@ class MetadataService:
         return topic
 
 
-def _why_not(name: str) -> BrokerError:
+def why_unknown(name: str) -> BrokerError:
+    """A name that no topic has may be one that none can have."""
     try:
         check_topic_name(name)
     except InvalidTopic as illegal:

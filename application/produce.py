@@ -10,6 +10,7 @@ from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
+from domain.configs.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
     BrokerError,
@@ -30,7 +31,7 @@ from domain.messages.batch import (
 from domain.partitions.partition import Appended, Partition
 
 #: `message.timestamp.before.max.ms` as it is by default: no record is too old.
-ANY_AGE = 2**63 - 1
+ANY_AGE = LONG_MAX
 
 
 class ProduceService:

@@ -87,7 +87,7 @@ class CreateTopicsService:
         if validate_only or not staged:
             return results
         pending: Pending[list[Created]] = Pending()
-        self._stage(staged, lambda failure: pending.resolve(_settled(results, failure)))
+        self._stage(staged, lambda failure: pending.resolve(settled(results, failure)))
         return pending
 
     def create_automatically(self, name: str) -> Pending[Created]:
@@ -215,7 +215,8 @@ def check_replicas(replicas: list[int], node_id: int) -> None:
         )
 
 
-def _settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:
+def settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:
+    """The answers once the commit is done: a failure is that of every topic it was to keep."""
     if failure is None:
         return results
     return [failure if isinstance(one, Topic) else one for one in results]

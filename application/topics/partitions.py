@@ -8,7 +8,7 @@ from application.commits import Commits
 from application.pending import Pending
 from application.ports.topic_repository import TopicRepository
 from application.topics.catalog import Catalog
-from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
+from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas, settled
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -62,26 +62,20 @@ class CreatePartitionsService:
         if validate_only or not staged:
             return results
         pending: Pending[list[Grown]] = Pending()
-        self._stage(staged, results, pending.resolve)
+        self._stage(staged, lambda failure: pending.resolve(settled(results, failure)))
         return pending
 
-    def _stage(
-        self, staged: list[Topic], results: list[Grown], then: Callable[[list[Grown]], None]
-    ) -> None:
-        for topic in staged:
+    def _stage(self, topics: list[Topic], then: Callable[[StorageFailed | None], None]) -> None:
+        for topic in topics:
             self._topics.save(topic)
             self._catalog.changing.add(topic.name)
 
         def committed(failure: StorageFailed | None) -> None:
-            for topic in staged:
+            for topic in topics:
                 self._catalog.changing.discard(topic.name)
                 if failure is None:
                     self._catalog.put(topic)
-            then(
-                results
-                if failure is None
-                else [failure if isinstance(one, Topic) else one for one in results]
-            )
+            then(failure)
 
         self._commits.when_committed(committed)
 

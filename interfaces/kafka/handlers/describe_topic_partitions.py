@@ -7,9 +7,10 @@ means the same in the next request. No topics: all of them. At the most
 
 from __future__ import annotations
 
-from domain.errors import BrokerError, InvalidRequest, InvalidTopic, UnknownTopicOrPartition
+from application.metadata import why_unknown
+from domain.errors import BrokerError, InvalidRequest
 from domain.partitions.partition import LEADER_EPOCH
-from domain.topics.topic import Topic, check_topic_name
+from domain.topics.topic import Topic
 from interfaces.kafka.authorized_operations import topic_operations
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
@@ -79,12 +80,7 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
 
 
 def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
-    error: BrokerError = UnknownTopicOrPartition()
-    try:
-        check_topic_name(name)
-    except InvalidTopic as illegal:
-        error = illegal
-    return DescribeTopicPartitionsResponseTopic(error_code=call.code(error), name=name)
+    return DescribeTopicPartitionsResponseTopic(error_code=call.code(why_unknown(name)), name=name)
 
 
 def _refusal(request: DescribeTopicPartitionsRequest, cursor: Cursor) -> BrokerError | None:

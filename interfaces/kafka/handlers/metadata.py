@@ -26,7 +26,6 @@ from interfaces.kafka.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 
-FIRST_WITH_IDS = 10
 FIRST_BY_ID = 12
 
 #: Clients that were told different addresses get different answers; there are few of those.
@@ -47,7 +46,6 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     found = metadata.topics(
         [topic.name for topic in wanted if topic.name is not None],
         request.allow_auto_topic_creation,
-        NO_TOPIC_ID,
     )
     if isinstance(found, Pending):
         call.respond_later(found, lambda topics: _response(topics, request, call))

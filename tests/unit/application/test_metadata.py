@@ -5,13 +5,13 @@ import pytest
 from application.metadata import Described, UnknownTopic
 from application.pending import Pending
 from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
-from domain.topics.topic import NO_TOPIC_ID, Topic
+from domain.topics.topic import Topic
 from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
 
 
 def topics(fake: FakeBroker, *names: str, may_create: bool = True) -> list[Described]:
-    got = answers_of(fake.broker.metadata.topics(list(names), may_create, NO_TOPIC_ID))
+    got = answers_of(fake.broker.metadata.topics(list(names), may_create))
     fake.run()
     return got[0]
 
@@ -41,7 +41,7 @@ def test_a_topic_that_is_not_there_is_created_with_the_brokers_defaults(fake: Fa
 
 def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
     fake.commit.hold()
-    found = fake.broker.metadata.topics(["new"], True, NO_TOPIC_ID)
+    found = fake.broker.metadata.topics(["new"], True)
     assert isinstance(found, Pending)
     fake.run()
     assert not found.resolved
@@ -51,7 +51,7 @@ def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
 
 
 def test_many_who_ask_for_the_same_new_topic_get_the_same_one(fake: FakeBroker) -> None:
-    asked = [fake.broker.metadata.topics(["new"], True, NO_TOPIC_ID) for _ in range(3)]
+    asked = [fake.broker.metadata.topics(["new"], True) for _ in range(3)]
     got: list[list[Described]] = []
     for one in asked:
         assert isinstance(one, Pending)
