@@ -15,6 +15,7 @@ from domain.messages.batch import (
     CODEC_MASK,
     CODEC_ZSTD,
     CONTROL,
+    LENGTH_OVERHEAD_BYTES,
     LOG_APPEND_TIME,
     NO_TIMESTAMP,
     Checksum,
@@ -122,7 +123,7 @@ class Partition:
     def append(self, batch: RecordBatch, now_ms: int, checksum: Checksum) -> Appended:
         """Gives the batch its place, or says where its first try went; raises what it refuses."""
         config = self.config
-        size_bytes = batch.length + 12
+        size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
         if size_bytes > config.max_message_bytes:
             raise MessageTooLarge(
                 f"The record batch size in the append to {self.topic}-{self.index} is {size_bytes} "
@@ -161,7 +162,7 @@ class Partition:
     def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
         base_offset = batch.base_offset
         last_offset = base_offset + batch.last_offset_delta
-        size_bytes = batch.length + 12
+        size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
         indexed_timestamp = NO_TIMESTAMP
         self.next_offset = last_offset + 1
         self.appended_bytes += size_bytes

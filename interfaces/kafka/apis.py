@@ -33,14 +33,18 @@ class Api:
 
     @property
     def title(self) -> str:
-        """The name as Kafka writes it."""
-        return "".join(word.capitalize() for word in self.name.split("_"))
+        return title_of(self.name)
 
     def handler(self) -> ModuleType:
         return import_module(f".handlers.{self.name}", __package__)
 
     def messages(self) -> ModuleType:
         return import_module(f".wire.messages.{self.name}", __package__)
+
+
+def title_of(name: str) -> str:
+    """The name of an API as Kafka writes it."""
+    return "".join(word.capitalize() for word in name.split("_"))
 
 
 APIS: tuple[Api, ...] = (

@@ -11,7 +11,7 @@ from domain.errors import BrokerError
 from interfaces.kafka.error_codes import CODES
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import response_start
-from interfaces.kafka.wire.schema import Response
+from interfaces.kafka.wire.schema import Pieces, Response
 
 if TYPE_CHECKING:
     from application.broker import Broker
@@ -114,7 +114,7 @@ class Call(Reply):
         """Completes the reply; in the order of requests it goes out with the next flush."""
         self.respond_encoded(self.route.encode(response))
 
-    def respond_encoded(self, body: list[bytes | memoryview]) -> None:
+    def respond_encoded(self, body: Pieces) -> None:
         route = self.route
         body_bytes = len(body[0]) if len(body) == 1 else sum(map(len, body))
         start = response_start(self.correlation_id, body_bytes, route.tagged_response)

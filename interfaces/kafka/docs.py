@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from pkgutil import iter_modules
 
-from interfaces.kafka.apis import APIS, Api
+from interfaces.kafka.apis import APIS, Api, title_of
 from interfaces.kafka.wire import messages
 from interfaces.kafka.wire.schema import Message
 
@@ -50,7 +50,7 @@ def _served() -> Iterable[str]:
     yield "| key | API | advertised | served | flexible from | in Kafka 4.2 |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for api in APIS:
-        request = _request(api.name, api.title)
+        request = _request(api.name)
         versions = (
             _span(api.min_version, api.max_version),
             _span(api.first_served, api.max_version),
@@ -65,7 +65,7 @@ def _not_served() -> Iterable[str]:
     yield "| --- | --- | --- | --- |"
     served = {api.name for api in APIS}
     names = [found.name for found in iter_modules(messages.__path__) if found.name not in served]
-    requests = [_request(name, _title(name)) for name in names]
+    requests = [_request(name) for name in names]
     for request in sorted(requests, key=lambda one: one.api_key):
         title = request.__name__.removesuffix("Request")
         versions = _span(request.min_version, request.max_version)
@@ -77,14 +77,10 @@ def _card(api: Api) -> Iterable[str]:
     yield f"### {api.title}\n\n```text\n{card}\n```\n"
 
 
-def _request(name: str, title: str) -> type[Message]:
+def _request(name: str) -> type[Message]:
     module = import_module(f".{name}", messages.__name__)
-    request: type[Message] = getattr(module, f"{title}Request")
+    request: type[Message] = getattr(module, f"{title_of(name)}Request")
     return request
-
-
-def _title(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))
 
 
 def _flexible(request: type[Message]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from interfaces.kafka.apis import BY_KEY, Api
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.headers import API_VERSIONS
-from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
+from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
 PRODUCE = 0
 FETCH = 1
@@ -39,13 +39,13 @@ class Route:
         self.api = api
         self.version = version
         self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(request, version)
-        self.encode: Callable[[Response], list[bytes | memoryview]] = encoder(response, version)
+        self.encode: Callable[[Response], Pieces] = encoder(response, version)
         self.handle: Handler = handler.handle
         self.failed: Callable[[Any, Call, int], Response] = handler.failed
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from.
-        self.kept: dict[object, tuple[int, list[bytes | memoryview]]] = {}
+        self.kept: dict[object, tuple[int, Pieces]] = {}
         self.waits_for_data = api.key == FETCH
 
 

@@ -6,9 +6,8 @@ from bisect import bisect_left
 from functools import partial
 
 from application.ports.log_store import NOT_INDEXED, Buffer
+from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.memory.store import MemoryPartition, MemoryStore
-
-_HEADER_BYTES = 61
 
 
 class MemoryLogStore:
@@ -63,7 +62,7 @@ class MemoryLogStore:
         if partition is None:
             return []
         first = partition.position_of(offset)
-        return [batch[:_HEADER_BYTES] for batch in partition.batches[first : first + limit]]
+        return [batch[:HEADER_BYTES] for batch in partition.batches[first : first + limit]]
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
         partition = self._store.partitions.get(partition_id)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from application.pending import Pending
 from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotAuthorized
+from domain.messages.batch import NO_PRODUCER_ID
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
 
-NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 
 

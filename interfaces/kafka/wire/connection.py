@@ -10,7 +10,7 @@ from collections import deque
 
 from interfaces.kafka.wire.framing import Framing, ReadBuffer
 
-Buffer = bytes | memoryview
+Piece = bytes | memoryview
 
 
 class Reply:
@@ -20,7 +20,7 @@ class Reply:
 
     def __init__(self) -> None:
         #: None until it is answered; empty when there is nothing to send.
-        self.pieces: list[Buffer] | None = None
+        self.pieces: list[Piece] | None = None
 
 
 class Connection(Framing):
@@ -30,10 +30,10 @@ class Connection(Framing):
         super().__init__(shared, max_frame_bytes)
         self.replies: deque[Reply] = deque()
 
-    def ready(self) -> list[Buffer]:
+    def ready(self) -> list[Piece]:
         """What may be sent now: the answers at the head of the line."""
         replies = self.replies
-        out: list[Buffer] = []
+        out: list[Piece] = []
         while replies and (pieces := replies[0].pieces) is not None:
             replies.popleft()
             out += pieces

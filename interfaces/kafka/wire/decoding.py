@@ -245,7 +245,7 @@ class DecoderWriter:
             source.line(f"room -= ({count})")
             self.refuse_if("room < 0", f"more than {MAX_ELEMENTS} elements in one request")
         if element.is_number:
-            self.array_of_fixed(element, target, count, least)
+            self.array_of_numbers(element, target, count, least)
             return
         items = source.fresh("a")
         source.line(f"{target} = {items} = []")
@@ -258,7 +258,7 @@ class DecoderWriter:
             self.flush()
             source.line(f"{items}.append({item})")
 
-    def array_of_fixed(self, element: Field, target: str, count: str, size: int) -> None:
+    def array_of_numbers(self, element: Field, target: str, count: str, size: int) -> None:
         number, code = self.source.fresh("c"), FIXED_CODES[element.kind]
         self.source.line(f"{number} = {count}")
         self.source.line(f"{target} = [*unpack_from(f'>{{{number}}}{code}', view, pos)]")

@@ -226,7 +226,7 @@ class EncoderWriter:
     def content(self, field: Field, item: str, size: str) -> None:
         self.flush()
         if field.kind == "array":
-            self.array(field, item, size)
+            self.array(field, item)
         elif field.kind == "string" or self.in_tagged_field:
             self.append(item)
         else:
@@ -239,7 +239,7 @@ class EncoderWriter:
             self.source.line(f"pieces += (join(out), {item})")
             self.source.line("out = []")
 
-    def array(self, field: Field, item: str, size: str) -> None:
+    def array(self, field: Field, item: str) -> None:
         source = self.source
         element: Field = field.element
         each = source.fresh("m")
