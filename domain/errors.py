@@ -17,7 +17,6 @@
       fetch
         OffsetOutOfRange  FencedLeaderEpoch  UnknownLeaderEpoch
         FetchSessionNotFound  InvalidFetchSessionEpoch  FetchSessionTopicIdError
-        InconsistentTopicId
 
 A partition's failure is a value in a result; a whole request's failure is raised. The number
 that goes over the wire is known to `interfaces/kafka/error_codes.py` alone.
@@ -165,8 +164,4 @@ class InvalidFetchSessionEpoch(BrokerError):
 
 
 class FetchSessionTopicIdError(BrokerError):
-    pass
-
-
-class InconsistentTopicId(BrokerError):
     pass
