@@ -17,6 +17,7 @@ from typing import Protocol
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
 from application.ports.scheduler import Scheduler
+from application.trouble import Trouble
 from application.watching import Watching
 from domain.errors import StorageFailed
 from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, LogEnd, Partition
@@ -33,11 +34,13 @@ class Commits:
         scheduler: Scheduler,
         partitions: PartitionRepository,
         watching: Watching,
+        trouble: Trouble,
     ) -> None:
         self._commit = commit
         self._scheduler = scheduler
         self._partitions = partitions
         self._watching = watching
+        self._trouble = trouble
         self._touched: dict[Partition, None] = {}
         self._waiters: list[CommitWaiter] = []
         self._ends: list[tuple[Partition, LogEnd]] = []
@@ -86,10 +89,12 @@ class Commits:
         answering, self._answering = self._answering, []
         ends, self._ends = self._ends, []
         if failure is not None:
+            self._trouble.failed(failure)
             answering += self._waiters
             self._waiters = []
             self._rebuild([partition for partition, _ in ends])
         else:
+            self._trouble.succeeded()
             for partition, end in ends:
                 partition.committed(end)
         faults = _tell(answering, failure)

@@ -23,6 +23,7 @@ from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from tests.fakes.clock import FakeClock
 from tests.fakes.commit import FakeCommit
+from tests.fakes.logs import FakeEventLog
 from tests.fakes.scheduler import FakeScheduler
 
 
@@ -56,12 +57,13 @@ class InProcessBroker:
     def __init__(self, storage: str = "memory://", flush: str = "os", **settings: str) -> None:
         self.clock = FakeClock()
         self.scheduler = FakeScheduler(self.clock)
+        self.events = FakeEventLog()
         self.config = BrokerConfig(
             {name.replace("_", "."): value for name, value in settings.items()}
         )
         self._storage: Any = StorageContainer(url=storage, flush=flush)
         self.container: Any = ServicesContainer(
-            config=self.config, scheduler=self.scheduler, storage=self._storage
+            config=self.config, scheduler=self.scheduler, events=self.events, storage=self._storage
         )
         self._replace()
         self.broker: Broker = self.container.broker()

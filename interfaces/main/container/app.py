@@ -35,7 +35,7 @@ class AppContainer(containers.DeclarativeContainer):
         StorageContainer, url=settings.provided.storage.url, flush=config.flush
     )
     services = providers.Container(
-        ServicesContainer, config=config, scheduler=scheduler, storage=storage
+        ServicesContainer, config=config, scheduler=scheduler, events=events, storage=storage
     )
     request_log = providers.Singleton(
         StructuredRequestLog,

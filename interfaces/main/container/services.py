@@ -23,6 +23,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
+from application.trouble import Trouble
 from application.upkeep.producer_expiry import ProducerExpiry
 from application.watching import Watching
 from domain.errors import StorageFailed
@@ -62,6 +63,7 @@ def known_cluster_id(cluster: ClusterRepository, commit: Commit, wanted: str | N
 class ServicesContainer(containers.DeclarativeContainer):
     config: providers.Dependency[Any] = providers.Dependency()
     scheduler: providers.Dependency[Any] = providers.Dependency()
+    events: providers.Dependency[Any] = providers.Dependency()
     storage = providers.DependenciesContainer()
 
     clock = providers.Singleton(SystemClock)
@@ -72,7 +74,10 @@ class ServicesContainer(containers.DeclarativeContainer):
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
     )
     watching = providers.Singleton(Watching)
-    commits = providers.Singleton(Commits, storage.commit, scheduler, storage.partitions, watching)
+    trouble = providers.Singleton(Trouble, events)
+    commits = providers.Singleton(
+        Commits, storage.commit, scheduler, storage.partitions, watching, trouble
+    )
     catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config)
     dropping = providers.Singleton(
         Dropping, storage.log, storage.topics, storage.partitions, commits, scheduler

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+STOPS = "nothing can be stored"
+GOES_ON = "data is stored again"
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic("t")
+    return fake
+
+
+def commit(fake: FakeBroker, why: str | None) -> None:
+    if why is not None:
+        fake.commit.fail_next(why)
+    fake.append(record_batch(["a"]))
+    fake.run()
+
+
+def told(fake: FakeBroker) -> list[tuple[str, str, dict[str, object]]]:
+    lines, fake.events.lines = fake.events.lines, []
+    return lines
+
+
+def test_as_long_as_all_is_well_nothing_is_said(fake: FakeBroker) -> None:
+    commit(fake, None)
+    assert told(fake) == []
+
+
+def test_a_reason_is_told_once_however_many_commits_fail(fake: FakeBroker) -> None:
+    for _ in range(3):
+        commit(fake, "no space is left")
+    assert told(fake) == [("error", STOPS, {"reason": "no space is left"})]
+
+
+def test_another_reason_is_told_too(fake: FakeBroker) -> None:
+    for why in ("no space is left", "restart the broker", "no space is left"):
+        commit(fake, why)
+    assert [fields["reason"] for _, _, fields in told(fake)] == [
+        "no space is left",
+        "restart the broker",
+    ]
+
+
+def test_the_end_of_it_is_told_and_the_next_trouble_is_a_new_one(fake: FakeBroker) -> None:
+    for why in ("no space is left", "no space is left", None, None, "no space is left"):
+        commit(fake, why)
+    assert told(fake) == [
+        ("error", STOPS, {"reason": "no space is left"}),
+        ("info", GOES_ON, {"failed_commits": 2}),
+        ("error", STOPS, {"reason": "no space is left"}),
+    ]
