@@ -71,6 +71,7 @@ class WritePass:
                 # No reason to stop for good, even for an fsync that failed: the root was not moved,
                 # and the pages that may be lost belong to nothing.
                 self._failure = storage_failed("could not commit", error)
+                self._turn()
             else:
                 self._environment.grow_in_time()
                 return None
@@ -78,6 +79,13 @@ class WritePass:
         if self._full:
             self._make_room()
         return failure
+
+    def _turn(self) -> None:
+        """For the client's next try: on a full disk, what was dropped last is of use only then."""
+        try:
+            self._environment.turn()
+        except lmdb.Error:
+            pass  # the disk is so full, or so ill, that even this is too much
 
     def _make_room(self) -> None:
         """For the client's next try: this one's changes are gone."""

@@ -155,6 +155,21 @@ def test_a_disk_that_takes_no_more_fails_the_commit_and_the_store_goes_on(store:
     assert store.count() == 2
 
 
+def test_on_a_full_disk_what_was_dropped_makes_room_for_the_second_try(store: Store) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
+    try:
+        kept = next(offset for offset in range(1000) if store.append(offset, 10_000))
+        store.log.drop(1, kept // 2)
+        assert store.write_pass.commit() is None
+        tries = [store.append(kept, 10_000) for _ in range(2)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert tries[1] is None
+    assert store.count() == kept - kept // 2 + 1
+
+
 def reported(kind: type[lmdb.Error], code: int) -> lmdb.Error:
     """As LMDB itself reports it; py-lmdb's own errors have no code."""
     error = kind("mdb_call: words of LMDB")
