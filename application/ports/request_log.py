@@ -31,7 +31,8 @@ class RequestRecord:
 
     __slots__ = (
         "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client", "correlation_id",
-        "decoded_ns", "error_codes", "handled_ns", "received_ns", "sent_ns", "started_ns", "topics",
+        "decoded_ns", "elapsed_ns", "error_codes", "handled_ns", "received_ns", "sent_ns",
+        "started_ns", "topics",
     )  # fmt: skip
 
     client: ClientInfo
@@ -48,6 +49,8 @@ class RequestRecord:
     handled_ns: int
     answered_ns: int
     sent_ns: int
+    #: What it took, without its time of waiting for data.
+    elapsed_ns: int
 
 
 class RequestLog(Protocol):

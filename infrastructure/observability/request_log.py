@@ -37,7 +37,7 @@ class StructuredRequestLog:
     def write(self, record: RequestRecord) -> None:
         client = record.client
         total_ns = record.sent_ns - record.received_ns
-        troubled = record.error_codes or total_ns >= self.slow_ns
+        troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
         say = self._log.warning if troubled else self._log.info
         say(
             "request",

@@ -239,7 +239,7 @@ class Session(asyncio.BufferedProtocol):
             if call.route.waits_for_data:
                 elapsed_ns -= call.answered_ns - call.handled_ns
             if log.wants(elapsed_ns, call.error_codes is not None):
-                log.write(_record(call, now_ns))
+                log.write(_record(call, now_ns, elapsed_ns))
 
     # ---- memory
 
@@ -326,7 +326,7 @@ def _is_produce(frame: memoryview) -> bool:
     return frame[1] == PRODUCE and frame[0] == 0
 
 
-def _record(call: Call, sent_ns: int) -> RequestRecord:
+def _record(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
     record = RequestRecord()
     record.client = call.peer.client
     record.api = call.route.api.title
@@ -342,4 +342,5 @@ def _record(call: Call, sent_ns: int) -> RequestRecord:
     record.handled_ns = call.handled_ns
     record.answered_ns = call.answered_ns
     record.sent_ns = sent_ns
+    record.elapsed_ns = elapsed_ns
     return record

@@ -45,7 +45,9 @@ def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
     assert all(log.wants(1, failed=True) for _ in range(3))
 
 
-def record(error_codes: tuple[int, ...] = (), slow_by_ns: int = 0) -> RequestRecord:
+def record(
+    error_codes: tuple[int, ...] = (), slow_by_ns: int = 0, waited_ns: int = 0
+) -> RequestRecord:
     client = ClientInfo(4, "PLAINTEXT", "127.0.0.1:5")
     client.client_id, client.software_name, client.software_version = "me", "librdkafka", "2.6"
     made = RequestRecord()
@@ -53,8 +55,9 @@ def record(error_codes: tuple[int, ...] = (), slow_by_ns: int = 0) -> RequestRec
     made.api, made.api_version, made.correlation_id, made.topics = "Produce", 9, 17, 2
     made.bytes_in, made.bytes_out, made.error_codes = 100, 50, error_codes
     made.received_ns, made.started_ns, made.decoded_ns = 1000, 2000, 4000
-    made.handled_ns, made.answered_ns = 7000, 11_000
-    made.sent_ns = 16_000 + slow_by_ns
+    made.handled_ns, made.answered_ns = 7000, 11_000 + waited_ns
+    made.sent_ns = 16_000 + waited_ns + slow_by_ns
+    made.elapsed_ns = made.sent_ns - made.received_ns - waited_ns
     return made
 
 
@@ -81,3 +84,8 @@ def test_failed_and_slow_requests_are_warnings() -> None:
     assert line(record(error_codes=(3, 6)))["level"] == "warning"
     assert line(record(error_codes=(3, 6)))["errors"] == [3, 6]
     assert line(record(slow_by_ns=500 * MS))["level"] == "warning"
+
+
+def test_a_fetch_that_waited_for_data_is_no_warning() -> None:
+    written = line(record(waited_ns=500 * MS))
+    assert (written["level"], written["total_us"]) == ("info", 500_015)
