@@ -131,6 +131,10 @@ class Shared:
         return True
 
 
+#: As with Kafka, all of IPv6 is all of IPv4 too; asyncio would keep `::` to IPv6.
+_EVERY_ADDRESS = ("", "::")
+
+
 def _every_address(port: int) -> socket.socket:
     """One socket, and so one port, for IPv4 and IPv6 where the system can."""
     if socket.has_dualstack_ipv6():
@@ -152,7 +156,7 @@ class Listener:
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
         self.shared.advertise(self.advertised)
-        if self.host:
+        if self.host not in _EVERY_ADDRESS:
             self._server = await loop.create_server(
                 self._session, self.host, self.port, backlog=BACKLOG, reuse_address=True
             )

@@ -184,8 +184,11 @@ def test_each_listener_tells_its_own_address(start_broker: StartBroker) -> None:
     assert addresses(f"{outside['host']}:{outside['port']}") == ["broker.example:9999"]
 
 
-def test_on_every_address_clients_are_told_the_one_they_used(start_broker: StartBroker) -> None:
-    broker = start_broker("--listen", "0.0.0.0:0")
+@pytest.mark.parametrize("everywhere", ["0.0.0.0:0", "[::]:0", ":0"])
+def test_on_every_address_clients_are_told_the_one_they_used(
+    start_broker: StartBroker, everywhere: str
+) -> None:
+    broker = start_broker("--listen", everywhere)
     port = broker.ready["listeners"][0]["port"]
     for host in ("127.0.0.1", "127.0.0.2"):
         assert addresses(f"{host}:{port}") == [f"{host}:{port}"]
