@@ -71,7 +71,10 @@ def parse_addresses(texts: Iterable[str]) -> dict[str, Address]:
     for text in texts:
         address = parse_address(text)
         if address.name in addresses:
-            raise ValueError(f"a name of its own for each listener; {address.name} is there twice")
+            raise ValueError(
+                "a name of its own for each listener, as in OTHER://HOST:PORT; "
+                f"{address.name} is there twice"
+            )
         addresses[address.name] = address
     return addresses
 

@@ -24,6 +24,7 @@ from interfaces.main.settings.listeners import (
 from interfaces.main.settings.origin import (
     COMMAND_LINE,
     DEFAULT,
+    ENVIRONMENT,
     Given,
     SettingsError,
     wrong_value,
@@ -48,7 +49,10 @@ class Settings:
         self.given = {name: given[name] for name in given if name in BrokerConfig.definitions}
         #: One line each, for the log.
         self.warnings: list[str] = []
-        self._strangers = sorted(given.keys() - BrokerConfig.definitions.keys())
+        self._strangers = [
+            _with_hint(name, given[name])
+            for name in sorted(given.keys() - BrokerConfig.definitions.keys())
+        ]
         self.broker = self._broker()
         self.listeners = self._listeners(_controller_names(given))
         self.storage = self._storage()
@@ -129,6 +133,16 @@ class Settings:
         definition = BrokerConfig.definitions[name]
         default = Given(definition.format(definition.default) or "", DEFAULT)
         return wrong_value(definition, self.given.get(name, default), allowed)
+
+
+def _with_hint(name: str, given: Given) -> str:
+    """What was meant, for a name that somebody typed for us; a file is full of Kafka's own."""
+    if given.origin.startswith((COMMAND_LINE, f"{ENVIRONMENT} OTTLA_")):
+        from difflib import get_close_matches
+
+        for meant in get_close_matches(name, BrokerConfig.definitions, 1, 0.85):
+            return f"{name} (is {meant} meant?)"
+    return name
 
 
 def load_settings(

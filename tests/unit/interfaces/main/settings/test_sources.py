@@ -54,6 +54,17 @@ def test_unknown_names_give_one_warning_that_names_them_all() -> None:
     assert settings.warnings == ["settings with no effect here: nope, process.roles, x"]
 
 
+def test_a_slip_of_the_finger_is_named_with_what_was_meant(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.partitionen=3")
+    typed = {"num.partition": "3"}
+    settings = load(typed, {"OTTLA_LOG_REQUEST": "all", "KAFKA_LOG_DIRSS": "/x"}, file=file)
+    assert settings.warnings == [
+        "settings with no effect here: log.dirss, log.request (is log.requests meant?), "
+        "num.partition (is num.partitions meant?), num.partitionen"
+    ]
+
+
 KRAFT = """
 process.roles=broker,controller
 node.id=7
