@@ -7,6 +7,8 @@ import argparse
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 
+_LISTEN = "where clients connect (127.0.0.1:9092); again, with another NAME, for one more"
+
 # Options that are settings by another name.
 _OPTIONS = {
     "data": "log.dirs",
@@ -61,19 +63,19 @@ class _subparser(argparse.ArgumentParser):
 
 def _add_settings(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("--listen", action="append", metavar="[NAME://]HOST:PORT", help="may be given again")
+    add("--listen", action="append", metavar="[NAME://]HOST:PORT", help=_LISTEN)
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
-    add("--storage", metavar="URL", help="lmdb://, lmdb:///a/folder or memory://")
-    add("--flush", metavar="commit|interval|os", help="when data is forced to the disk")
-    add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged")
-    add("--log-format", metavar="console|json", help="how log lines look")
+    add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")
+    add("--flush", metavar="commit|interval|os", help="when data is forced to the disk (commit)")
+    add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged (errors)")
+    add("--log-format", metavar="console|json", help="how log lines look (console on a terminal)")
     add(
         "--set",
         action="append",
         dest="set_settings",
         type=_key_value,
         metavar="KEY=VALUE",
-        help="any setting, by its name (docs/settings.md)",
+        help="any setting; `ottla config show` has them all",
     )
     add("--config", metavar="FILE", help="a TOML file, or a server.properties")
 
