@@ -21,6 +21,14 @@ HOME = "ottla._app"
 #: What `import ottla` gives; the rest of the facade stays in ottla/_app/interfaces/embed.
 FACADE = "interfaces/embed/__init__.py"
 
+#: `python -m ottla` is the command `ottla`.
+MAIN = f"""import sys
+
+from {HOME}.interfaces.main.__main__ import main
+
+sys.exit(main())
+"""
+
 
 class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
@@ -44,6 +52,7 @@ def stage(checkout: Path, target: Path) -> None:
             if source.is_file() and "__pycache__" not in source.parts:
                 _copy(source, package / "_app" / source.relative_to(checkout))
     _copy(checkout / FACADE, package / "__init__.py")
+    (package / "__main__.py").write_text(MAIN, "utf-8", newline="\n")
     (package / "_app" / "__init__.py").touch()
     (package / "py.typed").touch()
 

@@ -146,6 +146,13 @@ def test_importing_the_installed_facade_imports_no_dependency(
     assert not {"asyncio", "lmdb", "structlog", "orjson", "confluent_kafka"} & set(loaded)
 
 
+def test_the_package_can_be_run_like_the_command(environment: Environment, tmp_path: Path) -> None:
+    for command in ([environment.ottla], [environment.python, "-m", "ottla"]):
+        words = [*command, "--version"]
+        said = subprocess.check_output(words, cwd=tmp_path, env=ENVIRONMENT, text=True)
+        assert said.startswith("ottla ")
+
+
 def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: Path) -> None:
     code = (
         "import ottla, socket\n"
