@@ -3,7 +3,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
 producer = Producer({"bootstrap.servers": "localhost:9092"})
 producer.produce("letters", key="first", value="hello from Python")
-producer.flush()
+producer.flush(10)
 
 # No group: the partition is assigned by hand. The client wants a group.id all the same.
 consumer = Consumer(
