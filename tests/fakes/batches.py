@@ -88,11 +88,13 @@ def records_section(
 
 def compressed(codec: int, payload: bytes) -> bytes:
     if codec == GZIP:
-        return gzip.compress(payload)
+        return gzip.compress(payload, mtime=0)
     if codec == SNAPPY:
         return bytes(cramjam.snappy.compress_raw(payload))
     if codec == LZ4:
-        return bytes(cramjam.lz4.compress(payload))
+        frame = cramjam.lz4.Compressor(block_linked=False)  # Java reads no other
+        frame.compress(payload)
+        return bytes(frame.finish())
     if codec == ZSTD:
         return bytes(cramjam.zstd.compress(payload))
     return payload

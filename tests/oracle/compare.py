@@ -1,0 +1,89 @@
+"""Two answers field by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tests.oracle.plain import identity
+from tests.oracle.teller import Told
+
+
+class Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING: Any = Missing()
+
+
+class Found(NamedTuple):
+    """One field of one answer that is not the same; lists in its path are written `[]`."""
+
+    step: str
+    version: int
+    field: str
+    where: str
+    kafka: Any
+    ours: Any
+
+    def __str__(self) -> str:
+        return f"v{self.version} {self.step!r} {self.where}: {self.kafka!r}, ours {self.ours!r}"
+
+
+def compare(kafka: Sequence[Told], ours: Sequence[Told], version: int) -> list[Found]:
+    """The requests are to be the same: what differs there is an old recording."""
+    asked, told = [_asked(one) for one in kafka], [_asked(one) for one in ours]
+    assert asked == told, "the recording is of other requests: record it anew"
+    return [
+        Found(theirs.step, version, field, where, left, right)
+        for theirs, own in zip(kafka, ours, strict=True)
+        for field, where, left, right in _differ("", "", theirs.answer, own.answer)
+    ]
+
+
+def _asked(told: Told) -> tuple[str, str]:
+    return told.step, json.dumps(told.request)
+
+
+def _differ(field: str, where: str, kafka: Any, ours: Any) -> Iterator[tuple[str, str, Any, Any]]:
+    if isinstance(kafka, dict) and isinstance(ours, dict):
+        for name in [*kafka, *(name for name in ours if name not in kafka)]:
+            dot = "." if field else ""
+            yield from _differ(
+                f"{field}{dot}{name}",
+                f"{where}{dot}{name}",
+                kafka.get(name, MISSING),
+                ours.get(name, MISSING),
+            )
+    elif isinstance(kafka, list) and isinstance(ours, list):
+        yield from _lists_differ(field, where, kafka, ours)
+    elif kafka != ours or type(kafka) is not type(ours):
+        yield field, where, _shown(kafka, ours), _shown(ours, kafka)
+
+
+def _shown(value: Any, beside: Any) -> Any:
+    """What is left out is 0 if the other one is a number."""
+    return 0 if value is MISSING and type(beside) is int else value
+
+
+def _lists_differ(
+    field: str, where: str, kafka: list[Any], ours: list[Any]
+) -> Iterator[tuple[str, str, Any, Any]]:
+    left, right = _by_identity(kafka), _by_identity(ours)
+    common = [key for key in left if key in right]
+    if common != [key for key in right if key in left]:
+        yield f"{field} order", f"{where} order", list(left), list(right)
+    for key in [*left, *(key for key in right if key not in left)]:
+        yield from _differ(
+            f"{field}[]", f"{where}[{key}]", left.get(key, MISSING), right.get(key, MISSING)
+        )
+
+
+def _by_identity(elements: list[Any]) -> dict[str, Any]:
+    """By what tells them apart, if that does; else by their places."""
+    keys = [identity(element) for element in elements]
+    if not all(keys) or len(set(keys)) < len(keys):
+        keys = [str(place) for place in range(len(elements))]
+    return dict(zip(keys, elements, strict=True))

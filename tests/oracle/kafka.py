@@ -1,0 +1,124 @@
+"""A real Apache Kafka for as long as it is asked: one KRaft node on an empty folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.e2e.broker_process import Address
+from tests.e2e.line_process import cache_folder
+
+VERSION = "4.2.0"
+START_TIMEOUT_S = 90
+STOP_TIMEOUT_S = 20
+#: A folder of jars, where there is one already.
+JARS_VARIABLE = "OTTLA_TEST_KAFKA"
+POM = Path(__file__).parent / "pom.xml"
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+
+_PROPERTIES = """
+process.roles=broker,controller
+node.id=1
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+controller.listener.names=CONTROLLER
+controller.quorum.bootstrap.servers=127.0.0.1:{controller}
+log.dirs={folder}/data
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=true
+num.partitions=1
+"""
+_JAVA = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+
+class KafkaNotFound(Exception):
+    """Why there is no Kafka to ask on this machine."""
+
+
+def find_jars() -> Path:
+    """From where the environment says, or copied once by Maven to the cache of the tests."""
+    if shutil.which("java") is None:
+        raise KafkaNotFound("no java on this machine")
+    named = os.environ.get(JARS_VARIABLE)
+    if named:
+        return Path(named)
+    folder = cache_folder() / "kafka" / VERSION
+    complete = folder / ".complete"
+    if not complete.exists():
+        mvn = shutil.which("mvn")
+        if mvn is None:
+            raise KafkaNotFound(f"no mvn on this machine, and no {JARS_VARIABLE}")
+        goal = [COPY, f"-Dkafka.version={VERSION}", f"-DoutputDirectory={folder}"]
+        copied = subprocess.run(
+            [mvn, "-B", "-q", "-f", str(POM), *goal], capture_output=True, text=True, timeout=600
+        )
+        if copied.returncode:
+            raise KafkaNotFound(f"Maven packages cannot be had: {copied.stdout[-500:]}")
+        complete.touch()
+    return folder
+
+
+@contextmanager
+def running_kafka(jars: Path, folder: Path) -> Iterator[Address]:
+    port, controller = _free_port(), _free_port()
+    properties = folder / "server.properties"
+    properties.write_text(_PROPERTIES.format(port=port, controller=controller, folder=folder))
+    java = [*_JAVA, "-cp", f"{jars}/*"]
+    tool = [*java, "kafka.tools.StorageTool"]
+    cluster = subprocess.check_output([*tool, "random-uuid"], stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [*tool, "format", "--standalone", "-t", cluster.decode().strip(), "-c", str(properties)],
+        check=True,
+        capture_output=True,
+    )
+    with (folder / "output").open("wb") as output:
+        process = subprocess.Popen(
+            [*java, "kafka.Kafka", str(properties)],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait(process, port, folder)
+        yield Address("127.0.0.1", port)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
+    """Until it hands out producer ids: the last of what a scenario may need."""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while True:
+        try:
+            with Address("127.0.0.1", port).connect(5) as client:
+                client.init_producer_id()
+                return
+        except (OSError, AssertionError):
+            if process.poll() is not None or time.monotonic() > deadline:
+                said = (folder / "output").read_text()[-2000:]
+                raise AssertionError(f"Kafka did not start:\n{said}") from None
+            time.sleep(0.1)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

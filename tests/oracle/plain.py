@@ -1,0 +1,193 @@
+"""A decoded message as JSON: with placeholders, in an order, and without what is 0 or empty.
+
+A field that has such a value by default is left out, so that versions without it read the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from interfaces.kafka.wire.fields import Field
+from interfaces.kafka.wire.schema import Struct
+from tests.oracle.placeholders import Placeholders, moment
+
+#: What tells the elements of a list apart; the first of them that an element has.
+IDENTITIES = ("api_key", "name", "topic", "topic_id", "partition_index", "index", "broker_id")
+
+#: Lists that Kafka fills from a hash table, or in no order that a client could use.
+UNORDERED = {
+    ("CreatePartitionsResponse", "results"),
+    ("CreateTopicsResponse", "topics"),
+    ("DeleteTopicsResponse", "responses"),
+    ("ListOffsetsResponse", "topics"),
+    ("ListOffsetsTopicResponse", "partitions"),
+    ("MetadataResponse", "topics"),
+    ("MetadataResponseTopic", "partitions"),
+    ("ProduceResponse", "responses"),
+    ("TopicProduceResponse", "partition_responses"),
+}
+#: Long lists in no order, of which each element is a name and a text: an object, and shorter.
+SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
+    "ApiVersion": lambda one: (str(one.api_key), f"{one.min_version}-{one.max_version}"),
+    "SupportedFeatureKey": lambda one: (one.name, f"{one.min_version}-{one.max_version}"),
+    "FinalizedFeatureKey": lambda one: (
+        one.name,
+        f"{one.min_version_level}-{one.max_version_level}",
+    ),
+    "CreatableTopicConfigs": lambda one: (
+        one.name,
+        f"{one.value} ({one.config_source}"
+        f"{', read only' if one.read_only else ''}{', sensitive' if one.is_sensitive else ''})",
+    ),
+}
+MAX_HEX_BYTES = 48
+_BATCH = struct.Struct(">qiibIhiqqqhii")
+_BATCH_FIELDS = (
+    "base_offset length leader_epoch magic crc attributes last_offset_delta base_timestamp "
+    "max_timestamp producer_id producer_epoch base_sequence count"
+).split()
+_PRODUCER_ID = struct.Struct(">q")
+_LOG_APPEND_TIME = 8
+
+
+def answer_as_plain(answer: Struct, version: int, placeholders: Placeholders) -> dict[str, Any]:
+    _learn(answer, placeholders)
+    plain: dict[str, Any] = _struct(answer, version, placeholders, True)
+    return plain
+
+
+def request_as_plain(request: Struct, placeholders: Placeholders) -> dict[str, Any]:
+    """What was set, whether or not the version carries it: so it reads the same in most."""
+    placeholders.add_literals(_topic_ids(request))
+    plain: dict[str, Any] = _struct(request, None, placeholders, False)
+    return plain
+
+
+def _learn(value: object, placeholders: Placeholders) -> None:
+    if isinstance(value, list):
+        for one in value:
+            _learn(one, placeholders)
+    elif isinstance(value, Struct):
+        topic_id = getattr(value, "topic_id", None)
+        if topic_id is not None:
+            placeholders.add_id(topic_id, getattr(value, "name", None))
+        placeholders.add_producer(getattr(value, "producer_id", -1))
+        for name in type(value).fields_:
+            _learn(getattr(value, name), placeholders)
+
+
+def _topic_ids(value: object) -> Iterator[bytes]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _topic_ids(one)
+    elif isinstance(value, Struct):
+        for name in type(value).fields_:
+            found = getattr(value, name)
+            if name == "topic_id":
+                yield found
+            else:
+                yield from _topic_ids(found)
+
+
+def _struct(
+    value: Struct, version: int | None, placeholders: Placeholders, is_answer: bool
+) -> dict[str, Any]:
+    plain = {}
+    for name, field in type(value).fields_.items():
+        found = getattr(value, name)
+        if version is not None and not field.is_in(version):
+            continue
+        if not found and found == field.default and name not in IDENTITIES:
+            continue
+        plain[name] = _value(name, found, field, version, placeholders, is_answer)
+        if (type(value).__name__, name) in UNORDERED and isinstance(plain[name], list):
+            plain[name].sort(key=identity)
+    return plain
+
+
+def identity(element: object) -> str:
+    """Numbers as text of one width, so that all kinds compare."""
+    if isinstance(element, dict):
+        for key in IDENTITIES:
+            found = element.get(key)
+            if isinstance(found, int):
+                return f"{found:06}"
+            if found not in (None, "none"):
+                return str(found)
+    return ""
+
+
+def _value(
+    name: str,
+    found: Any,
+    field: Field,
+    version: int | None,
+    placeholders: Placeholders,
+    is_answer: bool,
+) -> Any:
+    if isinstance(found, list):
+        if found and type(found[0]).__name__ in SHORT:
+            return dict(sorted(SHORT[type(one).__name__](one) for one in found))
+        return [
+            _value(name, one, field.element, version, placeholders, is_answer) for one in found
+        ]
+    if isinstance(found, Struct):
+        return _struct(found, version, placeholders, is_answer)
+    if field.kind == "record_data" and found is not None:
+        if is_answer:
+            return _records(memoryview(found), placeholders)
+        return octets(_without_producer(bytes(found), placeholders))
+    if field.kind == "uuid":
+        return placeholders.topic_id(found)
+    if isinstance(found, bytes):
+        return octets(found)
+    if isinstance(found, str):
+        return "<cluster>" if name == "cluster_id" and is_answer else placeholders.text(found)
+    if name in ("port", "finalized_features_epoch") and is_answer:
+        return f"<{name}>"
+    if name in ("timestamp", "log_append_time_ms"):
+        return moment(found)
+    if name == "producer_id":
+        return placeholders.producer(found)
+    return placeholders.session(found, is_answer) if name == "session_id" else found
+
+
+def _without_producer(batch: bytes, placeholders: Placeholders) -> bytes:
+    """The id that a broker gave is not in the fingerprint of a request, nor its checksum."""
+    if len(batch) >= _BATCH.size:
+        (producer_id,) = _PRODUCER_ID.unpack_from(batch, 43)
+        if placeholders.is_producer(producer_id):
+            return batch[:17] + bytes(4) + batch[21:43] + bytes(8) + batch[51:]
+    return batch
+
+
+def octets(data: bytes) -> str:
+    if len(data) <= MAX_HEX_BYTES:
+        return data.hex()
+    return f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def _records(data: memoryview, placeholders: Placeholders) -> list[dict[str, Any]]:
+    """Each batch by its header; what is cut off at the end, by its size."""
+    batches: list[dict[str, Any]] = []
+    position = 0
+    while position < len(data):
+        left = len(data) - position
+        if left < _BATCH.size:
+            return [*batches, {"cut_off": True}]
+        batch = dict(zip(_BATCH_FIELDS, _BATCH.unpack_from(data, position), strict=True))
+        size = batch["length"] + 12
+        if size > left:
+            return [*batches, {"cut_off": True}]
+        if batch["attributes"] & _LOG_APPEND_TIME or placeholders.is_producer(batch["producer_id"]):
+            batch["crc"] = "<crc of this run>"
+        batch["max_timestamp"] = moment(batch["max_timestamp"])
+        batch["producer_id"] = placeholders.producer(batch["producer_id"])
+        batch = {key: value for key, value in batch.items() if value not in (0, -1)}
+        batch["records"] = octets(bytes(data[position + _BATCH.size : position + size]))
+        batches.append(batch)
+        position += size
+    return batches

@@ -1,0 +1,38 @@
+"""Asks a real Kafka and keeps its answers: `python -m tests.oracle.record [--kafka LIBS]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.e2e.broker_process import Address
+from tests.oracle.kafka import find_jars, running_kafka
+from tests.oracle.recording import FOLDER, Runs, written
+from tests.oracle.scenario import Scenario, all_scenarios
+
+
+def tell_all(scenarios: Iterable[Scenario], address: Address) -> Runs:
+    return {
+        (one.title, version): one.tell(address, version)
+        for one in scenarios
+        for version in one.versions
+    }
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="tests.oracle.record")
+    parser.add_argument("--kafka", type=Path, help="a folder with the jars of a Kafka 4.2")
+    options = parser.parse_args(arguments)
+    jars = options.kafka or find_jars()
+    with tempfile.TemporaryDirectory() as folder, running_kafka(jars, Path(folder)) as address:
+        files = written(tell_all(all_scenarios(), address))
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (FOLDER / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,78 @@
+"""A scenario: a small script of steps, written once and told in every version of its API."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from interfaces.kafka.apis import APIS
+from tests.e2e.broker_process import Address
+from tests.oracle import scenarios
+from tests.oracle.teller import Teller, Told
+
+Script = Callable[[Teller], None]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    api: str
+    name: str
+    versions: tuple[int, ...]
+    script: Script
+
+    @property
+    def title(self) -> str:
+        return f"{self.api}/{self.name}"
+
+    def tell(self, address: Address, version: int) -> list[Told]:
+        teller = Teller(address, self.api, self.name, version)
+        try:
+            self.script(teller)
+        finally:
+            teller.close()
+        steps = [told.step for told in teller.told]
+        assert len(steps) == len(set(steps)), f"{self.title}: two steps have one name"
+        return teller.told
+
+
+_REGISTERED: list[Scenario] = []
+
+
+def scenario(api: str, first: int = 0, last: int = 1 << 15) -> Callable[[Script], Script]:
+    """Registers a function; its versions are those that are served, from `first` to `last`."""
+    row = next(one for one in APIS if one.name == api)
+    versions = range(max(row.first_served, first), min(row.max_version, last) + 1)
+
+    def register(script: Script) -> Script:
+        name = script.__name__.replace("_", " ")
+        _REGISTERED.append(Scenario(api, name, tuple(versions), script))
+        return script
+
+    return register
+
+
+def all_scenarios() -> list[Scenario]:
+    for module in pkgutil.iter_modules(scenarios.__path__):
+        importlib.import_module(f"{scenarios.__name__}.{module.name}")
+    return list(_REGISTERED)
+
+
+def spans(versions: Iterable[int]) -> str:
+    """3, 4, 5 and 7 as "3-5,7"."""
+    runs: list[list[int]] = []
+    for version in sorted(versions):
+        if runs and version == runs[-1][-1] + 1:
+            runs[-1].append(version)
+        else:
+            runs.append([version])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def versions_in(text: str) -> list[int]:
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found

@@ -1,0 +1,76 @@
+"""Ottla against the recorded answers of Apache Kafka: every scenario, in every version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from interfaces.kafka.apis import APIS
+from tests.e2e.broker_process import Address, BrokerProcess
+from tests.oracle.compare import Found, compare
+from tests.oracle.difference import unexpected, untrue
+from tests.oracle.differences import DIFFERENCES
+from tests.oracle.recording import Runs, recorded
+from tests.oracle.scenario import Scenario, all_scenarios
+
+SCENARIOS = all_scenarios()
+DIFFERENT: dict[str, list[Found]] = {}
+
+
+@cache
+def recording() -> Runs:
+    return recorded(SCENARIOS)
+
+
+@pytest.fixture(scope="session")
+def ottla(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    folder = tmp_path_factory.mktemp("oracle")
+    with BrokerProcess(folder, "memory", ("--set", "node.id=1", "--log-requests", "off")) as broker:
+        yield broker.address
+
+
+def differences(scenario: Scenario, ottla: Address) -> list[Found]:
+    if scenario.title not in DIFFERENT:
+        DIFFERENT[scenario.title] = [
+            found
+            for version in scenario.versions
+            for found in compare(
+                recording().get((scenario.title, version), []),
+                scenario.tell(ottla, version),
+                version,
+            )
+        ]
+    return DIFFERENT[scenario.title]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.title)
+def test_answers_as_kafka_does_but_for_what_the_table_says(
+    scenario: Scenario, ottla: Address
+) -> None:
+    found = unexpected(DIFFERENCES, scenario.title, differences(scenario, ottla))
+    assert [str(one) for one in found] == []
+
+
+@pytest.mark.parametrize("api", sorted({row.api for row in DIFFERENCES}))
+def test_the_table_says_nothing_that_is_not_so(api: str, ottla: Address) -> None:
+    found = [
+        (scenario.title, one)
+        for scenario in SCENARIOS
+        if scenario.api == api
+        for one in differences(scenario, ottla)
+    ]
+    assert untrue([row for row in DIFFERENCES if row.api == api], found) == []
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda one: one.name)
+def test_every_version_that_is_served_is_asked(api: object) -> None:
+    row = next(one for one in APIS if one is api)
+    asked = {v for one in SCENARIOS if one.api == row.name for v in one.versions}
+    assert asked == {v for v in range(row.max_version + 1) if row.serves(v)}
+
+
+def test_the_recording_has_nothing_that_is_not_asked_any_more() -> None:
+    asked = {(one.title, version) for one in SCENARIOS for version in one.versions}
+    assert set(recording()) == asked
