@@ -289,13 +289,15 @@ def validate_topic_configs(
     overrides: Mapping[str, str | None], broker: BrokerConfig | None = None
 ) -> None:
     """Refuses what Kafka refuses; `broker` gives the default of a config that has a counterpart."""
+    nulls = [name for name, text in overrides.items() if text is None]
+    if nulls:
+        raise InvalidConfig(f"Null value not supported for topic configs: {','.join(nulls)}")
     for name in overrides:
         if name not in TOPIC_CONFIGS:
             raise InvalidConfig(f"Unknown topic config name: {name}")
     values: dict[str, Any] = {}
     for name, text in overrides.items():
-        if text is None:
-            raise InvalidConfig(f"Null value not supported for topic configs: {name}")
+        assert text is not None
         values[name] = _parse(TOPIC_CONFIGS[name], text)
     _check_together(values, broker or BrokerConfig())
 

@@ -19,7 +19,7 @@ def check_topic_name(name: str) -> None:
     if not name:
         raise InvalidTopic("Topic name is invalid: the empty string is not allowed")
     if name in (".", ".."):
-        raise InvalidTopic("Topic name is invalid: '.' or '..' is not allowed")
+        raise InvalidTopic(f"Topic name is invalid: '{name}' is not allowed")
     if len(name) > MAX_NAME_LENGTH:
         raise InvalidTopic(
             f"Topic name is invalid: the length of '{name}' is longer than "

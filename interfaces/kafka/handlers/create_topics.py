@@ -13,7 +13,7 @@ from application.pending import Pending
 from application.topics.create import Created, NewTopic
 from domain.configs.topic import describe_topic_configs
 from domain.errors import BrokerError, InvalidRequest
-from domain.topics.topic import NO_TOPIC_ID, Topic
+from domain.topics.topic import Topic
 from interfaces.kafka.call import Call
 from interfaces.kafka.config_sources import CONFIG_SOURCES
 from interfaces.kafka.wire.messages.create_topics import (
@@ -39,9 +39,9 @@ def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | N
     names = [new.name for new in wanted]
     created = call.broker.create_topics.create(wanted, request.validate_only)
     if isinstance(created, Pending):
-        call.respond_later(created, lambda late: _response(late, names, refused, False, call))
+        call.respond_later(created, lambda late: _response(late, names, refused, call))
         return None
-    return _response(created, names, refused, request.validate_only, call)
+    return _response(created, names, refused, call)
 
 
 def _new_topic(topic: CreatableTopic) -> NewTopic:
@@ -58,24 +58,21 @@ def _response(
     created: list[Created],
     names: list[str],
     refused: list[CreatableTopicResult],
-    validate_only: bool,
     call: Call,
 ) -> CreateTopicsResponse:
     return CreateTopicsResponse(
         topics=refused
         + [
-            _topic(one, validate_only, call)
-            if isinstance(one, Topic)
-            else _refused(name, one, call)
+            _topic(one, call) if isinstance(one, Topic) else _refused(name, one, call)
             for name, one in zip(names, created, strict=True)
         ]
     )
 
 
-def _topic(topic: Topic, validate_only: bool, call: Call) -> CreatableTopicResult:
+def _topic(topic: Topic, call: Call) -> CreatableTopicResult:
     return CreatableTopicResult(
         name=topic.name,
-        topic_id=NO_TOPIC_ID if validate_only else topic.topic_id,
+        topic_id=topic.topic_id,
         error_code=0,
         error_message=None,
         num_partitions=len(topic.partition_ids),

@@ -48,8 +48,10 @@ def _find(
 
 
 def _find_one(state: DeleteTopicState, times: int, delete: DeleteTopicsService) -> Deleted:
-    if (state.name is None) == (state.topic_id == NO_TOPIC_ID):
-        return InvalidRequest("A topic is named either by name or by id.")
+    if state.name is None and state.topic_id == NO_TOPIC_ID:
+        return InvalidRequest("Neither topic name nor id were specified.")
+    if state.name is not None and state.topic_id != NO_TOPIC_ID:
+        return InvalidRequest("You may not specify both topic name and topic id.")
     if times > 1:
         return InvalidRequest(f"Duplicate topic {'id' if state.name is None else 'name'}.")
     return delete.find(state.name, state.topic_id)

@@ -87,6 +87,7 @@ WHOLE_MESSAGES = [
         ),
     ),
     ({"retention.ms": None}, "Null value not supported for topic configs: retention.ms"),
+    ({"nope": None, "retention.ms": "soon"}, "Null value not supported for topic configs: nope"),
 ]
 
 
