@@ -60,7 +60,7 @@ class ProduceService:
             now_ms = self._clock.now_ms()
             config = partition.config
             if config.compacted or config.timestamp_before_max_ms != ANY_AGE:
-                self._check_records(batch, config, now_ms)
+                self._check_records(batch, partition, now_ms)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
             return self._with_faults(refused, batch, partition.config, now_ms)
@@ -76,22 +76,28 @@ class ProduceService:
             self._commits.touch(partition)
         return appended
 
-    def _check_records(self, batch: RecordBatch, config: TopicConfig, now_ms: int) -> None:
+    def _check_records(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
         """What can only be seen in the records themselves; few topics ask for it."""
+        config = partition.config
         batch.check_crc(self._checksum)
         keyless: list[RecordFault] = []
         times: list[tuple[int, int]] = []
         for index, message in enumerate(open_messages(batch, self._compression)):
             times.append((index, message.timestamp))
             if message.key is None and config.compacted:
-                words = "Compacted topic cannot accept message without key"
+                words = (
+                    "Compacted topic cannot accept message without key in topic partition "
+                    f"{partition.topic}-{partition.index}"
+                )
                 keyless.append(RecordFault(index, words))
         if keyless:
-            raise InvalidRecord("One or more records have been rejected", tuple(keyless))
+            raise InvalidRecord(_rejected(keyless), tuple(keyless))
         if not config.log_append_time:
             faults = _timestamp_faults(times, config, now_ms)
             if faults:
-                raise InvalidTimestamp("One or more records have been rejected", faults)
+                raise InvalidTimestamp(
+                    "One or more records have been rejected due to invalid timestamp", faults
+                )
 
     def _with_faults(
         self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
@@ -104,6 +110,14 @@ class ProduceService:
         except BrokerError as unreadable:
             return unreadable
         return InvalidTimestamp(refused.message, faults)
+
+
+def _rejected(faults: list[RecordFault]) -> str:
+    shown = (f"RecordError(batchIndex={f.index}, message='{f.message}')" for f in faults[:3])
+    return (
+        f"One or more records have been rejected due to {len(faults)} record errors in total, and "
+        f"only showing the first three errors at most: [{', '.join(shown)}]"
+    )
 
 
 def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:

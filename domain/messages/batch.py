@@ -19,6 +19,8 @@ from domain.errors import BrokerError, CorruptMessage, InvalidRecord, InvalidTim
 HEADER_BYTES = 61
 #: What precedes the part that the length field counts.
 LENGTH_OVERHEAD_BYTES = 12
+#: The length of an empty batch of format v0, the shortest that there is.
+MIN_LENGTH = 14
 CHECKSUM_START = 21
 RECORDS_START = HEADER_BYTES
 
@@ -152,11 +154,19 @@ def parse_single_batch(records: memoryview | None) -> RecordBatch:
 
 
 def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
+    if batch.length < MIN_LENGTH:
+        raise CorruptMessage(
+            f"Record size {batch.length} is less than the minimum record overhead ({MIN_LENGTH})"
+        )
+    if not 0 <= batch.magic <= 2:
+        raise CorruptMessage(f"Invalid magic found in record: {batch.magic}")
+    if batch.magic == 2 and batch.size_bytes < HEADER_BYTES:
+        raise CorruptMessage(f"Record batch is corrupt: {batch.size_bytes} bytes hold no header")
     if batch.magic != 2:
         raise InvalidRecord(
             "Produce requests are only allowed to contain record batches with magic version 2"
         )
-    if batch.size_bytes < HEADER_BYTES or batch.size_bytes > size_bytes:
+    if batch.size_bytes > size_bytes:
         raise InvalidRecord("Produce requests must have exactly one record batch per partition")
     raise InvalidRecord("Produce requests must contain no more than one record batch per partition")
 

@@ -145,8 +145,7 @@ class Partition:
             batch.max_timestamp - now_ms > config.timestamp_after_max_ms
         ):
             raise InvalidTimestamp(
-                f"Timestamp {batch.max_timestamp} of the batch is out of range: it may be at most "
-                f"{config.timestamp_after_max_ms} ms ahead of the broker's clock"
+                "One or more records have been rejected due to invalid timestamp"
             )
         if batch.producer_id >= 0:
             duplicate = self.producers.find_duplicate(batch)

@@ -240,10 +240,14 @@ def test_a_compacted_topic_names_the_records_without_a_key(fake: FakeBroker) -> 
     rows = [(key, "v", (), TIMESTAMP) for key in ("k", None, "", None)]
     for codec in (NONE, LZ4):
         error = refused(fake, record_batch(rows, codec=codec), InvalidRecord, "compacted")
-        assert faults(error) == [
-            (1, "Compacted topic cannot accept message without key"),
-            (3, "Compacted topic cannot accept message without key"),
-        ]
+        words = "Compacted topic cannot accept message without key in topic partition compacted-0"
+        assert faults(error) == [(1, words), (3, words)]
+        assert error.message == (
+            "One or more records have been rejected due to 2 record errors in total, and only "
+            "showing the first three errors at most: "
+            f"[RecordError(batchIndex=1, message='{words}'), "
+            f"RecordError(batchIndex=3, message='{words}')]"
+        )
     fake.appended(record_batch([("k", None, (), TIMESTAMP)]), "compacted")
 
 

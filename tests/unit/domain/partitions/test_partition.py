@@ -112,7 +112,7 @@ def test_a_batch_of_the_far_future_is_refused() -> None:
     partition = new_partition(timestamp_after_max_ms=HOUR_MS)
     append(partition, record_batch(["a"], timestamp=NOW_MS + HOUR_MS))
     data = record_batch(["a"], timestamp=NOW_MS + HOUR_MS + 1)
-    refused(new_partition(), data, InvalidTimestamp, "out of range")
+    refused(new_partition(), data, InvalidTimestamp, "invalid timestamp")
 
 
 def test_the_type_of_timestamps_is_not_the_producers_to_choose() -> None:

@@ -269,7 +269,8 @@ def test_records_without_a_key_are_named(kafka: FakeKafka, client: FakeClient) -
     ((index, message),) = [
         (error.batch_index, error.batch_index_error_message) for error in answer.record_errors
     ]
-    assert (index, message) == (0, "Compacted topic cannot accept message without key")
+    words = "Compacted topic cannot accept message without key in topic partition compacted-0"
+    assert (index, message) == (0, words)
 
 
 # ---- acks=0
