@@ -18,7 +18,6 @@ from domain.errors import (
 from domain.partitions.partition import LEADER_EPOCH, Partition
 from domain.topics.topic import Topic
 
-NO_LEADER_EPOCH = -1
 NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 
@@ -156,7 +155,7 @@ class FetchService:
     ) -> FetchedPartition:
         try:
             partition = self._resolve(item)
-            if item.leader_epoch != NO_LEADER_EPOCH:
+            if item.leader_epoch >= 0:
                 check_leader_epoch(item.leader_epoch)
             partition.check_readable(item.offset)
             stable = partition.last_stable_offset

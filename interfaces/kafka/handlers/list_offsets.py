@@ -32,6 +32,7 @@ from interfaces.kafka.wire.messages.list_offsets import (
 
 READ_COMMITTED = 1
 FIRST_WITH_LEADER_EPOCH = 4
+NO_LEADER_EPOCH = -1
 
 FIRST_VERSION_OF = {
     MAX_TIMESTAMP: 7,
@@ -70,7 +71,7 @@ def _partition(
                 f"Timestamp {wanted.timestamp} is not known to version {call.version}"
             )
         partition = _find(topic_name, wanted.partition_index, call)
-        if wanted.current_leader_epoch >= 0:
+        if wanted.current_leader_epoch != NO_LEADER_EPOCH:
             check_leader_epoch(wanted.current_leader_epoch)
         found = call.broker.list_offsets.find(partition, wanted.timestamp, read_committed)
     except BrokerError as refused:

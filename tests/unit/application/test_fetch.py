@@ -5,7 +5,6 @@ import pytest
 from application.fetch import FetchedPartition, FetchItem, FetchQuery, WaitingFetch
 from domain.errors import (
     BrokerError,
-    FencedLeaderEpoch,
     OffsetOutOfRange,
     StorageFailed,
     UnknownLeaderEpoch,
@@ -206,8 +205,9 @@ def test_errors_are_told_partition_by_partition(fake: FakeBroker) -> None:
     assert (failed.records, failed.high_watermark, failed.log_start_offset) == (b"", -1, -1)
 
 
-def test_an_older_leader_epoch_is_fenced(fake: FakeBroker) -> None:
-    assert Fetch(fake, query(item(epoch=-2))).errors() == [FencedLeaderEpoch]
+def test_a_negative_leader_epoch_is_none(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    assert Fetch(fake, query(item(0, epoch=-2))).errors() == [None]
 
 
 def test_a_store_that_cannot_be_read_fails_its_partition_alone(fake: FakeBroker) -> None:

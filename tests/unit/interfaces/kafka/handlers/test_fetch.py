@@ -117,7 +117,7 @@ def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None
         ),
         12,
     )
-    assert [code for _, code in codes(response)] == [1, 1, 3, 3, 75, 74, 0]
+    assert [code for _, code in codes(response)] == [1, 1, 3, 3, 75, 0, 0]
     assert response.error_code == 0
 
 

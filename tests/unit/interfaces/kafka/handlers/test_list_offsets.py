@@ -71,6 +71,7 @@ def test_other_negative_timestamps_are_unknown(client: FakeClient, timestamp: in
 def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:
     found = ask(client, 9, (0, -1, 0), (7, -1, -1), (1, -1, 1), (-1, -1, -1))
     assert [one.error_code for one in found] == [0, 3, 75, 3]
+    assert ask(client, 9, (0, -1, -2))[0].error_code == 74
     assert ask(client, 9, (0, -1, -1), name="nope")[0].error_code == 3
     kafka.log.failing = StorageFailed("cannot read")
     assert ask(client, 9, (0, TIMESTAMP, -1))[0].error_code == 56
