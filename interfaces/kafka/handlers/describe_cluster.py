@@ -21,10 +21,14 @@ CONTROLLERS = 2
 
 def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterResponse:
     if request.endpoint_type == CONTROLLERS:
-        return _refused(MismatchedEndpointType("This listener is a broker's."), call)
-    if request.endpoint_type != BROKERS:
-        error = UnsupportedEndpointType(f"Unknown endpoint type {request.endpoint_type}.")
+        error = MismatchedEndpointType(
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type "
+            "CONTROLLER"
+        )
         return _refused(error, call)
+    if request.endpoint_type != BROKERS:
+        unknown = UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
+        return _refused(unknown, call)
     config = call.broker.config
     return DescribeClusterResponse(
         endpoint_type=BROKERS,

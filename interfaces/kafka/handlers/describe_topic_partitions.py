@@ -80,7 +80,11 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
 
 
 def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
-    return DescribeTopicPartitionsResponseTopic(error_code=call.code(why_unknown(name)), name=name)
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=call.code(why_unknown(name)),
+        name=name,
+        topic_authorized_operations=topic_operations(True),
+    )
 
 
 def _refusal(request: DescribeTopicPartitionsRequest, cursor: Cursor) -> BrokerError | None:

@@ -98,6 +98,14 @@ def test_a_cursor_that_contradicts_the_request_is_refused(client: FakeClient) ->
     assert ask(client, "b", "a", cursor=("aa", 0)) == refused
 
 
+def test_a_page_ends_before_an_unknown_topic_as_well(client: FakeClient) -> None:
+    assert ask(client, "a", "b", "zz", limit=5)[1] == ("zz", 0)
+    assert ask(client, "a", "b", "zz", limit=6) == (
+        [("a", 0, [0, 1]), ("b", 0, [0, 1, 2]), ("zz", 3, [])],
+        None,
+    )
+
+
 def test_unknown_and_illegal_topics_have_their_code(client: FakeClient) -> None:
     expected = ([("a", 0, [0, 1]), ("a b", 17, []), ("zz", 3, [])], None)
     assert ask(client, "zz", "a b", "a") == expected
