@@ -48,6 +48,8 @@ KINDS = (
         90,
         ("-n", "2"),
     ),
+    # One process: the whole run tells its scenarios to one broker.
+    Kind("oracle", ("tests/oracle",), 20),
     Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
     Kind("crash", ("tests/crash", "tests/fuzz"), 75, ("-n", "2")),
     Kind(

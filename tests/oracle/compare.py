@@ -71,7 +71,8 @@ def _shown(value: Any, beside: Any) -> Any:
 def _lists_differ(
     field: str, where: str, kafka: list[Any], ours: list[Any]
 ) -> Iterator[tuple[str, str, Any, Any]]:
-    left, right = _by_identity(kafka), _by_identity(ours)
+    named = _are_named(kafka) and _are_named(ours)
+    left, right = _by_identity(kafka, named), _by_identity(ours, named)
     common = [key for key in left if key in right]
     if common != [key for key in right if key in left]:
         yield f"{field} order", f"{where} order", list(left), list(right)
@@ -81,9 +82,12 @@ def _lists_differ(
         )
 
 
-def _by_identity(elements: list[Any]) -> dict[str, Any]:
-    """By what tells them apart, if that does; else by their places."""
-    keys = [identity(element) for element in elements]
-    if not all(keys) or len(set(keys)) < len(keys):
-        keys = [str(place) for place in range(len(elements))]
+def _are_named(elements: list[Any]) -> bool:
+    """Whether something tells them apart that is not their place."""
+    keys = {identity(element) for element in elements}
+    return "" not in keys and len(keys) == len(elements)
+
+
+def _by_identity(elements: list[Any], named: bool) -> dict[str, Any]:
+    keys = [identity(one) if named else str(place) for place, one in enumerate(elements)]
     return dict(zip(keys, elements, strict=True))

@@ -31,6 +31,8 @@ class Difference:
     kafka: Any
     ours: Any
     reason: str
+    #: Fields whose values are to be exactly these, where the others are told in words.
+    pinned: tuple[tuple[str, Any, Any], ...] = ()
 
     def expects(self, title: str, found: Found) -> bool:
         api, _, name = title.partition("/")
@@ -41,6 +43,11 @@ class Difference:
             and _is_field(self.field, found.field)
             and _is(self.kafka, found.kafka)
             and _is(self.ours, found.ours)
+            and all(
+                (found.kafka, found.ours) == (kafka, ours)
+                for field, kafka, ours in self.pinned
+                if field == found.field
+            )
         )
 
     def covers(self, title: str, step: str) -> str | None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,8 +15,10 @@ from pathlib import Path
 
 from tests.e2e.broker_process import Address
 from tests.e2e.line_process import cache_folder
+from tests.e2e.raw_client import INIT_PRODUCER_ID, string
 
 VERSION = "4.2.0"
+FIND_COORDINATOR, GROUP, TRANSACTION = 10, 0, 1
 START_TIMEOUT_S = 90
 STOP_TIMEOUT_S = 20
 #: A folder of jars, where there is one already.
@@ -30,7 +33,9 @@ listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
 controller.quorum.bootstrap.servers=127.0.0.1:{controller}
 log.dirs={folder}/data
+offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 share.coordinator.state.topic.replication.factor=1
@@ -103,12 +108,19 @@ def running_kafka(jars: Path, folder: Path) -> Iterator[Address]:
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    """Until it hands out producer ids: the last of what a scenario may need."""
+    """Until it has coordinators and hands out producer ids."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while True:
         try:
             with Address("127.0.0.1", port).connect(5) as client:
                 client.init_producer_id()
+                for kind in (GROUP, TRANSACTION):
+                    answer = client.ask(FIND_COORDINATOR, 1, string("oracle") + bytes([kind]))
+                    _throttle, error = answer.take("ih")
+                    assert error == 0
+                named = string("oracle") + struct.pack(">i", 1_000)
+                _throttle, error = client.ask(INIT_PRODUCER_ID, 0, named).take("ih")
+                assert error == 0
                 return
         except (OSError, AssertionError):
             if process.poll() is not None or time.monotonic() > deadline:

@@ -45,10 +45,21 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
 }
 MAX_HEX_BYTES = 48
 _BATCH = struct.Struct(">qiibIhiqqqhii")
-_BATCH_FIELDS = (
-    "base_offset length leader_epoch magic crc attributes last_offset_delta base_timestamp "
-    "max_timestamp producer_id producer_epoch base_sequence count"
-).split()
+_BATCH_FIELDS = [
+    "base_offset",
+    "length",
+    "leader_epoch",
+    "magic",
+    "crc",
+    "attributes",
+    "last_offset_delta",
+    "base_timestamp",
+    "max_timestamp",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "count",
+]
 _PRODUCER_ID = struct.Struct(">q")
 _LOG_APPEND_TIME = 8
 
@@ -131,9 +142,7 @@ def _value(
     if isinstance(found, list):
         if found and type(found[0]).__name__ in SHORT:
             return dict(sorted(SHORT[type(one).__name__](one) for one in found))
-        return [
-            _value(name, one, field.element, version, placeholders, is_answer) for one in found
-        ]
+        return [_value(name, one, field.element, version, placeholders, is_answer) for one in found]
     if isinstance(found, Struct):
         return _struct(found, version, placeholders, is_answer)
     if field.kind == "record_data" and found is not None:

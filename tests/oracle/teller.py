@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import struct
 from typing import Any, NamedTuple
 
@@ -166,7 +165,7 @@ class Teller:
         except TimeoutError:
             self.close()
             return SILENT
-        except (ConnectionError, socket.error):
+        except OSError:
             self.close()
             return CLOSED
         (correlation_id,) = struct.unpack_from(">i", answer)

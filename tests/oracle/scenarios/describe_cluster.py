@@ -25,4 +25,6 @@ def fenced_brokers(tell: Teller) -> None:
 @scenario("describe_cluster")
 def broken_requests(tell: Teller) -> None:
     tell.ask_raw("no body", "describe_cluster", b"")
-    tell.ask_raw("a true that is 7", "describe_cluster", b"\x07\x01\0\0"[: tell.version + 1] + b"\0")
+    tell.ask_raw(
+        "a true that is 7", "describe_cluster", b"\x07\x01\0\0"[: tell.version + 1] + b"\0"
+    )

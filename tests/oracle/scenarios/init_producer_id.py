@@ -32,6 +32,13 @@ def an_empty_transactional_id(tell: Teller) -> None:
     tell.ask("ask", asked(""))
 
 
+@scenario("init_producer_id")
+def a_transactional_id(tell: Teller) -> None:
+    name = f"oracle-{tell.version}"
+    tell.ask("ask", asked(name))
+    tell.ask("a timeout of zero", asked(name, timeout_ms=0))
+
+
 @scenario("init_producer_id", first=3)
 def an_id_that_the_producer_has(tell: Teller) -> None:
     tell.ask("id and epoch", asked(producer_id=4_000_000, producer_epoch=3))

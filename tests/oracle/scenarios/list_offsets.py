@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
+from tests.fakes.batches import GZIP, TIMESTAMP, Record, record_batch
 from tests.oracle.requests import NOBODY, list_offsets, store
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import Teller, Topic
@@ -13,7 +13,7 @@ LEADER_EPOCHS = 4
 @scenario("list_offsets")
 def special_timestamps(tell: Teller) -> None:
     empty, full = tell.topic("empty"), tell.topic("full")
-    times = [("k", f"v{at}", [], TIMESTAMP + at) for at in (0, 20, 10)]
+    times: list[Record] = [("k", f"v{at}", [], TIMESTAMP + at) for at in (0, 20, 10)]
     store(tell, full, record_batch(["a"]), record_batch(times), record_batch(["z"]))
     for timestamp in SPECIAL:
         tell.ask(f"{timestamp} of an empty one", list_offsets((empty, 0, timestamp)))
@@ -26,8 +26,8 @@ def special_timestamps(tell: Teller) -> None:
 @scenario("list_offsets")
 def moments(tell: Teller) -> None:
     topic = tell.topic("a")
-    rows = [("k", f"v{at}", [], TIMESTAMP + at) for at in (5, 3, 10)]
-    later = [("k", f"v{at}", [], TIMESTAMP + at) for at in (20, 15)]
+    rows: list[Record] = [("k", f"v{at}", [], TIMESTAMP + at) for at in (5, 3, 10)]
+    later: list[Record] = [("k", f"v{at}", [], TIMESTAMP + at) for at in (20, 15)]
     store(tell, topic, record_batch(rows), record_batch(later, codec=GZIP))
     for after in (-10, 0, 3, 4, 5, 6, 10, 11, 15, 16, 20, 21):
         tell.ask(f"after {after} ms", list_offsets((topic, 0, TIMESTAMP + after)))

@@ -7,7 +7,7 @@ from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdResponse,
 )
 from interfaces.kafka.wire.messages.produce import ProduceRequest
-from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, record_batch
+from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
 from tests.oracle.requests import NOBODY, fetch, produce
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import SHORT_PATIENCE_S, Teller, Topic
@@ -165,7 +165,7 @@ def sizes(tell: Teller) -> None:
 def times_out_of_range(tell: Teller) -> None:
     topic = tell.topic("a")
     tell.ask("a time to come", produce(topic, record_batch(["x"], timestamp=YEAR_2096)))
-    records = ["a", ("k", "v", [], YEAR_2096), "c", ("k", "v", [], YEAR_2096 + 1)]
+    records: list[Record] = ["a", ("k", "v", [], YEAR_2096), "c", ("k", "v", [], YEAR_2096 + 1)]
     tell.ask("two of four", produce(topic, record_batch(records)))
     strict = tell.topic("b", message_timestamp_before_max_ms="1000")
     tell.ask("long ago", produce(strict, record_batch(["x", "y"])))
@@ -188,9 +188,7 @@ def idempotent_producers(tell: Teller) -> None:
     producer_id = new_producer(tell)
 
     def send(step: str, sequence: int, count: int = 1, epoch: int = 0, partition: int = 0) -> None:
-        batch = record_batch(
-            ["x"] * count, producer_id=producer_id, epoch=epoch, sequence=sequence
-        )
+        batch = record_batch(["x"] * count, producer_id=producer_id, epoch=epoch, sequence=sequence)
         tell.ask(step, produce(topic, batch, partition=partition))
 
     send("the first", 0)
@@ -248,6 +246,17 @@ def new_producer(tell: Teller) -> int:
     tell.placeholders.add_producer(answer.producer_id)
     given: int = answer.producer_id
     return given
+
+
+@scenario("produce")
+def transactions(tell: Teller) -> None:
+    topic = tell.topic("a")
+    plain = record_batch(["x"])
+    tell.ask("an id, and a plain batch", produce(topic, plain, transactional_id="oracle"))
+    flagged = record_batch(
+        ["x"], transactional=True, producer_id=new_producer(tell), epoch=0, sequence=0
+    )
+    tell.ask("no id, and a batch of a transaction", produce(topic, flagged))
 
 
 @scenario("produce")

@@ -1,0 +1,300 @@
+"""THE table of what Ottla answers otherwise than Kafka, on purpose. docs/behaviour.md prints it.
+
+A row that is not true any more fails the test, as does a difference that no row names.
+"""
+
+from __future__ import annotations
+
+from tests.oracle.compare import MISSING
+from tests.oracle.difference import Difference, Words
+from tests.oracle.teller import SILENT
+
+_PRODUCED = "responses[].partition_responses[]"
+_FETCHED = "responses[].partitions[]"
+
+API_VERSIONS = (
+    Difference(
+        *("api_versions", "0-4", ("*",)),
+        *("api_keys.*", Words("all of its APIs"), MISSING),
+        "What is not served is not advertised: [apis.md](apis.md), [skipped.md](skipped.md).",
+    ),
+    Difference(
+        *("api_versions", "3-4", ("*",)),
+        *("supported_features", Words("seven features"), MISSING),
+        "Clients then keep to what needs none of them.",
+    ),
+    Difference(
+        *("api_versions", "3-4", ("*",)),
+        *("finalized_features*", Words("seven features and their epoch"), Words("none, -1")),
+        "As above.",
+    ),
+)
+
+CREATE_TOPICS = (
+    Difference(
+        *("create_topics", "5-7", ("good topics: *", "configs: *", "names: *", "numbers: *")),
+        *("topics[].configs.min.insync.replicas", "1 (3)", "1 (5)"),
+        "Kafka keeps this default as a setting of the cluster (3) since it has eligible leader "
+        "replicas; here it is a default like the others (5).",
+    ),
+    Difference(
+        *("create_topics", "5-7", ("configs: spaces",)),
+        *("topics[].configs.retention.ms", " 1000  (1)", "1000 (1)"),
+        "The value is told as it was understood.",
+    ),
+)
+
+CREATE_PARTITIONS = (
+    Difference(
+        *("create_partitions", "0-3"),
+        ("refusals: an unknown topic", "refusals: an illegal name", "refusals: an empty name"),
+        *("results[].error_message", MISSING, Words("a sentence")),
+        "It costs nothing to say it.",
+    ),
+    Difference(
+        *("create_partitions", "0-3", ("refusals: more than 10,000",)),
+        *("results[].error_code", -1, 44),
+        "Kafka calls it an unknown error; in CreateTopics it is POLICY_VIOLATION there too.",
+    ),
+    Difference(
+        *("create_partitions", "0-3", ("refusals: more than 10,000",)),
+        *("results[].error_message", MISSING, Words("a sentence")),
+        "As above.",
+    ),
+)
+
+DELETE_TOPICS = (
+    Difference(
+        *("delete_topics", "6", ("topics by id: zero, twice",)),
+        *("responses[]", Words("each one answered"), MISSING),
+        "What is named twice is answered once, also if it names nothing.",
+    ),
+    Difference(
+        *("delete_topics", "6", ("topics by id: name, and id",)),
+        *("responses[]*", Words("one answer with both"), Words("one for each, as they were asked")),
+        "A topic named once by name and once by id is refused by both; a client finds its own "
+        "words in the answer.",
+    ),
+)
+
+DESCRIBE_TOPIC_PARTITIONS = (
+    Difference(
+        *("describe_topic_partitions", "0", ("topics: an empty name",)),
+        *("topics[].error_code", -1, 17),
+        "An empty name is an illegal name, here as in Metadata.",
+    ),
+    Difference(
+        *("describe_topic_partitions", "0", ("topics: an empty name",)),
+        *("topics[].topic_authorized_operations", -(1 << 31), 3576),
+        "As for every other name.",
+    ),
+)
+
+_BAD_NUMBERS = ("batches from an offset: an isolation level of 2", "limits: negative")
+FETCH = (
+    Difference(
+        *("fetch", "4-18"),
+        ("limits: two batches and a half", "limits: two batches and a half in all"),
+        *(f"{_FETCHED}.records[]", {"cut_off": True}, MISSING),
+        "Only whole batches are sent, which every client can read; Kafka cuts the last one off.",
+    ),
+    Difference(
+        *("fetch", "4-18", ("*",)),
+        *(f"{_FETCHED}.aborted_transactions", MISSING, None),
+        "Without `read_committed` it is null, also where a partition is unknown; there is nothing "
+        "in it either way.",
+    ),
+    Difference(
+        *("fetch", "4-18", ("places that there are not: unknown first",)),
+        *("responses order", Words("what is unknown comes last"), Words("as it was asked")),
+        "Clients look for what they asked by its name.",
+    ),
+    Difference(
+        *("fetch", "13-18", ("places that there are not: known and unknown",)),
+        *("responses[]*", Words("a topic may stand twice"), Words("each topic once")),
+        "As above.",
+    ),
+    Difference(
+        *("fetch", "4-18", _BAD_NUMBERS),
+        *("*", Words("UNKNOWN_SERVER_ERROR (-1)"), Words("the records")),
+        "A negative limit is none, and any level but 1 is `read_uncommitted`.",
+        ((f"{_FETCHED}.error_code", -1, 0), ("error_code", -1, 0)),
+    ),
+    Difference(
+        *("fetch", "4-18", ("followers: replica 1", "followers: replica 5")),
+        *(f"{_FETCHED}.*", Words("NOT_LEADER_OR_FOLLOWER (6)"), Words("the records")),
+        "There are no followers: who says that it is one is served as a consumer.",
+        ((f"{_FETCHED}.error_code", 6, 0),),
+    ),
+    Difference(
+        *("fetch", "12-18", ("leader epochs: last fetched epoch 1",)),
+        *(f"{_FETCHED}.*", Words("OFFSET_OUT_OF_RANGE (1)"), Words("the records")),
+        "There is one epoch, so no log ever diverged; the field is not looked at.",
+        ((f"{_FETCHED}.error_code", 1, 0),),
+    ),
+    Difference(
+        *("fetch", "4-18", ("a partition twice: at two offsets",)),
+        *("responses[].partitions*", Words("the last one alone"), Words("both, in their order")),
+        "Each item of a request has its answer.",
+    ),
+)
+
+INIT_PRODUCER_ID = (
+    Difference(
+        *("init_producer_id", "0-5", ("a transactional id: ask",)),
+        *("error_code", 0, 53),
+        "Transactions are not built yet.",
+    ),
+    Difference(
+        *("init_producer_id", "0-5", ("a transactional id: ask",)),
+        *("producer_*", Words("an id and its epoch"), Words("none, -1")),
+        "As above.",
+    ),
+    Difference(
+        *("init_producer_id", "0-5", ("a transactional id: a timeout of zero",)),
+        *("error_code", 50, 53),
+        "As above.",
+    ),
+)
+
+_BEFORE_ITS_TIME = (
+    "topics by id: before its time",
+    "topics by id: name and id of one topic",
+    "topics by id: name and id of two",
+)
+METADATA = (
+    Difference(
+        *("metadata", "0-13", ("topics that are created on the way: *",)),
+        *("topics[].error_code", 3, 0),
+        "A topic that is created on the way is in the same answer, as soon as it is durable; "
+        "Kafka lets the client ask again.",
+    ),
+    Difference(
+        *("metadata", "0-13", ("topics that are created on the way: *",)),
+        *("topics[].partitions", MISSING, Words("its partitions")),
+        "As above.",
+    ),
+    Difference(
+        *("metadata", "10-13", ("topics that are created on the way: *",)),
+        *("topics[].topic_id", "none", Words("its id")),
+        "As above.",
+    ),
+    Difference(
+        *("metadata", "4-13", ("a name that collides: may be created",)),
+        *("topics[].error_code", 3, 17),
+        "Such a topic cannot be created; Kafka says for ever that it is not there yet.",
+    ),
+    Difference(
+        *("metadata", "10-11", _BEFORE_ITS_TIME),
+        *("*", Words("no brokers"), Words("brokers, cluster and controller")),
+        "The topics are refused (42), as by Kafka; the rest of the answer is true anyway.",
+    ),
+    Difference(
+        *("metadata", "10-13", ("topics by id: zero and no name",)),
+        *("*", Words("UNKNOWN_SERVER_ERROR (-1) and no brokers"), Words("the topic refused")),
+        "One bad item does not spoil the answer.",
+        (("topics[].error_code", -1, 100), ("error_code", -1, 0)),
+    ),
+)
+
+PRODUCE = (
+    Difference(
+        *("produce", "5-13", ("*",)),
+        *(f"{_PRODUCED}.log_start_offset", 0, -1),
+        "A refusal tells no log start. Producers look at it with UNKNOWN_PRODUCER_ID alone, which "
+        "is never answered.",
+    ),
+    Difference(
+        *("produce", "8-13", ("*",)),
+        *(f"{_PRODUCED}.error_message", MISSING, Words("a sentence")),
+        "Most refusals of Kafka have no words; ours say what was wrong.",
+    ),
+    Difference(
+        *("produce", "3-13", tuple(f"compressed batches: codec {one}" for one in (5, 6, 7))),
+        *(f"{_PRODUCED}.error_code", -1, 87),
+        "Kafka calls a codec that there is not an unknown error, and clients try again.",
+    ),
+    Difference(
+        *("produce", "3-13", ("good batches: stored",)),
+        *(f"{_FETCHED}.records[].*", Words("computed anew"), Words("as the producer sent it")),
+        "The header's largest timestamp is believed; here all records have a negative one.",
+    ),
+    Difference(
+        *("produce", "8-13", ("a server that stamps: flagged already",)),
+        *(f"{_PRODUCED}.record_errors", Words("each record"), MISSING),
+        "The flag is the batch's.",
+    ),
+    Difference(
+        *("produce", "8-13", ("a server that stamps: flagged already",)),
+        *(f"{_PRODUCED}.error_message", Words("invalid timestamp"), Words("which flag it is")),
+        "As above.",
+    ),
+    Difference(
+        *("produce", "3-13"),
+        ("payloads that are not records: flagged as stamped by the broker",),
+        *(f"{_PRODUCED}.*", Words("accepted"), Words("INVALID_TIMESTAMP (32)")),
+        "A producer may not pass its own time off as the broker's; Kafka looks at the flag only "
+        "where the topic is stamped.",
+        ((f"{_PRODUCED}.error_code", 0, 32),),
+    ),
+    Difference(
+        *("produce", "3-13"),
+        (
+            "payloads that are not records: garbage",
+            "payloads that are not records: garbage, gzip",
+            "payloads that are not records: empty",
+            "payloads that are not records: a largest timestamp*",
+        ),
+        *(f"{_PRODUCED}.*", Words("INVALID_RECORD (87)"), Words("accepted")),
+        "Batches are opaque. (The two after them differ in their offsets only.)",
+        ((f"{_PRODUCED}.error_code", 87, 0),),
+    ),
+    Difference(
+        *("produce", "3-13"),
+        ("broken batches: a batch and a half", "broken batches: a batch and a byte"),
+        *(f"{_PRODUCED}.*", Words("the first batch is accepted"), Words("INVALID_RECORD (87)")),
+        "Kafka forgets what follows the first batch, and the producer takes it for stored.",
+        ((f"{_PRODUCED}.error_code", 0, 87),),
+    ),
+    Difference(
+        *("produce", "3-13", ("broken batches: stored",)),
+        *(f"{_FETCHED}.*", Words("with the two of above"), Words("without them")),
+        "As above.",
+    ),
+    Difference(
+        *("produce", "3-13", ("null records: null",)),
+        *("", SILENT, Words("INVALID_RECORD (87)")),
+        "Kafka never answers, and the connection is stuck.",
+    ),
+    Difference(
+        *("produce", "3-13", ("places that there are not: no partition",)),
+        *("responses", MISSING, Words("the topic, without partitions")),
+        "Each item of a request has its answer.",
+    ),
+    Difference(
+        *("produce", "3-13", ("illegal acks: and an unknown topic",)),
+        *(f"{_PRODUCED}.error_code", Words("that the topic is unknown"), 21),
+        "The acks are wrong for every topic.",
+    ),
+    Difference(
+        *("produce", "3-13", ("transactions: an id, and a plain batch",)),
+        *(f"{_PRODUCED}.*", Words("accepted"), Words("TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53)")),
+        "Transactions are not built yet; Kafka looks at the batch only.",
+        ((f"{_PRODUCED}.error_code", 0, 53),),
+    ),
+    Difference(
+        *("produce", "3-13", ("a partition twice: in one topic",)),
+        *("responses[].partition_responses*", Words("the last one alone"), Words("both")),
+        "Kafka forgets the first batch, and the producer takes it for stored.",
+    ),
+    Difference(
+        *("produce", "3-13", ("a partition twice: stored",)),
+        *(f"{_FETCHED}.*", Words("the last one alone"), Words("both")),
+        "As above.",
+    ),
+)
+
+DIFFERENCES = (
+    *(*API_VERSIONS, *CREATE_TOPICS, *CREATE_PARTITIONS, *DELETE_TOPICS),
+    *(*DESCRIBE_TOPIC_PARTITIONS, *FETCH, *INIT_PRODUCER_ID, *METADATA, *PRODUCE),
+)

@@ -1,0 +1,50 @@
+"""docs/behaviour.md with the table of differences in its place: `python -m tests.oracle.docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from interfaces.kafka.apis import APIS
+from tests.oracle.difference import Difference, shown
+from tests.oracle.differences import DIFFERENCES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "behaviour.md"
+BEGIN = "<!-- written by `python -m tests.oracle.docs` from tests/oracle/differences.py -->"
+END = "<!-- end of what is written -->"
+
+
+def render(page: str) -> str:
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{''.join(_sections())}\n{END}{after}"
+
+
+def _sections() -> Iterable[str]:
+    for api in APIS:
+        rows = [row for row in DIFFERENCES if row.api == api.name]
+        if rows:
+            yield f"\n### {api.title}\n\n| versions | asked | field | Kafka | Ottla | why |\n"
+            yield f"| {' | '.join(['---'] * 6)} |\n"
+            yield from (_line(row) for row in rows)
+
+
+def _line(row: Difference) -> str:
+    asked = "anything" if row.at == ("*",) else "; ".join(_asked(row.at))
+    field = {"": "the answer", "*": "the answer"}.get(row.field, f"`{row.field}`")
+    cells = (row.versions, asked, field, shown(row.kafka), shown(row.ours), row.reason)
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+
+def _asked(at: tuple[str, ...]) -> Iterable[str]:
+    """The scenario's name once for steps of it that follow each other."""
+    last = ""
+    for place in at:
+        scenario, _, step = place.partition(": ")
+        name = "anything" if step == "*" else step.rstrip("*")
+        yield name if scenario == last else f"{scenario}: {name}"
+        last = scenario
+
+
+if __name__ == "__main__":
+    print(render(PAGE.read_text("utf-8")), end="")
