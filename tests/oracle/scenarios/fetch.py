@@ -88,7 +88,7 @@ def waiting_in_vain(tell: Teller) -> None:
     tell.ask("at the end", fetch((topic, 0, 1), max_wait_ms=20, min_bytes=1))
     tell.ask("not enough", fetch((topic, 0, 0), max_wait_ms=20, min_bytes=100_000))
     refused = fetch((topic, 0, 1), (topic, 1, 0), max_wait_ms=100, min_bytes=1)
-    tell.ask("an error does not wait", refused)
+    tell.ask("a partition that there is not", refused)
     tell.ask("no topics do not wait", fetch(max_wait_ms=100, min_bytes=1))
 
 
