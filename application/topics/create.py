@@ -86,10 +86,20 @@ class CreateTopicsService:
             except BrokerError as refused:
                 results.append(refused)
         staged = [one for one in results if isinstance(one, Topic)]
-        if validate_only or not staged:
+        # That such a topic exists is not true before its commit is done.
+        unsure = [new.name in self._waiting for new in wanted]
+        if validate_only or not (staged or any(unsure)):
             return results
         pending: Pending[list[Created]] = Pending()
-        self._stage(staged, lambda failure: pending.resolve(settled(results, failure)))
+
+        def committed(failure: StorageFailed | None) -> None:
+            told = _doubted(results, unsure, failure) if failure else results
+            pending.resolve(settled(told, failure))
+
+        if staged:
+            self._stage(staged, committed)
+        else:
+            self._commits.when_committed(committed)
         return pending
 
     def create_automatically(self, name: str) -> Pending[Created]:
@@ -222,3 +232,7 @@ def settled(results: list[Created], failure: StorageFailed | None) -> list[Creat
     if failure is None:
         return results
     return [failure if isinstance(one, Topic) else one for one in results]
+
+
+def _doubted(results: list[Created], unsure: list[bool], failure: StorageFailed) -> list[Created]:
+    return [failure if doubt else one for one, doubt in zip(results, unsure, strict=True)]

@@ -116,6 +116,7 @@ class Partition:
         self.topic = topic
         self.index = index
         self.config = config
+        self.producers = Producers()
         self.restore(None)
 
     # ---- appending
@@ -221,7 +222,7 @@ class Partition:
         self.bytes_since_snapshot = 0
         # How far back the last index entry lies is not known: the next timestamp gets one.
         self._bytes_since_index = INDEX_INTERVAL_BYTES
-        self.producers = Producers()
+        self.producers = Producers(self.producers)
         for state in snapshot.producers if snapshot else ():
             self.producers.restore(state)
 

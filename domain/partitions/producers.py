@@ -2,7 +2,8 @@
 
 Of each producer id: its epoch and its last five batches, as Kafka keeps them (a client has at
 most five requests in flight). A producer id that is not known is accepted at any sequence: its
-state may have expired, which the client cannot know.
+state may have expired, which the client cannot know. The one exception: when all that is known of
+a producer was lost with a failed commit, what it had pipelined behind that must not be taken first.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from domain.errors import InvalidProducerEpoch, OutOfOrderSequence
-from domain.messages.batch import RecordBatch, advance_sequence
+from domain.messages.batch import MAX_SEQUENCE, RecordBatch, advance_sequence
 
 BATCHES_REMEMBERED = 5
 
@@ -46,10 +47,15 @@ class ProducerState:
 
 
 class Producers:
-    __slots__ = ("_by_id",)
+    __slots__ = ("_awaited", "_by_id")
 
-    def __init__(self) -> None:
+    def __init__(self, before: Producers | None = None) -> None:
+        """`before`: what was remembered until a failed commit made the partition start again."""
         self._by_id: dict[int, ProducerState] = {}
+        #: By producer id: all its batches were lost, and it sends them again from the first on.
+        self._awaited: dict[int, ProducerState] = {}
+        if before is not None:
+            self._awaited = before._awaited | {s.producer_id: s for s in before if s.batches}
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -61,6 +67,8 @@ class Producers:
         """The batch in the log that `batch` is a retry of; refuses a gap and a stale epoch."""
         state = self._by_id.get(batch.producer_id)
         if state is None:
+            if self._awaited:
+                self._check_awaited(batch)
             return None
         if batch.producer_epoch != state.epoch:
             _check_new_epoch(state, batch)
@@ -78,12 +86,25 @@ class Producers:
             )
         return None
 
+    def _check_awaited(self, batch: RecordBatch) -> None:
+        """Refuses what was pipelined behind lost batches: accepted now, it would overtake them."""
+        lost = self._awaited.get(batch.producer_id)
+        if lost is None or lost.epoch != batch.producer_epoch:
+            return
+        expected = lost.batches[0].first_sequence
+        if 0 < advance_sequence(batch.base_sequence, -expected) <= MAX_SEQUENCE // 2:
+            raise OutOfOrderSequence(
+                f"Out of order sequence number for producer {batch.producer_id} at epoch "
+                f"{batch.producer_epoch}: {batch.base_sequence} (incoming), {expected} (expected)"
+            )
+
     def record(self, batch: RecordBatch) -> None:
         """Remembers a batch that now has its place in the log; start-up replays through here."""
         state = self._by_id.get(batch.producer_id)
         if state is None:
             state = ProducerState(batch.producer_id, batch.producer_epoch, batch.max_timestamp)
             self._by_id[batch.producer_id] = state
+            self._awaited.pop(batch.producer_id, None)
         elif batch.producer_epoch != state.epoch:
             state.epoch = batch.producer_epoch
             state.batches.clear()
@@ -103,12 +124,16 @@ class Producers:
 
     def restore(self, state: ProducerState) -> None:
         self._by_id[state.producer_id] = state
+        self._awaited.pop(state.producer_id, None)
 
     def expire(self, before_timestamp: int) -> int:
         """Forgets producers that have appended nothing since; returns how many."""
         gone = [s.producer_id for s in self if s.last_timestamp < before_timestamp]
         for producer_id in gone:
             del self._by_id[producer_id]
+        for lost in list(self._awaited.values()):
+            if lost.last_timestamp < before_timestamp:
+                del self._awaited[lost.producer_id]
         return len(gone)
 
 

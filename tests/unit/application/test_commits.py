@@ -4,7 +4,7 @@ import pytest
 
 from application.fetch import FetchedPartition, FetchItem, FetchQuery, WaitingFetch
 from application.watching import Watching
-from domain.errors import BrokerError, OffsetOutOfRange, StorageFailed
+from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
 from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Appended, Partition
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -166,6 +166,19 @@ def test_a_lost_batch_that_is_sent_again_is_no_duplicate(fake: FakeBroker) -> No
     assert (again.duplicate, again.base_offset) == (False, 1)
     known, _ = stage(fake, record_batch(["a"], producer_id=5, epoch=0, sequence=0))
     assert (known.duplicate, known.base_offset) == (True, 0)
+
+
+def test_what_was_pipelined_behind_a_lost_first_batch_does_not_overtake_it(
+    fake: FakeBroker,
+) -> None:
+    stage(fake, record_batch(["a"], producer_id=5, epoch=0, sequence=0))
+    fake.commit.fail_next()
+    fake.run()
+    refused = fake.append(record_batch(["b"], producer_id=5, epoch=0, sequence=1))
+    assert isinstance(refused, OutOfOrderSequence)
+    again, _ = stage(fake, record_batch(["a"], producer_id=5, epoch=0, sequence=0))
+    behind, _ = stage(fake, record_batch(["b"], producer_id=5, epoch=0, sequence=1))
+    assert (again.base_offset, behind.base_offset) == (0, 1)
 
 
 def test_what_gathered_behind_a_failed_commit_fails_with_it(fake: FakeBroker) -> None:

@@ -193,6 +193,27 @@ def test_of_two_who_create_the_same_topic_one_is_told_that_it_exists(fake: FakeB
     assert fake.broker.catalog.topic("t") is topic
 
 
+def test_a_topic_that_is_being_made_exists_once_that_is_durable(fake: FakeBroker) -> None:
+    fake.commit.hold()
+    ask(fake, NewTopic("t"))
+    fake.run()
+    answers = ask(fake, NewTopic("t"))
+    assert answers == []
+    fake.commit.let_go()
+    fake.run()
+    ((refused,),) = answers
+    assert isinstance(refused, TopicAlreadyExists)
+
+
+def test_a_topic_whose_making_fails_is_not_said_to_exist(fake: FakeBroker) -> None:
+    fake.commit.hold()
+    ask(fake, NewTopic("t"))
+    fake.run()
+    answers = ask(fake, NewTopic("t"), NewTopic("u"))
+    fake.commit.let_fail()
+    assert [type(one) for one in answers[0]] == [StorageFailed, StorageFailed]
+
+
 def test_who_creates_it_automatically_gets_the_one_that_is_being_made(fake: FakeBroker) -> None:
     explicit = ask(fake, NewTopic("t", 3))
     got: list[Created] = []

@@ -160,3 +160,30 @@ def test_a_restored_producer_goes_on_where_it_was(log: Log) -> None:
         again.producers.restore(state)
     assert again.append(2) is not None
     assert again.append(3) is None
+
+
+# ---- after a failed commit
+
+
+def test_a_producer_that_was_lost_whole_begins_again_where_it_began(log: Log) -> None:
+    log.append(10)
+    log.append(11)
+    log.producers = Producers(log.producers)
+    with pytest.raises(OutOfOrderSequence, match=r"12 \(incoming\), 10 \(expected\)"):
+        log.append(12)
+    assert log.append(10) is None
+    assert log.append(11) is None
+    assert log.append(10) is not None
+
+
+def test_a_producer_that_was_lost_whole_may_begin_again_with_a_new_epoch(log: Log) -> None:
+    log.append(10)
+    log.producers = Producers(log.producers)
+    assert log.append(0, epoch=1) is None
+
+
+def test_what_a_lost_producer_began_with_is_forgotten_with_time(log: Log) -> None:
+    log.append(10)
+    log.producers = Producers(log.producers)
+    log.producers.expire(TIMESTAMP + 1)
+    assert log.append(12) is None

@@ -1,0 +1,352 @@
+"""Producers: idempotent with up to five requests in flight, and plain ones with every `acks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interfaces.kafka.wire.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+from interfaces.kafka.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from tests.fakes.batches import record_batch
+from tests.simulation.actors.client import Asked, Client
+from tests.simulation.model import Violation
+from tests.simulation.stories import Story
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+STORAGE, UNKNOWN, UNKNOWN_ID, OUT_OF_ORDER = 56, 3, 100, 45
+BY_ID = 13
+NO_ID = bytes(16)
+
+
+class Batch:
+    def __init__(self, lane: Lane, values: tuple[str, ...], sequence: int) -> None:
+        self.lane = lane
+        self.values = values
+        self.sequence = sequence
+        self.data = b""
+        self.tries = 0
+        self.in_flight = False
+        #: A try of it was committed before the latest try arrived.
+        self.was_stored = False
+
+
+class Lane:
+    """What is to go to one partition, in order."""
+
+    def __init__(self, topic: str, index: int) -> None:
+        self.topic = topic
+        self.index = index
+        self.sequence = 0
+        self.unacked: list[Batch] = []
+        #: After a failure nothing is sent until all that was in flight has come back.
+        self.recovering = False
+        self.deletions = 0
+
+
+class Producer(Client):
+    def __init__(self, world: World, name: str, idempotent: bool) -> None:
+        super().__init__(world, name)
+        random = self.random
+        self.idempotent = idempotent
+        self.acks = -1 if idempotent else random.choice((-1, -1, 1, 0))
+        self.max_in_flight = 5 if idempotent else random.choice((1, 2, 5))
+        self.version = random.choice((3, 7, 9, 12, 13, 13))
+        #: librdkafka sends all of a partition again at once, Java one by one.
+        self.resends_all = random.random() < 0.5
+        #: How often several partitions share a request.
+        self.packs = random.choice((0.0, 0.5))
+        #: Requests over the read buffer's size have to ask for their memory.
+        self.large = random.choice((0.0,) * 4 + (0.3,))
+        self.left = random.randrange(4, 16)
+        self.producer_id = -1
+        self._made = 0
+        self._asking = False
+        self._lanes: dict[tuple[str, int], Lane] = {}
+        self._topics: dict[str, tuple[bytes, int]] = {}
+        #: How often a partition may be unknown before its batches are given up.
+        self._unknown = 0
+
+    # ---- what to do next
+
+    def go_on(self) -> None:
+        if self._asking:
+            return
+        if self.idempotent and self.producer_id < 0:
+            if not self.in_flight:
+                self._ask_for_id()
+        elif not self._topics:
+            self._ask_for_topics()
+        else:
+            self._make()
+            self._pump()
+            if not self.left and not any(lane.unacked for lane in self._lanes.values()):
+                self.say("is done")
+                self.finish()
+            elif not self.in_flight:
+                self.later(20)
+
+    def lost(self, asked: list[Asked]) -> None:
+        self._asking = False
+        if self.acks == 0:
+            self._topics = {}  # what else would tell it that a topic is gone
+        for lane in self._lanes.values():
+            for batch in lane.unacked:
+                if batch.in_flight:
+                    batch.in_flight = False
+                    lane.recovering = True
+
+    def _ask_for_id(self) -> None:
+        self._asking = True
+        self.ask(InitProducerIdRequest(transactional_id=None), 4, self._given)
+
+    def _given(self, asked: Asked, answer: InitProducerIdResponse) -> None:
+        self._asking = False
+        if answer.error_code == STORAGE:
+            self.later(20)
+            return
+        if answer.error_code:
+            raise Violation(f"InitProducerId was answered with {answer.error_code}")
+        self.world.model.producer_id_given(answer.producer_id)
+        self.producer_id = answer.producer_id
+        for lane in self._lanes.values():
+            lane.sequence = 0
+            lane.recovering = False
+            for batch in lane.unacked:
+                self._number(batch)
+        self.go_on()
+
+    def _ask_for_topics(self) -> None:
+        self._asking = True
+        wanted = [MetadataRequestTopic(name=name) for name in self.world.topic_names]
+        self.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), 12, self._told)
+
+    def _told(self, asked: Asked, answer: MetadataResponse) -> None:
+        self._asking = False
+        self._topics = self.world.known_topics(asked, answer)
+        if not self._topics and self.world.no_topic_will_come():
+            self.say("has nowhere to send to")
+            self.finish()
+        elif not self._topics:
+            self.later(30)
+        if not self._topics:
+            return
+        self.go_on()
+
+    # ---- batches
+
+    def _make(self) -> None:
+        """A few new batches, while there is room for them in flight."""
+        random = self.random
+        waiting = sum(len(lane.unacked) for lane in self._lanes.values())
+        for _ in range(random.choice((1, 3, 5))):
+            if not self.left or waiting >= self.max_in_flight + 2:
+                return
+            name = random.choice(list(self._topics))
+            lane = self._lane(name, random.randrange(self._topics[name][1]))
+            if len(self._lanes) > 1 and random.random() < 0.5:
+                lane = random.choice(list(self._lanes.values()))
+            count = random.choice((1, 1, 2, 3))
+            values = tuple(f"{self.name}:{self._made + i}" for i in range(count))
+            self._made += count
+            batch = Batch(lane, values, 0)
+            self._number(batch)
+            lane.unacked.append(batch)
+            waiting += 1
+            self.left -= 1
+        if self.left:
+            self.later(random.choice((1, 5, 30)))
+
+    def _lane(self, topic: str, index: int) -> Lane:
+        lane = self._lanes.get((topic, index))
+        if lane is None:
+            lane = self._lanes[topic, index] = Lane(topic, index)
+            lane.deletions = self.world.model.times_deleted(topic)
+        return lane
+
+    def _number(self, batch: Batch) -> None:
+        lane = batch.lane
+        batch.sequence = lane.sequence
+        lane.sequence += len(batch.values)
+        batch.tries = 0
+        padding = "." * self.random.choice((0, 0, 50, 400))
+        if self.random.random() < self.large:
+            padding = "." * 140_000
+        data = record_batch(
+            [value + padding for value in batch.values],
+            producer_id=self.producer_id,
+            epoch=0 if self.idempotent else -1,
+            sequence=batch.sequence if self.idempotent else -1,
+            timestamp=self.world.timeline.now_ms(),
+        )
+        batch.data = bytes(data)
+        self.world.model.sends(batch.data[61:], batch.values)
+
+    def _pump(self) -> None:
+        sendable: list[list[Batch]] = []
+        for lane in list(self._lanes.values()):
+            if lane.recovering and not any(b.in_flight for b in lane.unacked):
+                lane.recovering = False
+            if lane.topic not in self._topics or lane.index >= self._topics[lane.topic][1]:
+                if lane.unacked and not any(b.in_flight for b in lane.unacked):
+                    self._gone(lane)
+                continue
+            sendable.append(self._next_of(lane))
+        self._send_all([batch for batches in sendable for batch in batches])
+
+    def _next_of(self, lane: Lane) -> list[Batch]:
+        """The batches of a partition that may go now, in order."""
+        found: list[Batch] = []
+        for batch in lane.unacked:
+            if lane.recovering:
+                break
+            if batch.in_flight:
+                continue
+            if batch.tries and not self.resends_all and batch is not lane.unacked[0]:
+                break
+            found.append(batch)
+        return found
+
+    def _send_all(self, batches: list[Batch]) -> None:
+        """A request holds one batch, or several of different partitions."""
+        while batches and self.in_flight < self.max_in_flight and self.line is not None:
+            together = [batches.pop(0)]
+            while batches and self.random.random() < self.packs:
+                lanes = [batch.lane for batch in together]
+                fitting = next((b for b in batches if b.lane not in lanes), None)
+                if fitting is None:
+                    break
+                batches.remove(fitting)
+                together.append(fitting)
+            self._send(together)
+
+    def _send(self, batches: list[Batch]) -> None:
+        request = ProduceRequest(
+            acks=self.acks, timeout_ms=30_000, topic_data=[self._data(one) for one in batches]
+        )
+        for batch in batches:
+            batch.tries += 1
+            if self.acks == 0:
+                batch.lane.unacked.remove(batch)
+            else:
+                batch.in_flight = True
+        if self.acks == 0:
+            assert self.line is not None
+            self.world.unanswered[batches[0].data[61:]] = self.line
+            self.tell(request, self.version)
+            return
+        sequences = [batch.sequence for batch in batches]
+        self.ask(
+            request,
+            self.version,
+            lambda asked, answer: self._produced(asked, answer, batches, sequences),
+            lambda: self._arriving(batches),
+        )
+
+    def _data(self, batch: Batch) -> TopicProduceData:
+        by_id = self.version >= BY_ID
+        name = batch.lane.topic
+        data = PartitionProduceData(index=batch.lane.index, records=memoryview(batch.data))
+        return TopicProduceData(
+            name="" if by_id else name,
+            topic_id=self._topics[name][0] if by_id else NO_ID,
+            partition_data=[data],
+        )
+
+    def _arriving(self, batches: list[Batch]) -> None:
+        for batch in batches:
+            batch.was_stored = batch.tries > 1 and self.world.model.is_stored(batch.values)
+            if self.idempotent and batch.tries > 1 and self.world.is_staged(batch.data[61:]):
+                self.world.tell(Story.DUPLICATE_NOT_DURABLE)
+
+    # ---- answers
+
+    def _produced(
+        self, asked: Asked, answer: ProduceResponse, batches: list[Batch], sequences: list[int]
+    ) -> None:
+        for batch in batches:
+            batch.in_flight = False
+        if len(answer.responses) != len(batches):
+            raise Violation(f"{len(batches)} batches were answered with {answer.responses}")
+        well = True
+        for batch, sequence, sent, topic in zip(
+            batches, sequences, asked.message.topic_data, answer.responses, strict=True
+        ):
+            named = sent.topic_id if asked.version >= BY_ID else sent.name
+            (one,) = topic.partition_responses
+            well = self._settle(batch, sequence, named, one, asked) and well
+        if well:
+            self.go_on()
+        else:
+            self.later(self.random.choice((1, 10, 30)))
+
+    def _settle(
+        self, batch: Batch, sequence: int, topic: str | bytes, one: PartitionProduceResponse,
+        asked: Asked,
+    ) -> bool:  # fmt: skip
+        """What became of one batch; False when there is something to wait for."""
+        lane = batch.lane
+        if one.error_code == 0:
+            self.world.model.acked(topic, one.index, one.base_offset, batch.values, asked.told)
+            if batch.was_stored and self.idempotent:
+                self.world.tell(Story.RETRY_AFTER_LOST_REPLY)
+            if batch in lane.unacked and batch.sequence == sequence:
+                lane.unacked.remove(batch)
+            return True
+        self.say(f"{batch.values[0]} at {lane.topic}-{one.index}: error {one.error_code}")
+        if self.idempotent or self.max_in_flight == 1:
+            lane.recovering = True
+        if one.error_code in (UNKNOWN, UNKNOWN_ID):
+            self.world.model.refused_as_unknown(topic, one.index, asked.asked, asked.told)
+            self._topics = {}
+        elif one.error_code == OUT_OF_ORDER and self.idempotent:
+            self._out_of_order(batch)
+        elif one.error_code != STORAGE:
+            raise Violation(f"{batch.values} was refused with error {one.error_code}")
+        return False
+
+    def _out_of_order(self, batch: Batch) -> None:
+        """Right for what followed a batch that failed, and for a topic that is another one now."""
+        lane = batch.lane
+        if self.producer_id < 0:  # it starts again already; this is what was still in flight
+            return
+        if not lane.unacked or batch is not lane.unacked[0]:
+            return
+        other_topic = self.world.model.times_deleted(lane.topic) != lane.deletions
+        # The first batch may have met an unreadable partition, and the second one no more.
+        if not other_topic and not self.world.mishaps.was_unreadable:
+            raise Violation(
+                f"{batch.values} with sequence {batch.sequence} of producer {self.producer_id} is "
+                "the next of its partition, and was refused as out of order"
+            )
+        self._start_again()
+
+    def _gone(self, lane: Lane) -> None:
+        """Its topic is deleted: what was not acknowledged is given up."""
+        lane.unacked.clear()
+        if self.idempotent:
+            self._start_again()
+        if not self.world.model.live():
+            self.left = 0
+
+    def _start_again(self) -> None:
+        """A new producer id, since what became of the batches is not known."""
+        self.say("starts again with a new producer id")
+        self.producer_id = -1
+        for lane in self._lanes.values():
+            lane.deletions = self.world.model.times_deleted(lane.topic)
+        self.later(1)

@@ -1,0 +1,163 @@
+"""Mishaps: what goes wrong in a world; of each kind in some worlds much, in others nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.simulation.network import Line
+from tests.simulation.store import Append, Change, Fate
+from tests.simulation.stories import Story
+from tests.simulation.timeline import ProcessDied
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+#: When things stop going wrong.
+TURMOIL_MS = 800
+
+
+class Mishaps:
+    """Befalls processes and connections, and is what decides over the store's commits."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._random = random = world.random
+        self._timeline = world.timeline
+        self.going_on = True
+        self._fails = random.choice((0.0, 0.05, 0.3))
+        self._lingers = random.choice((0.0, 0.3, 0.9))
+        self._longest_ms = random.choice((5, 40, 300))
+        self._dies_in_commit = False
+        self._calls_to_live = -1
+        self._unreadable_until_ms = -1
+        self.was_unreadable = False
+        for happen, counts in (
+            (self._kill, (0, 0, 1, 2)),
+            (world.stop, (0, 0, 0, 1)),
+            (self._cut, (0, 2, 8)),
+            (self._swallow, (0, 2, 5)),
+            (self._deafen, (0, 0, 3)),
+            (self._blind, (0, 0, 0, 2)),
+        ):
+            for _ in range(random.choice(counts)):
+                self._timeline.after(random.randrange(20, TURMOIL_MS), happen)
+        self._timeline.after(TURMOIL_MS, self._end)
+
+    def _end(self) -> None:
+        self._world.say("*", "from now on all is well")
+        self.going_on = False
+        self._fails = self._lingers = 0.0
+        self._dies_in_commit = False
+
+    def _kill(self) -> None:
+        if self._world.process is None:
+            return
+        how = self._random.random()
+        if how < 0.5:
+            self._dies_in_commit = True
+        elif how < 0.7:
+            self._calls_to_live = self._random.randrange(1, 10)
+        else:
+            self._world.die("the broker is killed")
+
+    # ---- connections
+
+    def _some_line(self) -> Line | None:
+        lines = [client.line for client in self._world.clients if client.line is not None]
+        return self._random.choice(lines) if lines else None
+
+    def _cut(self) -> None:
+        line = self._some_line()
+        if line is not None:
+            session = line.session
+            if session is not None and session.waiting:
+                self._world.tell(Story.LOST_WHILE_RUNNING)
+            self._world.say("*", "a connection is cut")
+            if session is not None and session._parked:
+                self._world.tell(Story.PARKED)
+            line.cut()
+
+    def _swallow(self) -> None:
+        line = self._some_line()
+        if line is not None:
+            self._world.say("*", "a connection swallows what comes from the broker")
+            line.swallow()
+            self._timeline.after(self._random.choice((20, 200)), line.cut)
+
+    def _deafen(self) -> None:
+        line = self._some_line()
+        if line is not None:
+            self._world.say("*", "a client does not read for a while")
+            line.go_deaf(self._random.choice((50, 400)))
+
+    def _blind(self) -> None:
+        self._world.say("*", "the disk cannot be read for a while")
+        self._unreadable_until_ms = self._timeline.now + self._random.choice((5, 60))
+
+    # ---- the store's hands
+
+    def fate(self, changes: list[Change]) -> Fate:
+        random = self._random
+        if self._world.process is None:  # the first commit of a new store
+            return Fate()
+        delay_ms = random.randrange(1, self._longest_ms + 1)
+        if random.random() >= self._lingers:
+            delay_ms = 0
+        if self._dies_in_commit and changes:
+            self._dies_in_commit = False
+            return Fate(delay_ms, dies=True, kept=random.random() < 0.5)
+        return Fate(delay_ms, fails=random.random() < self._fails)
+
+    def called(self) -> None:
+        if self._calls_to_live > 0 and self._world.process is not None and self.going_on:
+            self._calls_to_live -= 1
+            if not self._calls_to_live:
+                self._world.die("the broker dies while it stages a change")
+                raise ProcessDied
+
+    def snapshot_read(self) -> None:
+        self._world.tell(Story.SNAPSHOT)
+
+    def reads_fail(self) -> bool:
+        if self._timeline.now >= self._unreadable_until_ms or not self.going_on:
+            return False
+        if not self.was_unreadable:
+            self._world.tell(Story.UNREADABLE)
+        self.was_unreadable = True
+        return True
+
+    def kept(self, changes: list[Change]) -> None:
+        self._world.model.kept(changes, self._timeline.now)
+
+    def failed(self, under_way: list[Change], behind: list[Change]) -> None:
+        self._world.say(
+            "store", f"a commit of {len(under_way)} changes fails, {len(behind)} behind it"
+        )
+        self._expect_closed(under_way + behind)
+        producers: dict[tuple[int, bytes], int] = {}
+        for change in under_way:
+            if isinstance(change, Append):
+                key = change.partition_id, change.batch[43:51]
+                if change.batch[43] != 0xFF:
+                    producers[key] = producers.get(key, 0) + 1
+        if any(count >= 3 for count in producers.values()):
+            self._world.tell(Story.THREE_PIPELINED_FAIL)
+        if any(isinstance(change, Append) for change in behind):
+            self._world.tell(Story.FAILED_BEHIND)
+        if (
+            producers
+            and self._world.process is not None
+            and len(self._world.process.broker.fetch._watching)
+        ):
+            self._world.tell(Story.FETCH_OVER_FAILURE)
+
+    def _expect_closed(self, lost: list[Change]) -> None:
+        """Who sent with acks=0 learns that it was lost by the end of the connection."""
+        for change in lost:
+            if isinstance(change, Append) and change.batch[61:] in self._world.unanswered:
+                line = self._world.unanswered[change.batch[61:]]
+                self._timeline.after(1, line.check_closing)
+
+    def died_in_commit(self, kept: bool) -> None:
+        self._world.tell(Story.TORN_COMMIT if kept else Story.DROPPED_COMMIT)
+        self._world.die("the broker dies in a commit")

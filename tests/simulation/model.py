@@ -1,0 +1,315 @@
+"""The model: every batch that was ever committed, and what clients may therefore be told.
+
+Commits are numbered. Each thing a client is told is judged against two of the numbers: what was
+committed when it asked has to show, what was not yet committed when the broker wrote the answer
+must not.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+
+from domain.messages.batch import RecordBatch, advance_sequence
+from tests.simulation.store import Append, Change, Disk, Drop, Row
+
+
+class Violation(AssertionError):
+    """The broker did what it never may."""
+
+
+class Entry:
+    """A batch in the log."""
+
+    __slots__ = ("base", "commit", "data", "last", "producer", "time_ms", "values")
+
+    def __init__(
+        self, batch: RecordBatch, data: bytes, values: tuple[str, ...], commit: int, time_ms: int
+    ) -> None:
+        self.base = batch.base_offset
+        self.last = batch.last_offset
+        self.data = data
+        self.values = values
+        self.commit = commit
+        self.time_ms = time_ms
+        self.producer = batch.producer_id
+
+
+class Incarnation:
+    """A topic from its creation to its deletion, in numbers of commits; it may grow in between."""
+
+    def __init__(self, name: str, topic_id: bytes, born: int) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.born = born
+        self.dead: int | None = None
+        self.partition_ids: list[int] = []
+        #: For each partition, the commit that brought it.
+        self.since: list[int] = []
+
+    def had(self, index: int, asked: int, told: int) -> bool:
+        """Whether the partition was there all the time from the one commit to the other."""
+        return (
+            index < len(self.since)
+            and self.since[index] <= asked
+            and (self.dead is None or self.dead > told)
+        )
+
+
+class Model:
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        #: By what follows the header: the values of every batch that a client ever made.
+        self._sent: dict[bytes, tuple[str, ...]] = {}
+        self.history: dict[int, list[Entry]] = {}
+        self._commits: dict[int, list[int]] = {}
+        self._at: dict[tuple[int, int], Entry] = {}
+        self._places: dict[str, list[tuple[int, int, Entry]]] = {}
+        self._last_sequence: dict[tuple[int, int, int], int] = {}
+        self.incarnations: dict[str, list[Incarnation]] = {}
+        self._by_id: dict[bytes, Incarnation] = {}
+        self._doomed: set[int] = set()
+        self.producer_ids: set[int] = set()
+        self.acknowledged = 0
+
+    # ---- what clients do
+
+    def sends(self, payload: bytes, values: tuple[str, ...]) -> None:
+        self._sent[payload] = values
+
+    # ---- what is committed
+
+    def kept(self, changes: list[Change], now_ms: int) -> None:
+        for change in changes:
+            if isinstance(change, Append):
+                self._appended(change, now_ms)
+            elif isinstance(change, Drop):
+                if change.count and change.partition_id not in self._doomed:
+                    raise Violation(f"data of partition {change.partition_id} was dropped")
+            else:
+                self._row(change)
+
+    def _appended(self, change: Append, now_ms: int) -> None:
+        partition_id, data = change.partition_id, change.batch
+        batch = RecordBatch(memoryview(data))
+        values = self._sent.get(data[61:])
+        if values is None:
+            raise Violation("a batch was stored that nobody sent")
+        history = self.history.setdefault(partition_id, [])
+        expected = history[-1].last + 1 if history else 0
+        if batch.base_offset != expected or change.last_offset != batch.last_offset:
+            raise Violation(
+                f"partition {partition_id} ends at {expected}, and {values} was committed at "
+                f"{batch.base_offset}-{change.last_offset}"
+            )
+        entry = Entry(batch, data, values, self._disk.commits, now_ms)
+        self._check_sequence(partition_id, batch, values)
+        history.append(entry)
+        self._commits.setdefault(partition_id, []).append(entry.commit)
+        self._at[partition_id, entry.base] = entry
+        for delta, value in enumerate(values):
+            self._places.setdefault(value, []).append((partition_id, entry.base + delta, entry))
+
+    def _check_sequence(
+        self, partition_id: int, batch: RecordBatch, values: tuple[str, ...]
+    ) -> None:
+        if batch.producer_id < 0:
+            return
+        key = (partition_id, batch.producer_id, batch.producer_epoch)
+        last = self._last_sequence.get(key)
+        if last is not None and batch.base_sequence != advance_sequence(last, 1):
+            raise Violation(
+                f"partition {partition_id}: {values} of producer {batch.producer_id} has sequence "
+                f"{batch.base_sequence} and stands behind {last}: lost, doubled or out of order"
+            )
+        self._last_sequence[key] = batch.last_sequence
+
+    def _row(self, row: Row) -> None:
+        if row.table == "doomed" and row.value is not None:
+            self._doomed.add(int.from_bytes(row.key, "big"))
+        if row.table != "topics":
+            return
+        name = row.key.decode()
+        known = self.incarnations.setdefault(name, [])
+        now = self._disk.commits
+        if row.value is None:
+            known[-1].dead = now
+            return
+        values = json.loads(row.value)
+        topic_id = bytes.fromhex(values["id"])
+        topic = self._by_id.get(topic_id)
+        if topic is None:
+            if known and known[-1].dead is None:
+                raise Violation(f"topic {name} was made while it was there")
+            topic = self._by_id[topic_id] = Incarnation(name, topic_id, now)
+            known.append(topic)
+        for partition_id in values["partitions"][len(topic.partition_ids) :]:
+            if partition_id in self.history or partition_id in self._doomed:
+                raise Violation(f"store id {partition_id} was given twice")
+            topic.partition_ids.append(partition_id)
+            topic.since.append(now)
+
+    # ---- what is there
+
+    def live(self) -> list[Incarnation]:
+        found = (known[-1] for known in self.incarnations.values() if known)
+        return [topic for topic in found if topic.dead is None]
+
+    def times_deleted(self, name: str) -> int:
+        return sum(topic.dead is not None for topic in self.incarnations.get(name, ()))
+
+    def end(self, partition_id: int, commit: int) -> int:
+        """The end of the log after so many commits."""
+        count = bisect_right(self._commits.get(partition_id, []), commit)
+        return self.history[partition_id][count - 1].last + 1 if count else 0
+
+    def is_stored(self, values: tuple[str, ...]) -> bool:
+        return values[0] in self._places
+
+    def _candidates(self, topic: str | bytes, index: int) -> list[int]:
+        """The partitions that may be meant: a name may have been given to another topic since."""
+        if isinstance(topic, bytes):
+            named = [self._by_id[topic]] if topic in self._by_id else []
+        else:
+            named = self.incarnations.get(topic, [])
+        return [one.partition_ids[index] for one in named if index < len(one.partition_ids)]
+
+    # ---- what clients are told
+
+    def acked(
+        self, topic: str | bytes, index: int, offset: int, values: tuple[str, ...], told: int
+    ) -> None:
+        candidates = self._candidates(topic, index)
+        for partition_id, place, entry in self._places.get(values[0], ()):
+            if partition_id in candidates and place == offset and entry.commit <= told:
+                self.acknowledged += len(values)
+                return
+        places = [(p, o, e.commit) for p, o, e in self._places.get(values[0], ())]
+        raise Violation(
+            f"{values} was acknowledged at {offset} of {topic!r}-{index} after commit {told}, and "
+            f"stands at (partition, offset, commit) {places}"
+        )
+
+    def refused_as_unknown(self, topic: str | bytes, index: int, asked: int, told: int) -> None:
+        known = (
+            self.incarnations.get(topic, [])
+            if isinstance(topic, str)
+            else [self._by_id[topic]]
+            if topic in self._by_id
+            else []
+        )
+        if any(one.had(index, asked, told) for one in known):
+            raise Violation(f"{topic!r}-{index} is there, and was refused as unknown")
+
+    def described(self, name: str, topic_id: bytes, partitions: int, asked: int, told: int) -> None:
+        """A topic in an answer of Metadata."""
+        topic = self._by_id.get(topic_id)
+        if topic is None or topic.name != name or topic.born > told:
+            raise Violation(f"there is no topic {name} with that id")
+        if topic.dead is not None and topic.dead <= asked:
+            raise Violation(f"topic {name} was deleted, and is described")
+        least = sum(since <= asked for since in topic.since)
+        most = sum(since <= told for since in topic.since)
+        if not least <= partitions <= most:
+            raise Violation(
+                f"topic {name} was said to have {partitions} partitions, not {least}-{most}"
+            )
+
+    def end_told(self, topic: str | bytes, index: int, end: int, asked: int, told: int) -> None:
+        """A high watermark, wherever a client sees one."""
+        bounds = []
+        for partition_id in self._candidates(topic, index):
+            least, most = self.end(partition_id, asked), self.end(partition_id, told)
+            if least <= end <= most:
+                return
+            bounds.append((least, most))
+        raise Violation(
+            f"{topic!r}-{index} was said to end at {end}; possible were {bounds} "
+            f"(asked at commit {asked}, told at {told})"
+        )
+
+    def fetched(
+        self, topic: str | bytes, index: int, position: int, watermark: int, records: bytes,
+        asked: int, told: int,
+    ) -> list[Entry]:  # fmt: skip
+        """The batches a client got, each of which has to be exactly as it was committed."""
+        self.end_told(topic, index, watermark, asked, told)
+        reason = "there is no such partition"
+        for partition_id in self._candidates(topic, index):
+            entries, reason = self._batches(partition_id, position, watermark, records, told)
+            if not reason:
+                return entries
+        raise Violation(f"fetched from {topic!r}-{index} at {position}: {reason}")
+
+    def _batches(
+        self, partition_id: int, position: int, watermark: int, records: bytes, told: int
+    ) -> tuple[list[Entry], str]:
+        entries: list[Entry] = []
+        at = 0
+        while at < len(records):
+            base = int.from_bytes(records[at : at + 8], "big")
+            size = int.from_bytes(records[at + 8 : at + 12], "big") + 12
+            entry = self._at.get((partition_id, base))
+            if entry is None or entry.data != records[at : at + size]:
+                return [], f"the batch at {base} is not what was committed there"
+            if entry.commit > told:
+                return [], f"the batch at {base} was told before its commit {entry.commit}"
+            if entry.last >= watermark:
+                return [], f"the batch at {base} lies beyond the high watermark {watermark}"
+            if entries and base != entries[-1].last + 1:
+                return [], f"after {entries[-1].last} comes {base}"
+            if not entries and not base <= position <= entry.last:
+                return [], f"the first batch is {base}-{entry.last}"
+            entries.append(entry)
+            at += size
+        return entries, ""
+
+    def overdue(self, topic: str | bytes, index: int, position: int, before_ms: int) -> bool:
+        """Whether all that the name may mean has had more to read since before that time."""
+        candidates = self._candidates(topic, index)
+        return bool(candidates) and all(
+            any(e.last >= position and e.time_ms < before_ms for e in self.history.get(p, ()))
+            for p in candidates
+        )
+
+    def producer_id_given(self, producer_id: int) -> None:
+        if producer_id in self.producer_ids:
+            raise Violation(f"producer id {producer_id} was given twice")
+        self.producer_ids.add(producer_id)
+
+    def had_more(self, topic: str | bytes, index: int, position: int, asked: int) -> bool:
+        """Whether there was surely something to read, whatever the name may have meant."""
+        candidates = self._candidates(topic, index)
+        return bool(candidates) and all(
+            self.end(one, asked) > position and one not in self._doomed for one in candidates
+        )
+
+    def is_read(self, positions: dict[tuple[str | bytes, int], int]) -> bool:
+        for topic in self.live():
+            for index, partition_id in enumerate(topic.partition_ids):
+                at = positions.get((topic.topic_id, index), positions.get((topic.name, index)))
+                if at is None or at < self.end(partition_id, self._disk.commits):
+                    return False
+        return True
+
+    def check_disk(self) -> None:
+        """At the end: what was committed to topics that are there is there, byte for byte."""
+        for topic in self.live():
+            for partition_id in topic.partition_ids:
+                log = self._disk.logs.get(partition_id)
+                stored = log.batches if log else []
+                if stored != [entry.data for entry in self.history.get(partition_id, ())]:
+                    raise Violation(f"partition {partition_id} of {topic.name} lost batches")
+
+    def was_there(self, name: str, asked: int, told: int) -> set[bool]:
+        """Whether there was such a topic at one of the moments between the two commits."""
+        moments = {asked, told}
+        for topic in self.incarnations.get(name, ()):
+            moments.update(at for at in (topic.born, topic.dead) if at and asked <= at <= told)
+        return {self._there_at(name, moment) for moment in moments}
+
+    def _there_at(self, name: str, moment: int) -> bool:
+        return any(
+            topic.born <= moment and (topic.dead is None or topic.dead > moment)
+            for topic in self.incarnations.get(name, ())
+        )

@@ -1,0 +1,162 @@
+"""One life of the broker: wired by the container that wires the real one, over the world's disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from application.broker import Broker
+from domain.configs.broker import BrokerConfig
+from infrastructure.storage.opening import Storage, StorageInfo
+from interfaces.kafka.listener import Advertised, Shared
+from interfaces.kafka.session import Session
+from interfaces.main.container.declarative import providers
+from interfaces.main.container.services import ServicesContainer
+from interfaces.main.container.storage import StorageContainer
+from tests.fakes.logs import FakeRequestLog
+from tests.simulation.model import Violation
+from tests.simulation.network import Line
+from tests.simulation.store import Disk, Hands, SimulatedStore
+from tests.simulation.timeline import ProcessLoop, Timeline
+
+LISTENER = "PLAINTEXT"
+
+#: Connections that the broker may end without having been asked to.
+FORESEEN = ("a batch sent with acks=0",)
+#: Said of every commit that the world lets fail.
+STORE_FAILS = "nothing can be stored"
+
+
+class Events:
+    """The event log: a fault of the broker's own ends the simulation."""
+
+    def __init__(self, say: Callable[[str, str], None]) -> None:
+        self._say = say
+
+    def info(self, event: str, **fields: object) -> None:
+        pass
+
+    def warning(self, event: str, **fields: object) -> None:
+        why = str(fields.get("why", ""))
+        self._say("broker", f"{event}: {why}")
+        if not why.startswith(FORESEEN):
+            raise Violation(f"the broker says: {event}: {fields}")
+
+    def error(self, event: str, **fields: object) -> None:
+        if event == STORE_FAILS:
+            return
+        failure = fields.get("failure")
+        raise Violation(f"the broker says: {event}: {failure!r}") from (
+            failure if isinstance(failure, BaseException) else None
+        )
+
+
+class Wiring:
+    """The containers, made once: copying all their providers is a third of a small world's cost."""
+
+    _made: Wiring | None = None
+
+    def __init__(self) -> None:
+        self.storage: Any = StorageContainer(url="memory://", flush="commit")
+        self.services: Any = ServicesContainer(storage=self.storage)
+
+    @classmethod
+    def of_this_run(cls) -> Wiring:
+        if cls._made is None:
+            cls._made = Wiring()
+        return cls._made
+
+
+def _wire(
+    wiring: Wiring,
+    timeline: Timeline,
+    loop: ProcessLoop,
+    store: SimulatedStore,
+    config: BrokerConfig,
+    events: Events,
+) -> Broker:
+    info = StorageInfo("simulated", None, 0, "os", "a-store", None)
+    storage, services = wiring.storage, wiring.services
+    given = {
+        storage.store: Storage(store, store, store, info),
+        services.config: config,
+        services.scheduler: loop,
+        services.events: events,
+        services.clock: timeline,
+    }
+    for provider, value in given.items():
+        provider.override(providers.Object(value))
+    broker: Broker = services.broker()
+    for provider in given:
+        provider.reset_override()
+    storage.reset_singletons()
+    services.reset_singletons()
+    return broker
+
+
+class Process:
+    def __init__(
+        self,
+        timeline: Timeline,
+        disk: Disk,
+        hands: Hands,
+        say: Callable[[str, str], None],
+        config: BrokerConfig,
+    ) -> None:
+        self.loop = ProcessLoop(timeline)
+        self.store = SimulatedStore(disk, self.loop, hands)
+        events = Events(say)
+        self.broker = _wire(Wiring.of_this_run(), timeline, self.loop, self.store, config, events)
+        self.shared = Shared(self.broker, self.loop, events, FakeRequestLog())
+        self.shared.advertise(Advertised(LISTENER))
+        self.shared.watch_idle()
+        self.broker.start_upkeep()
+        self.lines: list[Line] = []
+
+    def connect(self, line: Line) -> None:
+        self.lines.append(line)
+        line.connect(Session(self.shared, next(self.shared.connection_ids), LISTENER))
+
+    # ---- the end
+
+    def kill(self) -> None:
+        self.loop.kill()
+        for line in self.lines:
+            line.process_died()
+
+    def drain(self) -> None:
+        """What `App.drain` begins with."""
+        self.broker.fetch.release()
+        for session in list(self.shared.sessions):
+            session.drain()
+
+    def held_for_clients(self) -> list[str]:
+        """What is still held though nobody is connected."""
+        shared, watching = self.shared, self.broker.fetch._watching
+        held: dict[str, object] = {
+            "sessions": len(shared.sessions),
+            "quiet connections": len(shared._quiet_ms),
+            "connections": shared.connections.count,
+            "connections by address": shared.connections._by_address,
+            "bytes of large requests": shared.memory.used_bytes,
+            "requests that wait for memory": len(shared.memory),
+            "waiting fetches": len(watching),
+            "watched partitions": len(watching._watchers),
+        }
+        return [f"{what}: {value}" for what, value in held.items() if value]
+
+    def leftovers(self) -> list[str]:
+        """The same, and what is still to be done though nobody has asked for anything."""
+        broker = self.broker
+        commits = broker.commits
+        held: dict[str, object] = {
+            "senders": len(self.shared.outbox._senders),
+            "waiters for a commit": commits._waiters + commits._answering,
+            "touched partitions": len(commits._touched),
+            "topics being changed": broker.catalog.changing,
+            "topics being waited for": broker.create_topics._waiting,
+            "doomed partitions": len(broker.dropping),
+            "requests for a producer id": len(broker.init_producer_id._waiting),
+            "staged changes": len(self.store.staged),
+        }
+        return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

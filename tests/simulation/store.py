@@ -1,0 +1,257 @@
+"""The simulation's store: a disk that outlives processes, and commits as a seed wants them.
+
+It keeps what the ports promise: a commit is kept whole or not at all, and its end may come at once
+or later. A commit during which the process dies was kept (`torn`: nobody was told) or was not
+(`dropped`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Protocol
+
+from application.ports.log_store import NOT_INDEXED, Buffer
+from domain.errors import StorageFailed
+from tests.simulation.timeline import ProcessDied, ProcessLoop
+
+Done = Callable[[StorageFailed | None], None]
+
+HEADER_BYTES = 61
+
+
+class Log:
+    """One partition's batches, with their last offsets, and its timestamp index."""
+
+    __slots__ = ("batches", "index", "last_offsets")
+
+    def __init__(self) -> None:
+        self.batches: list[bytes] = []
+        self.last_offsets: list[int] = []
+        self.index: dict[int, int] = {}
+
+
+class Append:
+    __slots__ = ("batch", "indexed_timestamp", "last_offset", "partition_id")
+
+    def __init__(
+        self, partition_id: int, last_offset: int, batch: bytes, indexed_timestamp: int
+    ) -> None:
+        self.partition_id = partition_id
+        self.last_offset = last_offset
+        self.batch = batch
+        self.indexed_timestamp = indexed_timestamp
+
+    def apply(self, disk: Disk) -> None:
+        log = disk.logs.setdefault(self.partition_id, Log())
+        log.batches.append(self.batch)
+        log.last_offsets.append(self.last_offset)
+        if self.indexed_timestamp >= 0:
+            log.index[self.indexed_timestamp] = self.last_offset
+
+
+class Drop:
+    __slots__ = ("count", "partition_id")
+
+    def __init__(self, partition_id: int, count: int) -> None:
+        self.partition_id = partition_id
+        self.count = count
+
+    def apply(self, disk: Disk) -> None:
+        log = disk.logs.get(self.partition_id)
+        if log is not None:
+            del log.batches[: self.count]
+            del log.last_offsets[: self.count]
+            if not log.batches:
+                del disk.logs[self.partition_id]
+
+
+class Row:
+    __slots__ = ("key", "table", "value")
+
+    def __init__(self, table: str, key: bytes, value: bytes | None) -> None:
+        self.table = table
+        self.key = key
+        self.value = value
+
+    def apply(self, disk: Disk) -> None:
+        rows = disk.tables.setdefault(self.table, {})
+        if self.value is None:
+            rows.pop(self.key, None)
+        else:
+            rows[self.key] = self.value
+
+
+Change = Append | Drop | Row
+
+
+class Disk:
+    """What is committed. Each commit that is kept has a number."""
+
+    def __init__(self) -> None:
+        self.logs: dict[int, Log] = {}
+        self.tables: dict[str, dict[bytes, bytes]] = {}
+        self.commits = 0
+
+
+class Fate:
+    """What becomes of one commit."""
+
+    __slots__ = ("delay_ms", "dies", "fails", "kept")
+
+    def __init__(
+        self, delay_ms: int = 0, fails: bool = False, dies: bool = False, kept: bool = True
+    ) -> None:
+        self.delay_ms = delay_ms
+        self.fails = fails
+        #: The process ends before anybody is told; the commit was `kept` or not.
+        self.dies = dies
+        self.kept = kept
+
+
+class Hands(Protocol):
+    """Whoever decides, and is told."""
+
+    def fate(self, changes: list[Change]) -> Fate: ...
+
+    def called(self) -> None:
+        """Before each change that is staged: the process may end here."""
+        ...
+
+    def snapshot_read(self) -> None: ...
+
+    def reads_fail(self) -> bool: ...
+
+    def kept(self, changes: list[Change]) -> None: ...
+
+    def failed(self, under_way: list[Change], behind: list[Change]) -> None: ...
+
+    def died_in_commit(self, kept: bool) -> None: ...
+
+
+class SimulatedStore:
+    """Log store, state store and commit of one process over the disk."""
+
+    def __init__(self, disk: Disk, loop: ProcessLoop, hands: Hands) -> None:
+        self._disk = disk
+        self._loop = loop
+        self._hands = hands
+        self.staged: list[Change] = []
+        self.under_way: list[Change] | None = None
+
+    # ---- LogStore
+
+    def append(
+        self,
+        partition_id: int,
+        last_offset: int,
+        batch: Buffer,
+        indexed_timestamp: int = NOT_INDEXED,
+    ) -> None:
+        self._hands.called()
+        self.staged.append(Append(partition_id, last_offset, bytes(batch), indexed_timestamp))
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        self._check()
+        log = self._disk.logs.get(partition_id)
+        if log is None:
+            return b""
+        found: list[bytes] = []
+        size_bytes = 0
+        for position in range(bisect_left(log.last_offsets, offset), len(log.batches)):
+            batch = log.batches[position]
+            size_bytes += len(batch)
+            if log.last_offsets[position] >= end_offset or (
+                size_bytes > max_bytes and (found or not whole_first)
+            ):
+                break
+            found.append(batch)
+        return b"".join(found)
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        self._check()
+        log = self._disk.logs.get(partition_id)
+        if log is None:
+            return []
+        first = bisect_left(log.last_offsets, offset)
+        return [batch[:HEADER_BYTES] for batch in log.batches[first : first + limit]]
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        self._check()
+        log = self._disk.logs.get(partition_id)
+        before = [at for time, at in log.index.items() if time < timestamp] if log else []
+        return max(before) + 1 if before else 0
+
+    def drop(self, partition_id: int, max_batches: int) -> bool:
+        log = self._disk.logs.get(partition_id)
+        left = len(log.batches) if log else 0
+        for change in (self.under_way or []) + self.staged:
+            if isinstance(change, Append) and change.partition_id == partition_id:
+                left += 1
+            elif isinstance(change, Drop) and change.partition_id == partition_id:
+                left -= change.count
+        count = min(left, max_batches)
+        self.staged.append(Drop(partition_id, count))
+        return left == count
+
+    def partition_ids(self) -> list[int]:
+        return sorted(self._disk.logs)
+
+    def _check(self) -> None:
+        if self._hands.reads_fail():
+            raise StorageFailed("the disk could not be read")
+
+    # ---- StateStore
+
+    def get(self, table: str, key: bytes) -> bytes | None:
+        value = self._disk.tables.get(table, {}).get(key)
+        if value is not None and table == "partitions":
+            self._hands.snapshot_read()
+        return value
+
+    def put(self, table: str, key: bytes, value: bytes | None) -> None:
+        self._hands.called()
+        self.staged.append(Row(table, key, value))
+
+    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
+        return sorted(self._disk.tables.get(table, {}).items())
+
+    # ---- Commit
+
+    def commit(self, done: Done) -> None:
+        assert self.under_way is None, "a second commit before the first was done"
+        changes, self.staged = self.staged, []
+        self.under_way = changes
+        fate = self._hands.fate(changes)
+        if fate.delay_ms:
+            self._loop.after_ms(fate.delay_ms, lambda: self._finish(fate, done))
+        else:
+            self._finish(fate, done)
+
+    def _finish(self, fate: Fate, done: Done) -> None:
+        changes = self.under_way
+        assert changes is not None
+        self.under_way = None
+        if fate.dies:
+            if fate.kept:
+                self._keep(changes)
+            self._hands.died_in_commit(fate.kept)
+            raise ProcessDied
+        if fate.fails:
+            behind, self.staged = self.staged, []
+            self._hands.failed(changes, behind)
+            done(StorageFailed("the disk is full"))
+            return
+        self._keep(changes)
+        done(None)
+
+    def _keep(self, changes: list[Change]) -> None:
+        self._disk.commits += 1
+        for change in changes:
+            change.apply(self._disk)
+        self._hands.kept(changes)
+
+    def close(self) -> None:
+        self.staged.clear()

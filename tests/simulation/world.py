@@ -1,0 +1,239 @@
+"""World: one broker, its disk, its network and its clients, and all that befalls them, by a seed.
+
+It has two ages. In the turmoil commits fail and linger, connections are cut, the broker dies and
+comes back. Then all is well, and within bounded time every client has to get what it asked for.
+"""
+
+from __future__ import annotations
+
+import uuid
+from random import Random
+from typing import Any
+from unittest.mock import patch
+from uuid import UUID
+
+from application import commits, init_producer_id
+from application.topics import dropping
+from domain.configs.broker import BrokerConfig
+from tests.simulation.actors.admin import Admin
+from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.consumer import Consumer
+from tests.simulation.actors.producer import Producer
+from tests.simulation.mishaps import TURMOIL_MS, Mishaps
+from tests.simulation.model import Model, Violation
+from tests.simulation.network import Line
+from tests.simulation.process import Process
+from tests.simulation.store import Append, Disk
+from tests.simulation.stories import Story
+from tests.simulation.timeline import Timeline
+
+#: How long it may take until all is done once nothing goes wrong any more.
+CALM_MS = 30_000
+
+
+class World:
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.random = random = Random(seed)
+        self.lines_told: list[str] = []
+        self.stories: dict[Story, int] = {}
+        self.timeline = Timeline(random)
+        self.disk = Disk()
+        self.model = Model(self.disk)
+        self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
+        self._config = BrokerConfig(
+            {
+                "auto.create.topics.enable": "false",
+                "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
+                "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
+                "max.incremental.fetch.session.cache.slots": str(random.choice((1, 1000))),
+                "queued.max.request.bytes": "300000",
+                "fetch.waiting.max": str(random.choice((1, 1000, 1000))),
+            }
+        )
+        #: Of batches that are sent with acks=0: where, by what follows their headers.
+        self.unanswered: dict[bytes, Line] = {}
+        self.process: Process | None = None
+        #: The process that is being stopped in order: it takes no connection any more.
+        self._stopping: Process | None = None
+        self._port = 40_000
+        self.mishaps = Mishaps(self)
+        self._start()
+        self.clients: list[Client] = [Admin(self, "admin")]
+        for number in range(random.choice((1, 1, 2))):
+            self.clients.append(Producer(self, f"i{number}", idempotent=True))
+        for number in range(random.choice((0, 1, 1))):
+            self.clients.append(Producer(self, f"p{number}", idempotent=False))
+        for number in range(random.choice((1, 1, 2))):
+            self.clients.append(Consumer(self, f"c{number}"))
+
+    # ---- the story
+
+    def say(self, who: str, words: str) -> None:
+        self.lines_told.append(f"{self.timeline.now:6} ms  {who:7} {words}")
+
+    def tell(self, story: Story) -> None:
+        self.stories[story] = self.stories.get(story, 0) + 1
+        self.say("*", story.value)
+
+    @property
+    def turmoil(self) -> bool:
+        return self.mishaps.going_on
+
+    # ---- the lives of the broker
+
+    def die(self, how: str) -> None:
+        assert self.process is not None
+        self.say("*", how)
+        process, self.process = self.process, None
+        self.timeline.loop = None
+        if len(process.broker.fetch._watching):
+            self.tell(Story.FETCH_OVER_CRASH)
+        process.kill()
+        self.timeline.after(self.random.choice((1, 10, 100)), self._start)
+
+    def stop(self) -> None:
+        """SIGTERM: what `App.drain` does, in its order."""
+        process = self.process
+        if process is None:
+            return
+        self.say("*", "the broker is being stopped")
+        if len(process.broker.fetch._watching):
+            self.tell(Story.DRAINED)
+        self._stopping = process
+        process.drain()
+        self._go_on_stopping(process, 200)
+
+    def _go_on_stopping(self, process: Process, patience: int) -> None:
+        if self.process is not process:
+            return
+        if process.shared.sessions and patience:
+            self.timeline.after(5, lambda: self._go_on_stopping(process, patience - 1))
+            return
+        if any(line.healthy for line in process.lines):
+            raise Violation("the broker is being stopped, and a connection does not end")
+        for session in list(process.shared.sessions):
+            session.abort()
+        process.broker.snapshot_all(lambda failure: self._stopped(process))
+
+    def _stopped(self, process: Process) -> None:
+        if self.process is process:
+            held = process.held_for_clients()
+            if held and not process.shared.sessions:
+                raise Violation(f"still held after the end: {held}")
+            self.process = None
+            self.timeline.loop = None
+            process.kill()
+            self.say("*", "the broker has stopped")
+            self.timeline.after(5, self._start)
+
+    def _start(self) -> None:
+        self._stopping = None
+        self.process = Process(self.timeline, self.disk, self.mishaps, self.say, self._config)
+        self.timeline.loop = self.process.loop
+        self.say("*", "the broker is there")
+
+    # ---- what clients need
+
+    def connect(self, client: Client) -> Line | None:
+        process = self.process
+        if process is None or process is self._stopping:
+            return None
+        self._port += 1
+        line = Line(
+            self.timeline,
+            self.random,
+            process.loop,
+            client,
+            self._port,
+            lambda: self.disk.commits,
+            lambda: self.tell(Story.UNREAD),
+        )
+        process.connect(line)
+        return line
+
+    def known_topics(self, asked: Asked, answer: Any) -> dict[str, tuple[bytes, int]]:
+        """Those that are there, of an answer of Metadata; each is judged."""
+        found: dict[str, tuple[bytes, int]] = {}
+        for topic in answer.topics:
+            if topic.error_code == 3:
+                self.model.refused_as_unknown(topic.name, 0, asked.asked, asked.told)
+            elif topic.error_code:
+                raise Violation(f"topic {topic.name} is described with error {topic.error_code}")
+            else:
+                count = len(topic.partitions)
+                self.model.described(topic.name, topic.topic_id, count, asked.asked, asked.told)
+                found[topic.name] = (topic.topic_id, count)
+        if asked.message.topics is None:
+            for name in self.topic_names:
+                if name not in found:
+                    self.model.refused_as_unknown(name, 0, asked.asked, asked.told)
+        return found
+
+    def no_topic_will_come(self) -> bool:
+        return self.clients[0].finished and not self.model.live()
+
+    def is_staged(self, payload: bytes) -> bool:
+        process = self.process
+        if process is None:
+            return False
+        staged = (process.store.under_way or []) + process.store.staged
+        return any(isinstance(one, Append) and one.batch[61:] == payload for one in staged)
+
+    def has_load(self, topic: str) -> bool:
+        """Whether producers have something on its way to a topic."""
+        return any(
+            lane.topic == topic and any(batch.in_flight for batch in lane.unacked)
+            for client in self.clients
+            if isinstance(client, Producer)
+            for lane in client._lanes.values()
+        )
+
+    # ---- all of it
+
+    def run(self) -> None:
+        """Raises Violation, or whatever the broker raised."""
+        random = self.random
+        with (
+            patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((300, 2000, 1 << 20))),
+            patch.object(init_producer_id, "BLOCK_SIZE", random.choice((1, 2, 1000))),
+            patch.object(dropping, "BATCHES_PER_SLICE", random.choice((1, 3, 256))),
+            patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
+        ):
+            self._run()
+
+    def _run(self) -> None:
+        for client in self.clients:
+            client.start()
+        deadline_ms = TURMOIL_MS + CALM_MS
+        if not self.timeline.run(deadline_ms, self._all_done):
+            busy = [client.name for client in self.clients if not client.finished]
+            raise Violation(f"{busy} did not come to an end")
+        for client in self.clients:
+            client.finish()
+        self.timeline.run(self.timeline.now + 5000, self._is_empty)
+        assert self.process is not None
+        leftovers = self.process.leftovers()
+        if leftovers:
+            raise Violation(f"still held: {leftovers}")
+        self.model.check_disk()
+        self._read_again()
+
+    def _all_done(self) -> bool:
+        if self.turmoil or self.process is None or self.process is self._stopping:
+            return False
+        for client in self.clients:
+            if client.has_to_finish and not client.finished:
+                return False
+        return all(c.has_all() for c in self.clients if isinstance(c, Consumer))
+
+    def _is_empty(self) -> bool:
+        return self.process is not None and not self.process.leftovers()
+
+    def _read_again(self) -> None:
+        """After one more restart, somebody new reads everything."""
+        self.die("the broker is killed for the last time")
+        self.clients = [Consumer(self, "auditor")]
+        self.clients[0].start()
+        if not self.timeline.run(self.timeline.now + CALM_MS, self._all_done):
+            raise Violation("the auditor cannot read all there is")
