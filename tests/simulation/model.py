@@ -155,8 +155,9 @@ class Model:
         found = (known[-1] for known in self.incarnations.values() if known)
         return [topic for topic in found if topic.dead is None]
 
-    def times_deleted(self, name: str) -> int:
-        return sum(topic.dead is not None for topic in self.incarnations.get(name, ()))
+    def times_deleted(self, name: str, commit: int) -> int:
+        known = self.incarnations.get(name, ())
+        return sum(topic.dead is not None and topic.dead <= commit for topic in known)
 
     def end(self, partition_id: int, commit: int) -> int:
         """The end of the log after so many commits."""

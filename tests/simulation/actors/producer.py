@@ -55,7 +55,8 @@ class Lane:
         self.unacked: list[Batch] = []
         #: After a failure nothing is sent until all that was in flight has come back.
         self.recovering = False
-        self.deletions = 0
+        #: How often the topic had been deleted when the producer last looked before it began.
+        self.deletions: int | None = None
 
 
 class Producer(Client):
@@ -78,6 +79,7 @@ class Producer(Client):
         self._asking = False
         self._lanes: dict[tuple[str, int], Lane] = {}
         self._topics: dict[str, tuple[bytes, int]] = {}
+        self._deletions: dict[str, int] = {}
         #: How often a partition may be unknown before its batches are given up.
         self._unknown = 0
 
@@ -138,6 +140,11 @@ class Producer(Client):
     def _told(self, asked: Asked, answer: MetadataResponse) -> None:
         self._asking = False
         self._topics = self.world.known_topics(asked, answer)
+        for name in self._topics:
+            self._deletions[name] = self.world.model.times_deleted(name, asked.asked)
+        for lane in self._lanes.values():
+            if lane.deletions is None:
+                lane.deletions = self._deletions.get(lane.topic)
         if not self._topics and self.world.no_topic_will_come():
             self.say("has nowhere to send to")
             self.finish()
@@ -175,7 +182,7 @@ class Producer(Client):
         lane = self._lanes.get((topic, index))
         if lane is None:
             lane = self._lanes[topic, index] = Lane(topic, index)
-            lane.deletions = self.world.model.times_deleted(topic)
+            lane.deletions = self._deletions[topic]
         return lane
 
     def _number(self, batch: Batch) -> None:
@@ -206,7 +213,8 @@ class Producer(Client):
                     self._gone(lane)
                 continue
             sendable.append(self._next_of(lane))
-        self._send_all([batch for batches in sendable for batch in batches])
+        if self._topics:  # it has not just begun to start again
+            self._send_all([batch for batches in sendable for batch in batches])
 
     def _next_of(self, lane: Lane) -> list[Batch]:
         """The batches of a partition that may go now, in order."""
@@ -326,7 +334,8 @@ class Producer(Client):
             return
         if not lane.unacked or batch is not lane.unacked[0]:
             return
-        other_topic = self.world.model.times_deleted(lane.topic) != lane.deletions
+        now = self.world.disk.commits
+        other_topic = self.world.model.times_deleted(lane.topic, now) != lane.deletions
         # The first batch may have met an unreadable partition, and the second one no more.
         if not other_topic and not self.world.mishaps.was_unreadable:
             raise Violation(
@@ -347,6 +356,7 @@ class Producer(Client):
         """A new producer id, since what became of the batches is not known."""
         self.say("starts again with a new producer id")
         self.producer_id = -1
+        self._topics = {}
         for lane in self._lanes.values():
-            lane.deletions = self.world.model.times_deleted(lane.topic)
+            lane.deletions = None
         self.later(1)
