@@ -12,11 +12,13 @@ too: those batches have offsets that continue batches which are not there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Protocol
 
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
 from application.ports.scheduler import Scheduler
+from application.telling import tell_each
 from application.trouble import Trouble
 from application.watching import Watching
 from domain.errors import StorageFailed
@@ -97,13 +99,9 @@ class Commits:
             self._trouble.succeeded()
             for partition, end in ends:
                 partition.committed(end)
-        faults = _tell(answering, failure)
+        faults = tell_each(answering, methodcaller("committed", failure))
         if failure is None:
-            for partition, _ in ends:
-                try:
-                    self._watching.advanced(partition)
-                except Exception as fault:
-                    faults.append(fault)
+            faults += tell_each((partition for partition, _ in ends), self._watching.advanced)
         if self._waiters or self._touched:
             self._ask()
         for call in self._afterwards:
@@ -119,17 +117,6 @@ class Commits:
                 self._partitions.recover(partition)
             except StorageFailed as failure:
                 partition.broken = failure
-
-
-def _tell(waiters: list[CommitWaiter], failure: StorageFailed | None) -> list[Exception]:
-    """Tells everybody, whatever one of them raises; that is for the loop's log, at the end."""
-    faults: list[Exception] = []
-    for waiter in waiters:
-        try:
-            waiter.committed(failure)
-        except Exception as fault:
-            faults.append(fault)
-    return faults
 
 
 class _CallbackWaiter:

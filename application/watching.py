@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Protocol
 
+from application.telling import tell_each
 from domain.partitions.partition import Partition
 
 
@@ -39,12 +41,7 @@ class Watching:
         watchers = self._watchers.get(partition)
         if watchers is None:
             return
-        faults: list[Exception] = []
-        for watcher in list(watchers):
-            try:
-                watcher.advanced(partition)
-            except Exception as fault:  # its own: the others look again all the same
-                faults.append(fault)
+        faults = tell_each(list(watchers), methodcaller("advanced", partition))
         if faults:
             raise faults[0]
 

@@ -47,7 +47,7 @@ class Dispatch:
             return
         call = Call(peer, route, correlation_id, len(frame) + 4)
         replies.append(call)
-        position = CLIENT_ID_START + (max(0, id_length))
+        position = CLIENT_ID_START + max(0, id_length)
         if frame[CLIENT_ID_START:position] != peer.raw_client_id:
             _learn_client_id(peer, frame, id_length)
         if route.tagged_request:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Protocol
 
 from application.ports.scheduler import Scheduler
+from application.telling import tell_each
 
 
 class Sender(Protocol):
@@ -23,11 +25,6 @@ class Outbox:
 
     def flush(self) -> None:
         senders, self._senders = self._senders, {}
-        faults: list[Exception] = []
-        for sender in senders:
-            try:
-                sender.flush()
-            except Exception as fault:  # its own: the answers of the others leave all the same
-                faults.append(fault)
+        faults = tell_each(senders, methodcaller("flush"))
         if faults:
             raise faults[0]
