@@ -31,6 +31,7 @@ class Peer:
         "advertised_host",
         "advertised_port",
         "answered",
+        "beginning_end",
         "broker",
         "client",
         "close",
@@ -54,6 +55,8 @@ class Peer:
         self.advertised_host = advertised_host
         self.advertised_port = advertised_port
         self.raw_client_id = b""
+        #: Where that of its last request ended which the next ones may share; 0: none did.
+        self.beginning_end = 0
         #: What the connection is told: a reply is complete; it cannot be made; it is over.
         self.answered = answered
         self.failed = failed

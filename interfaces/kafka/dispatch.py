@@ -13,6 +13,7 @@ from interfaces.kafka.routes import Route, Routes
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
+    BEGINNING_START,
     CLIENT_ID_START,
     skip_header_tags,
     unpack_fixed_header,
@@ -47,6 +48,8 @@ class Dispatch:
             return
         call = Call(peer, route, correlation_id, len(frame) + 4)
         replies.append(call)
+        if route.repeated and self._repeat(frame, call, route, received_ns):
+            return
         position = CLIENT_ID_START + max(0, id_length)
         if frame[CLIENT_ID_START:position] != peer.raw_client_id:
             _learn_client_id(peer, frame, id_length)
@@ -55,18 +58,39 @@ class Dispatch:
                 position += 1
             else:
                 position = skip_header_tags(frame, position)
-        if not self.timed:
-            request, _ = route.decode(frame, position)
-            self._handle(request, call, route)
-            return
-        call.received_ns = received_ns
-        call.started_ns = perf_counter_ns()
+        if self.timed:
+            call.received_ns = received_ns
+            call.started_ns = perf_counter_ns()
         request, _ = route.decode(frame, position)
-        call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
+        if self.timed:
+            call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
         self._handle(request, call, route)
-        call.handled_ns = perf_counter_ns()
-        if call.pieces is not None:
-            call.answered_ns = call.handled_ns
+        if self.timed:
+            call.handled_ns = perf_counter_ns()
+            if call.pieces is not None:
+                call.answered_ns = call.handled_ns
+        if route.learn is not None and call.error_codes is None:
+            route.learn(frame, request, call)
+
+    def _repeat(self, frame: memoryview, call: Call, route: Route, received_ns: int) -> bool:
+        """What begins as an earlier request did is known already, all but its batch."""
+        beginning = frame[BEGINNING_START : call.peer.beginning_end].tobytes()
+        repeated = route.repeated.get(beginning)
+        if repeated is None:
+            return False
+        if self.timed:
+            call.received_ns = received_ns
+            call.started_ns = call.decoded_ns = call.answered_ns = perf_counter_ns()
+        try:
+            begun = repeated.begin(frame, call)
+        except MalformedRequest:
+            raise
+        except Exception as error:
+            self.log_failure(call, error)
+            raise CloseConnection("its answer could not be made") from error
+        if self.timed:
+            call.handled_ns = perf_counter_ns()
+        return begun
 
     def _handle(self, request: Request, call: Call, route: Route) -> None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from interfaces.kafka.apis import BY_KEY, Api
 from interfaces.kafka.call import Call
@@ -17,6 +17,12 @@ FETCH = 1
 Handler = Callable[[Any, Call], Response | None]
 
 
+class Repeated(Protocol):
+    def begin(self, frame: memoryview, call: Call) -> bool:
+        """Runs the request; False, and nothing has happened, where the ordinary way is needed."""
+        ...
+
+
 class Route:
     __slots__ = (
         "api",
@@ -25,6 +31,8 @@ class Route:
         "failed",
         "handle",
         "kept",
+        "learn",
+        "repeated",
         "tagged_request",
         "tagged_response",
         "version",
@@ -46,6 +54,9 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from.
         self.kept: dict[object, tuple[int, Pieces]] = {}
+        #: Requests known by how they begin (see repeated_produce.py), and who learns them.
+        self.repeated: dict[bytes, Repeated] = {}
+        self.learn: Callable[[memoryview, Any, Call], None] | None = getattr(handler, "learn", None)
         self.waits_for_data = api.key == FETCH
 
 

@@ -22,6 +22,7 @@ from domain.errors import (
 )
 from domain.topics.topic import Topic
 from interfaces.kafka.call import Call, CloseConnection
+from interfaces.kafka.repeated_produce import RepeatedProduce, remember
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
@@ -159,6 +160,32 @@ def _refuse(
             for f in error.faults
         ]
     return answer
+
+
+def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
+    """A request that went well and was for one partition: the next ones may be known by it."""
+    if request.acks == NO_ANSWER or len(request.topic_data) != 1:
+        return
+    [topic_data] = request.topic_data
+    if len(topic_data.partition_data) != 1:
+        return
+    catalog = call.broker.catalog
+    by_id = call.version >= FIRST_WITH_TOPIC_IDS
+    topic = catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
+    if topic is not None:
+        partition = catalog.partition(topic, topic_data.partition_data[0].index)
+        if partition is not None:
+            remember(frame, request, partition, call, _not_committed)
+
+
+def _not_committed(
+    repeated: RepeatedProduce, failure: StorageFailed, call: Call
+) -> ProduceResponse:
+    refused = _refuse(PartitionProduceResponse(index=repeated.index), failure, call)
+    topic = TopicProduceResponse(
+        name=repeated.name, topic_id=repeated.topic_id, partition_responses=[refused]
+    )
+    return ProduceResponse(responses=[topic])
 
 
 def failed(request: ProduceRequest, call: Call, code: int) -> ProduceResponse:

@@ -17,6 +17,8 @@ API_VERSIONS = 18
 #: Key, version, correlation id and client id: no request that is served is shorter.
 MIN_REQUEST_BYTES = 10
 
+#: Behind key, version and correlation id: from here on, requests of one kind may be the same.
+BEGINNING_START = 8
 CLIENT_ID_START = 10
 
 _FIXED = Struct(">hhih")

@@ -1,0 +1,259 @@
+"""A request that is recognised gets, byte for byte, the answer it would get the ordinary way.
+
+Two brokers are told the same; one of them forgets after each request what it could recognise.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from application.topics.create import NewTopic
+from domain.errors import StorageFailed
+from interfaces.kafka.repeated_produce import MAX_REPEATED, RepeatedProduce
+from interfaces.kafka.routes import PRODUCE
+from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from tests.fakes.batches import ZSTD, record_batch
+from tests.fakes.client import FakeClient, FakeKafka, frame, raw_frame
+from tests.fakes.requests import fetch, metadata
+
+VERSIONS = range(3, 14)
+FIRST_WITH_TOPIC_IDS = 13
+ID_IN_THE_TEST = bytes(range(16))
+
+Batch = Callable[[], bytearray]
+
+
+class Side:
+    def __init__(self, recognises: bool) -> None:
+        self.kafka = FakeKafka(num_partitions="3")
+        self.recognises = recognises
+        self.clients = [self.kafka.client() for _ in range(2)]
+        self.kafka.topic("t", 3)
+        self.drawn_ids: set[bytes] = set()
+
+    def tell(self, which: int, request: bytes) -> None:
+        if self.clients[which].closed:
+            self.clients[which] = self.kafka.client()
+        self.clients[which].transport.receive(request)
+        if not self.recognises:
+            for route in self.routes():
+                route.repeated.clear()
+
+    def fail_reads_too(self) -> None:
+        """The next commit fails, and its partitions cannot be read again until they are used."""
+        self.kafka.commit.fail_next()
+        self.kafka.log.failing = StorageFailed("the disk is gone")
+
+    def hold_or_let_go(self) -> None:
+        commit = self.kafka.commit
+        if commit.holding and commit.under_way:
+            commit.let_go()
+        else:
+            commit.holding = not commit.holding
+
+    def routes(self) -> list[object]:
+        return list(self.kafka.shared.dispatch._routes.made.values())
+
+    def topic_id(self) -> bytes:
+        """Each side's broker has drawn another one."""
+        topic = self.kafka.broker.catalog.topic("t")
+        if topic is not None:
+            self.drawn_ids.add(topic.topic_id)
+        return topic.topic_id if topic else bytes(16)
+
+    def heard(self) -> list[tuple[bool, list[bytes]]]:
+        self.kafka.run()
+        self.topic_id()
+        return [
+            (client.closed, [self.plain(one) for one in client.frames()]) for client in self.clients
+        ]
+
+    def plain(self, answer: bytes) -> bytes:
+        for drawn in self.drawn_ids:
+            answer = answer.replace(drawn, ID_IN_THE_TEST)
+        return answer
+
+
+class Story:
+    """Requests as a seed has them, most of them like the one before."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.version = self.random.choice(VERSIONS)
+        self.sequences = [0, 0, 0]
+        self.correlation_id = 0
+
+    def batch(self, index: int) -> bytearray:
+        chance = self.random.random()
+        values = ["x" * self.random.choice((1, 30, 200, 20_000))]
+        if chance < 0.3:
+            sequence = self.sequences[index]
+            self.sequences[index] += 1
+            if self.random.random() < 0.3:
+                sequence = max(0, sequence + self.random.choice((-1, -1, 1)))
+            return record_batch(["same"], producer_id=7 + index, epoch=0, sequence=sequence)
+        if chance < 0.35:
+            broken = record_batch(values)
+            broken[-1] ^= 1
+            return broken
+        if chance < 0.4:
+            return record_batch(values, count=5)
+        if chance < 0.43:
+            return record_batch(values) + record_batch(values)
+        if chance < 0.46:
+            return record_batch(values, timestamp=1 << 60)
+        if chance < 0.49:
+            return record_batch(values, codec=ZSTD)
+        return record_batch(values)
+
+    def produce(self) -> Callable[[Side], bytes]:
+        if self.random.random() < 0.05:
+            self.version = self.random.choice(VERSIONS)
+        version = self.version
+        acks = self.random.choice((-1, -1, -1, -1, 1, 1, 0, 2)) if self.rarely() else -1
+        index = self.random.choice((0, 0, 0, 1, 2, 3))
+        data = [PartitionProduceData(index=index, records=memoryview(self.batch(index % 3)))]
+        if self.rarely():
+            data.append(PartitionProduceData(index=1, records=memoryview(self.batch(1))))
+        if self.rarely():
+            data[0].records = None
+        name = "absent" if self.rarely() else "t"
+        transactional_id = "tx" if self.rarely() else None
+        client_id = self.random.choice(("a", "a", "a", "b", None))
+        cut = self.random.choice((-3, -1, 1, 3)) if self.rarely() else 0
+        self.correlation_id += 1
+        correlation_id = self.correlation_id
+
+        def request(side: Side) -> bytes:
+            topic = TopicProduceData(partition_data=data)
+            if version >= FIRST_WITH_TOPIC_IDS:
+                topic.topic_id = side.topic_id()
+            else:
+                topic.name = name
+            asked = ProduceRequest(acks=acks, topic_data=[topic])
+            if version >= 3:
+                asked.transactional_id = transactional_id
+            body = b"".join(asked.encode(version))
+            body = body[:cut] if cut < 0 else body + b"\1" * cut
+            return raw_frame(
+                PRODUCE, version, body, correlation_id, client_id, asked.is_flexible(version)
+            )
+
+        return request
+
+    def rarely(self) -> bool:
+        return self.random.random() < 0.06
+
+    def step(self) -> Callable[[Side], object]:
+        chance = self.random.random()
+        which = self.random.choice((0, 0, 1))
+        if chance < 0.9:
+            requests = [self.produce() for _ in range(self.random.choice((1, 1, 2, 5)))]
+            return lambda side: [side.tell(which, request(side)) for request in requests]
+        if chance < 0.93:
+            return lambda side: side.kafka.commit.fail_next()
+        if chance < 0.94:
+            return lambda side: side.fail_reads_too()
+        if chance < 0.955:
+            return lambda side: side.tell(which, frame(fetch(0), 12, 1))
+        if chance < 0.965:
+            delete = frame(DeleteTopicsRequest(topic_names=["t"]), 5, 2)
+            return lambda side: (side.tell(which, delete), side.kafka.run())
+        if chance < 0.985:
+            return lambda side: side.kafka.broker.create_topics.create([NewTopic("t", 3)], False)
+        if chance < 0.995:
+            return lambda side: side.hold_or_let_go()
+        return lambda side: side.tell(which, frame(metadata("t"), 1, 3))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whether_a_request_is_recognised_makes_no_difference(seed: int) -> None:
+    story = Story(seed)
+    sides = [Side(recognises=True), Side(recognises=False)]
+    for _ in range(120):
+        step = story.step()
+        for side in sides:
+            step(side)
+        recognised, ordinary = (side.heard() for side in sides)
+        if story.random.random() < 0.3:
+            for side in sides:
+                side.kafka.log.failing = None
+        assert recognised == ordinary
+    assert sides[0].kafka.store.partitions.keys() == sides[1].kafka.store.partitions.keys()
+    for partition_id, partition in sides[0].kafka.store.partitions.items():
+        assert partition.batches == sides[1].kafka.store.partitions[partition_id].batches
+
+
+def produce(name: str = "t", client_id: str = "a", value: str = "v") -> bytes:
+    data = PartitionProduceData(index=0, records=memoryview(record_batch([value])))
+    topic = TopicProduceData(name=name, partition_data=[data])
+    return frame(ProduceRequest(acks=-1, topic_data=[topic]), 9, 1, client_id)
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request that was recognised, whether it needed nothing but that."""
+    begun: list[bool] = []
+    ordinary = RepeatedProduce.begin
+
+    def begin(self: RepeatedProduce, frame: memoryview, call: object) -> bool:
+        begun.append(ordinary(self, frame, call))  # type: ignore[arg-type]
+        return begun[-1]
+
+    monkeypatch.setattr(RepeatedProduce, "begin", begin)
+    return begun
+
+
+def told(kafka: FakeKafka, client: FakeClient, request: bytes) -> bytes:
+    client.transport.receive(request)
+    kafka.run()
+    [answer] = client.frames()
+    return answer
+
+
+def test_the_second_request_is_recognised_on_every_connection(begun: list[bool]) -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    clients = [kafka.client(), kafka.client()]
+    for client in clients * 3:
+        told(kafka, client, produce())
+    assert begun == [True] * 4
+
+
+def test_another_client_id_is_another_client(begun: list[bool]) -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    first, second = kafka.client(), kafka.client()
+    told(kafka, first, produce(client_id="a"))
+    told(kafka, second, produce(client_id="b"))
+    told(kafka, second, produce(client_id="a"))
+    assert begun == [False]
+    assert second.session._client.client_id == "a"
+
+
+def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    client = kafka.client()
+    first = told(kafka, client, produce())
+    assert told(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
+    assert told(kafka, client, produce()) != first
+    assert begun == [False]
+
+
+def test_what_can_be_recognised_is_bounded() -> None:
+    kafka = FakeKafka()
+    client = kafka.client()
+    for count in range(MAX_REPEATED + 2):
+        kafka.topic(f"t{count}")
+        told(kafka, client, produce(f"t{count}"))
+        [route] = [r for r in kafka.shared.dispatch._routes.made.values() if r.repeated]
+        assert len(route.repeated) <= MAX_REPEATED
