@@ -56,6 +56,7 @@ class LogStore(Protocol):
     def drop(self, partition_id: int, max_batches: int) -> bool:
         """Stages the removal of up to `max_batches` batches of a deleted partition.
 
+        An engine that keeps small batches together counts those as one.
         True when nothing of the partition (index included) is left once that is committed.
         """
         ...

@@ -9,10 +9,11 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
+from tests.contract.batches import batch
 from tests.contract.engines import ENGINES, Engine, OpenStore
 
 _FALLIBLE = {name: engine for name, engine in ENGINES.items() if engine.open_small}
-_TOO_MUCH = bytes(4 << 20)
+_TOO_MUCH = batch(0, bytes(4 << 20))
 
 
 @pytest.fixture(params=_FALLIBLE.values(), ids=_FALLIBLE.keys())
@@ -30,9 +31,9 @@ def test_a_commit_with_nothing_staged_is_well(store: OpenStore) -> None:
 
 
 def test_batches_and_rows_are_kept_by_one_commit(store: OpenStore) -> None:
-    store.log.append(1, 0, b"batch")
+    store.log.append(1, 0, batch(0, b"batch"))
     store.state.put("topics", b"key", b"value")
-    store.log.append(2, 0, b"batch")
+    store.log.append(2, 0, batch(0, b"batch"))
     store.keep()
 
     assert store.log.partition_ids() == [1, 2]
@@ -41,33 +42,33 @@ def test_batches_and_rows_are_kept_by_one_commit(store: OpenStore) -> None:
 
 def test_a_batch_can_be_staged_from_within_done(store: OpenStore) -> None:
     def stage_another(failure: StorageFailed | None) -> None:
-        store.log.append(1, 1, b"second")
+        store.log.append(1, 1, batch(1, b"second"))
 
-    store.log.append(1, 0, b"first ")
+    store.log.append(1, 0, batch(0, b"first"))
     store.storage.commit.commit(stage_another)
-    assert store.everything(1) == b"first "
+    assert store.everything(1) == batch(0, b"first")
 
     store.keep()
-    assert store.everything(1) == b"first second"
+    assert store.everything(1) == batch(0, b"first") + batch(1, b"second")
 
 
 def test_a_failed_commit_forgets_everything_that_was_staged(small_store: OpenStore) -> None:
     store = small_store
-    store.log.append(1, 0, b"kept", 1000)
+    store.log.append(1, 0, batch(0, b"kept"), 1000)
     store.state.put("topics", b"kept", b"")
     store.keep()
 
-    store.log.append(1, 1, b"before", 2000)
+    store.log.append(1, 1, batch(1, b"before"), 2000)
     store.state.put("topics", b"before", b"")
     store.log.append(2, 0, _TOO_MUCH)
-    store.log.append(1, 2, b"after", 3000)
+    store.log.append(1, 2, batch(2, b"after"), 3000)
     store.state.put("topics", b"after", b"")
     assert not store.log.drop(1, 100)
     failure = store.commit()
 
     assert isinstance(failure, StorageFailed)
     assert "full" in failure.message
-    assert store.everything(1) == b"kept"
+    assert store.everything(1) == batch(0, b"kept")
     assert store.log.at_timestamp(1, 9999) == 1
     assert store.log.partition_ids() == [1]
     assert store.state.scan("topics") == [(b"kept", b"")]
@@ -79,9 +80,9 @@ def test_a_store_goes_on_after_a_failed_commit(small_store: OpenStore) -> None:
     assert store.commit() is not None
     assert store.commit() is None, "a failure is told once"
 
-    store.log.append(1, 0, b"again")
+    store.log.append(1, 0, batch(0, b"again"))
     store.keep()
-    assert store.everything(1) == b"again"
+    assert store.everything(1) == batch(0, b"again")
 
 
 def test_a_large_row_that_does_not_fit_fails_the_commit_too(small_store: OpenStore) -> None:
@@ -93,7 +94,7 @@ def test_a_large_row_that_does_not_fit_fails_the_commit_too(small_store: OpenSto
 
 def test_closing_forgets_what_is_staged_and_may_happen_twice(lasting_store: OpenStore) -> None:
     store = lasting_store
-    store.log.append(1, 0, b"staged")
+    store.log.append(1, 0, batch(0, b"staged"))
     store.storage.commit.close()
     store.reopen()
 
@@ -104,9 +105,9 @@ def test_a_store_is_opened_once_at_a_time(lasting_store: OpenStore) -> None:
     with pytest.raises(StorageInUse, match="in use by process"):
         lasting_store.engine.open_in(lasting_store.folder)
 
-    lasting_store.log.append(1, 0, b"batch")
+    lasting_store.log.append(1, 0, batch(0, b"batch"))
     lasting_store.keep()
-    assert lasting_store.everything(1) == b"batch"
+    assert lasting_store.everything(1) == batch(0, b"batch")
 
 
 def test_a_store_keeps_its_id(lasting_store: OpenStore) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from infrastructure.storage.opening import Flush, open_storage
+from tests.contract.batches import batch
 
 PARTITIONS = 3
 
@@ -39,7 +40,7 @@ while True:
 
 def batch_at(partition_id: int, offset: int) -> bytes:
     chance = random.Random(partition_id * 1_000_003 + offset)
-    return chance.randbytes(chance.choice([70, 300, 3000, 20_000]))
+    return batch(offset, chance.randbytes(chance.choice([70, 300, 3000, 40_000])))
 
 
 def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:

@@ -9,8 +9,9 @@ What survives what is decided by `flush`:
                that the newest commits no longer need, and without an fsync in between the disk may
                have a new root whose pages never arrived.
 
-Layout: `batches` (partition id u32, last offset u64, big-endian -> batch), `timestamps` (partition
-id, largest timestamp so far -> last offset), `rows` (table NUL key -> value). See docs/storage.md.
+Layout: `batches` (partition id u32, last offset u64, big-endian -> batches), `timestamps`
+(partition id, largest timestamp so far -> last offset), `rows` (table NUL key -> value). See
+docs/storage.md.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ _SMALLEST_GROWTH_BYTES = 1 << 20
 #: Of the address space, when a map grows: the broker has to live as well.
 _LEFT_FOR_OTHERS_BYTES = 64 << 20
 
-#: Raised when an older Ottla could not read what this one writes.
-FORMAT = 1
+#: Raised when an older Ottla could not read what this one writes. 2: entries of several batches.
+FORMAT = 2
 
 #: Of `batches` and `timestamps`: keys compare as bytes, so big-endian is ascending.
 KEY = Struct(">IQ")

@@ -1,9 +1,9 @@
 """The log in LMDB: `batches` by (partition id, last offset), `timestamps` beside it.
 
-With the last offset as the key, the first key at or after a wanted offset is the batch that holds
-it. Every read copies once, out of the map into bytes, within one short read transaction: a view of
-the map would show other data once its pages are used again, and an open transaction would keep
-freed pages from being used at all. What survives what: see environment.py.
+With the last offset as the key, the first key at or after a wanted offset is the entry that holds
+it; see entries.py. Every read copies once, out of the map into bytes, within one short read
+transaction: a view of the map would show other data once its pages are used again, and an open
+transaction would keep freed pages from being used at all. What survives what: see environment.py.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from application.ports.log_store import NOT_INDEXED, Buffer
+from domain.messages.batch import HEADER_BYTES
+from infrastructure.storage.lmdb.entries import (
+    AlreadyThere,
+    batches_of,
+    position_of,
+    whole_batches,
+)
 from infrastructure.storage.lmdb.environment import KEY, OFFSET, LmdbEnvironment
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:
     from lmdb import Transaction, _Database
 
-_HEADER_BYTES = 61
 _LARGEST_PARTITION_ID = (1 << 32) - 1
 
 _pack_key = KEY.pack
@@ -47,12 +53,7 @@ class LmdbLogStore:
         if txn is None:
             return
         try:
-            # Not append=True: that is for the last key of all partitions, and says False, not why.
-            if not txn.put(
-                _pack_key(partition_id, last_offset), batch, overwrite=False, db=self._batches
-            ):
-                self._pass.fail(f"partition {partition_id} has a batch at {last_offset} already")
-                return
+            self._pass.entries.add(txn, partition_id, last_offset, batch)
             # Plain: a timestamp that is still the largest moves on to the later batch.
             if indexed_timestamp >= 0 and not txn.put(
                 _pack_key(partition_id, indexed_timestamp),
@@ -60,7 +61,7 @@ class LmdbLogStore:
                 db=self._timestamps,
             ):
                 self._pass.fail(f"the timestamp index refused partition {partition_id}")
-        except lmdb.Error as error:
+        except (lmdb.Error, AlreadyThere) as error:
             self._pass.fail(error, len(batch))
 
     def read(
@@ -76,14 +77,19 @@ class LmdbLogStore:
                 found = cursor.set_range(_pack_key(partition_id, offset))
                 while found:
                     found_id, last_offset = _unpack_key(cursor.key())
-                    if found_id != partition_id or last_offset >= end_offset:
+                    if found_id != partition_id:
                         break
-                    view = cursor.value()
-                    size_bytes += len(view)
-                    if size_bytes > max_bytes and (views or not whole_first):
+                    entry = cursor.value()
+                    if not views:
+                        entry = entry[position_of(entry, offset) :]
+                    left_bytes = max_bytes - size_bytes
+                    if last_offset >= end_offset or len(entry) > left_bytes:
+                        first = whole_first and not views
+                        views.append(entry[: whole_batches(entry, end_offset, left_bytes, first)])
                         break
-                    views.append(view)
-                    # No step further than needed: the next batch may be another partition's
+                    views.append(entry)
+                    size_bytes += len(entry)
+                    # No step further than needed: the next entry may be another partition's
                     # oldest, and merely standing on it reads its first page from the disk.
                     if size_bytes >= max_bytes or last_offset + 1 >= end_offset:
                         break
@@ -101,7 +107,12 @@ class LmdbLogStore:
                 while found and len(headers) < limit:
                     if _unpack_key(cursor.key())[0] != partition_id:
                         break
-                    headers.append(bytes(cursor.value()[:_HEADER_BYTES]))
+                    entry = cursor.value()
+                    first = 0 if headers else position_of(entry, offset)
+                    for start, _, _ in batches_of(entry, first):
+                        headers.append(bytes(entry[start : start + HEADER_BYTES]))
+                        if len(headers) == limit:
+                            break
                     found = cursor.next()
         except lmdb.Error as error:
             raise storage_failed("could not read", error) from error
@@ -127,9 +138,10 @@ class LmdbLogStore:
         if txn is None:
             return False
         try:
+            self._pass.entries.put(txn, partition_id)
             no_batches = _delete_first(txn, self._batches, partition_id, max_batches)
             no_index = _delete_first(txn, self._timestamps, partition_id, max_batches)
-        except lmdb.Error as error:
+        except (lmdb.Error, AlreadyThere) as error:
             self._pass.fail(error)
             return False
         return no_batches and no_index

@@ -13,19 +13,26 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from domain.errors import StorageFailed
+from infrastructure.storage.lmdb.entries import AlreadyThere, StagedEntries
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 
 if TYPE_CHECKING:
     from lmdb import Transaction
 
 
+#: What the store said, or what we say for it.
+Refusal = lmdb.Error | AlreadyThere | str
+
+
 class WritePass:
-    __slots__ = ("_environment", "_failure", "_full", "_lost", "_size_bytes", "txn")
+    __slots__ = ("_environment", "_failure", "_full", "_lost", "_size_bytes", "entries", "txn")
 
     def __init__(self, environment: LmdbEnvironment) -> None:
         self._environment = environment
         #: None until something is staged, and after a failure.
         self.txn: Transaction[memoryview] | None = None
+        #: Batches of this pass that are not put yet.
+        self.entries = StagedEntries(environment.batches)
         self._failure: StorageFailed | None = None
         #: For good: what was reported durable may not be, so nothing more is promised.
         self._lost: StorageFailed | None = None
@@ -44,7 +51,7 @@ class WritePass:
                     self._failure = storage_failed("could not begin", error)
         return self.txn
 
-    def fail(self, error: lmdb.Error | str, size_bytes: int = 0) -> None:
+    def fail(self, error: Refusal, size_bytes: int = 0) -> None:
         """Forgets the pass; `size_bytes` is what there was no room for."""
         self._full = isinstance(error, lmdb.MapFullError)
         self._size_bytes = size_bytes
@@ -56,12 +63,15 @@ class WritePass:
         self._lost = storage_failed("could not flush; restart the broker", error)
 
     def abort(self) -> None:
+        self.entries.clear()
         txn, self.txn = self.txn, None
         if txn is not None:
             txn.abort()
 
     def commit(self) -> StorageFailed | None:
         """Ends the pass; the next one starts afresh whatever happened."""
+        if self.txn is not None:
+            self._put_entries(self.txn)
         txn, self.txn = self.txn, None
         if txn is not None:
             try:
@@ -80,6 +90,12 @@ class WritePass:
             self._make_room()
         return failure
 
+    def _put_entries(self, txn: Transaction[memoryview]) -> None:
+        try:
+            self.entries.put_all(txn)
+        except (lmdb.Error, AlreadyThere) as error:
+            self.fail(error)
+
     def _turn(self) -> None:
         """For the client's next try: on a full disk, what was dropped last is of use only then."""
         try:
@@ -94,15 +110,14 @@ class WritePass:
         self._size_bytes = 0
 
 
-def storage_failed(what: str, error: lmdb.Error | str) -> StorageFailed:
-    if isinstance(error, str):
-        return StorageFailed(f"The store {what}: {error}")
+def storage_failed(what: str, error: Refusal) -> StorageFailed:
     failure = StorageFailed(f"The store {what}: {_reason(error)}")
-    failure.__cause__ = error
+    if isinstance(error, Exception):
+        failure.__cause__ = error
     return failure
 
 
-def _reason(error: lmdb.Error) -> str:
+def _reason(error: Refusal) -> str:
     if isinstance(error, lmdb.MapFullError):
         return "its map is full"
     if isinstance(error, lmdb.DiskError):

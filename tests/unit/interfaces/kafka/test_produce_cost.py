@@ -43,8 +43,8 @@ class Limits:
 
 
 #: A request like the one before, which is known by how it begins; and any other.
-RECOGNISED = Limits(calls_in=22, calls_out=9, calls_pipelined=26, blocks_waiting=5)
-ORDINARY = Limits(calls_in=28, calls_out=10, calls_pipelined=34, blocks_waiting=15)
+RECOGNISED = Limits(calls_in=23, calls_out=9, calls_pipelined=27, blocks_waiting=6)
+ORDINARY = Limits(calls_in=29, calls_out=10, calls_pipelined=35, blocks_waiting=16)
 
 
 @pytest.fixture(params=[RECOGNISED, ORDINARY], ids=["recognised", "ordinary"])

@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 from infrastructure.storage.opening import Storage, open_storage
+from tests.contract.batches import batch
 
 
 def flush_threads() -> list[threading.Thread]:
@@ -28,7 +29,7 @@ def test_nothing_committed_starts_no_flush(tmp_path: Path) -> None:
 def test_a_flush_waits_beside_the_caller_who_goes_on(tmp_path: Path) -> None:
     storage = open_storage(f"lmdb://{tmp_path}", "interval")
     for offset in range(20):
-        storage.log.append(1, offset, b"batch")
+        storage.log.append(1, offset, batch(offset))
         storage.commit.commit(lambda failure: None)
         started_flush(storage)
         assert len(flush_threads()) <= 1

@@ -14,6 +14,7 @@ import pytest
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.write_pass import WritePass
+from tests.contract.batches import batch
 
 ALL = 1 << 62
 
@@ -26,7 +27,7 @@ class Store:
 
     def append(self, offset: int, size_bytes: int = 10) -> str | None:
         """One batch, one commit; the words of the failure."""
-        self.log.append(1, offset, bytes(size_bytes))
+        self.log.append(1, offset, batch(offset, size_bytes=size_bytes))
         failure = self.write_pass.commit()
         return failure and failure.message
 
@@ -43,7 +44,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def test_a_transaction_lives_from_the_first_change_to_the_commit(store: Store) -> None:
     assert store.write_pass.txn is None
-    store.log.append(1, 0, b"batch")
+    store.log.append(1, 0, batch(0))
     assert store.write_pass.txn is not None
     store.write_pass.commit()
     assert store.write_pass.txn is None
@@ -51,7 +52,7 @@ def test_a_transaction_lives_from_the_first_change_to_the_commit(store: Store) -
 
 def test_a_second_batch_at_one_offset_fails_the_pass(store: Store) -> None:
     assert store.append(5) is None
-    store.log.append(1, 6, b"good")
+    store.log.append(1, 6, batch(6))
 
     assert store.append(5) == "The store could not stage: partition 1 has a batch at 5 already"
     assert store.count() == 1
@@ -75,7 +76,7 @@ def test_after_a_full_map_the_same_batch_fits(store: Store) -> None:
 def test_a_map_that_fills_up_within_one_pass_grows_until_the_pass_fits(store: Store) -> None:
     for _ in range(10):
         for offset in range(100):
-            store.log.append(1, offset, bytes(100_000))
+            store.log.append(1, offset, batch(offset, size_bytes=100_000))
         if store.write_pass.commit() is None:
             break
 
@@ -199,7 +200,7 @@ def test_after_a_lost_flush_nothing_more_is_promised(store: Store) -> None:
     ],
 )
 def test_failures_are_told_in_words(store: Store, error: lmdb.Error, words: str) -> None:
-    store.log.append(1, 0, b"batch")
+    store.log.append(1, 0, batch(0))
     store.write_pass.fail(error)
 
     failure = store.write_pass.commit()

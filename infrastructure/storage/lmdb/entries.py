@@ -1,0 +1,120 @@
+"""Entries: what lies under one key of `batches`. One batch, or several small ones side by side.
+
+Small batches that arrive for a partition in one pass share an entry, under the last offset of the
+last of them: one put for all, and full pages (LMDB lays two values of 1 KB on a page of 4 KB, and
+gives whole pages to anything that is larger). The batches' own headers say where each one ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from application.ports.log_store import Buffer
+from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
+from infrastructure.storage.lmdb.environment import KEY
+
+if TYPE_CHECKING:
+    from lmdb import Transaction, _Database
+
+#: A larger batch has an entry to itself: copying it twice costs more than half a page.
+SMALL_BATCH_BYTES = 32 * 1024
+#: An entry gets no further batch once it is as large as this.
+FULL_ENTRY_BYTES = 64 * 1024
+
+#: Base offset, length, and (behind epoch, magic, checksum and attributes) last offset delta.
+_EXTENT = Struct(">qi11xi")
+
+_pack_key = KEY.pack
+
+
+class AlreadyThere(Exception):
+    """Something lies under that key: two batches claim one offset."""
+
+
+class StagedEntry:
+    __slots__ = ("batches", "last_offset", "size_bytes")
+
+    def __init__(self) -> None:
+        self.batches: list[bytes] = []
+        self.last_offset = -1
+        self.size_bytes = 0
+
+
+class StagedEntries:
+    """Of the pass under way, by partition: entries that may get further batches."""
+
+    __slots__ = ("_database", "_entries")
+
+    def __init__(self, database: _Database) -> None:
+        self._database = database
+        self._entries: dict[int, StagedEntry] = {}
+
+    def add(
+        self, txn: Transaction[memoryview], partition_id: int, last_offset: int, batch: Buffer
+    ) -> None:
+        """Raises AlreadyThere or lmdb.Error, from this batch or from those before it."""
+        size_bytes = len(batch)
+        if size_bytes > SMALL_BATCH_BYTES:
+            self.put(txn, partition_id)
+            self._put(txn, partition_id, last_offset, batch)
+            return
+        entry = self._entries.get(partition_id)
+        if entry is None:
+            entry = self._entries[partition_id] = StagedEntry()
+        entry.batches.append(bytes(batch))
+        entry.last_offset = last_offset
+        entry.size_bytes += size_bytes
+        if entry.size_bytes >= FULL_ENTRY_BYTES:
+            self.put(txn, partition_id)
+
+    def put(self, txn: Transaction[memoryview], partition_id: int) -> None:
+        entry = self._entries.pop(partition_id, None)
+        if entry is not None:
+            batches = entry.batches
+            value = batches[0] if len(batches) == 1 else b"".join(batches)
+            self._put(txn, partition_id, entry.last_offset, value)
+
+    def put_all(self, txn: Transaction[memoryview]) -> None:
+        for partition_id in list(self._entries):
+            self.put(txn, partition_id)
+
+    def _put(
+        self, txn: Transaction[memoryview], partition_id: int, last_offset: int, value: Buffer
+    ) -> None:
+        # Not append=True: that is for the last key of all partitions, and says False, not why.
+        key = _pack_key(partition_id, last_offset)
+        if not txn.put(key, value, overwrite=False, db=self._database):
+            raise AlreadyThere(f"partition {partition_id} has a batch at {last_offset} already")
+
+    def clear(self) -> None:
+        self._entries.clear()
+
+
+def batches_of(entry: memoryview, start: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Where each batch begins and ends, and its last offset."""
+    size_bytes = len(entry)
+    while start + HEADER_BYTES <= size_bytes:
+        base_offset, length, last_offset_delta = _EXTENT.unpack_from(entry, start)
+        end = start + max(length, 0) + LENGTH_OVERHEAD_BYTES
+        yield start, min(end, size_bytes), base_offset + last_offset_delta
+        start = end
+
+
+def position_of(entry: memoryview, offset: int) -> int:
+    """Where the batch begins that holds the offset, or the first one after it."""
+    for start, _, last_offset in batches_of(entry):
+        if last_offset >= offset:
+            return start
+    return len(entry)
+
+
+def whole_batches(entry: memoryview, end_offset: int, max_bytes: int, whole_first: bool) -> int:
+    """How far the batches reach that lie below an offset, and fit, but for the first one."""
+    reached = 0
+    for start, end, last_offset in batches_of(entry):
+        if last_offset >= end_offset or (end > max_bytes and (start or not whole_first)):
+            break
+        reached = end
+    return reached
