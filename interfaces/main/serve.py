@@ -25,6 +25,9 @@ from interfaces.main.started import OpenListener, Started
 #: A waiting thread gets the interpreter this soon: an fsync that returns is not kept waiting.
 SWITCH_INTERVAL_SECONDS = 0.0005
 
+#: Of young objects, before they are looked through; and how many such looks precede an older one.
+COLLECTION_THRESHOLDS = (5_000, 20, 50)
+
 
 class Listener(Protocol):
     @property
@@ -105,9 +108,7 @@ async def serve(
     container = _build(settings, log, build)
     try:
         started = await _start(settings, container)
-        # What start-up made lives for ever: no collection need look at it again.
-        gc.collect()
-        gc.freeze()
+        _collect_rarely()
         if ready_file is not None:
             _write(ready_file, lambda: write_ready_file(ready_file, started))
         announce(started)
@@ -120,6 +121,13 @@ async def serve(
     if closed:
         log.info("stopped")
     return 0 if closed else 1
+
+
+def _collect_rarely() -> None:
+    """Requests leave no cycles, and what start-up made lives for ever: see docs/adr/0004."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
 
 
 def _build(settings: Settings, log: EventLog, build: Build) -> Container:
