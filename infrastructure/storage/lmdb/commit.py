@@ -1,20 +1,24 @@
 """LmdbCommit: one transaction a pass, committed on the thread that staged it.
 
 With `flush = commit` the fsync happens within the commit; docs/adr/0002 has the measurement. With
-`interval`, `start_flush` is called every so often and the fsync waits in a thread of its own. What
-survives what: see environment.py.
+`interval`, `start_flush` is called every so often and the fsync waits in a thread of its own; when
+it is done, what it has synced is the new recovery point. What survives what: see environment.py.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
+
+if TYPE_CHECKING:
+    from lmdb import Transaction
 
 
 class LmdbCommit:
@@ -38,14 +42,21 @@ class LmdbCommit:
             return
         if self._flushing is not None and self._flushing.is_alive():
             return
+        try:
+            # Here, where nobody commits meanwhile.
+            kept = self._environment.recovery_point.begin(self._environment.env)
+        except (lmdb.Error, OSError) as error:
+            self._pass.lose(error)
+            return
         self._unflushed = False
-        self._flushing = threading.Thread(target=self._flush, name="ottla-flush")
+        self._flushing = threading.Thread(target=self._flush, args=kept, name="ottla-flush")
         self._flushing.start()
 
-    def _flush(self) -> None:
+    def _flush(self, pin: Transaction[bytes], root: bytes) -> None:
         try:
             self._environment.sync()
-        except lmdb.Error as error:
+            self._environment.recovery_point.keep(pin, root)
+        except (lmdb.Error, OSError) as error:
             self._pass.lose(error)
 
     def close(self) -> None:
@@ -55,9 +66,12 @@ class LmdbCommit:
         self._pass.abort()
         if self._flushing is not None:
             self._flushing.join()
+        synced = False
         try:
             self._environment.sync()
+            # An fsync that succeeds after one that failed does not bring back what that one lost.
+            synced = not self._pass.is_lost
         except lmdb.Error as error:
             raise storage_failed("could not flush", error) from error
         finally:
-            self._environment.close()
+            self._environment.close(synced)

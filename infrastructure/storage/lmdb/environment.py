@@ -4,10 +4,12 @@ What survives what is decided by `flush`:
 
     commit     every commit is fsynced before it counts: a killed process and a power cut lose
                nothing that was acknowledged
-    interval   fsynced every so many milliseconds: a killed process loses nothing, a power cut may
-    os         make the whole store unreadable, not only its newest part. LMDB overwrites pages
+    interval   fsynced every so many milliseconds: a killed process loses nothing, a power cut what
+               came after the newest fsync (recovery_point.py)
+    os         never fsynced before it is closed: a killed process loses nothing, a power cut may
+               make the whole store unreadable, not only its newest part. LMDB overwrites pages
                that the newest commits no longer need, and without an fsync in between the disk may
-               have a new root whose pages never arrived.
+               have a new root whose pages never arrived. The next start looks at all of it.
 
 Layout: `batches` (partition id u32, last offset u64, big-endian -> batches), `timestamps`
 (partition id, largest timestamp so far -> last offset), `rows` (table NUL key -> value). See
@@ -27,6 +29,8 @@ import lmdb
 
 from infrastructure.storage.errors import StorageDamaged, StorageTooNew, StorageUnusable
 from infrastructure.storage.lmdb.folder_lock import FolderLock
+from infrastructure.storage.lmdb.inspection import check_batches, check_pages
+from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
 
 if TYPE_CHECKING:
     from lmdb import _Database
@@ -54,8 +58,8 @@ _TURN_ROW = b"store\0turn"
 
 class LmdbEnvironment:
     __slots__ = (
-        "_lock", "batches", "env", "flush", "folder", "map_size_bytes", "reserved", "rows",
-        "store_id", "timestamps",
+        "_lock", "batches", "env", "flush", "folder", "map_size_bytes", "recovered",
+        "recovery_point", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
     batches: _Database
@@ -71,10 +75,15 @@ class LmdbEnvironment:
             self._lock = FolderLock(folder)
         except OSError as error:
             raise StorageUnusable(f"the data folder {folder} cannot be used: {error}") from error
+        #: What a power cut has meant for this store, when there was one.
+        self.recovered: str | None = None
         try:
+            self.recovery_point = RecoveryPoint(folder)
+            self._recover()
             self.env = self._open(map_size_bytes)
             try:
                 self._identify()
+                self._begin_to_keep()
             except BaseException:
                 self.env.close()
                 raise
@@ -82,7 +91,43 @@ class LmdbEnvironment:
             self._lock.release()
             if isinstance(error, lmdb.Error):
                 raise StorageDamaged(f"the store in {folder} cannot be read: {error}") from error
+            if isinstance(error, OSError):
+                raise StorageUnusable(f"the store in {folder} cannot be used: {error}") from error
             raise
+
+    # ---- after a power cut
+
+    def _recover(self) -> None:
+        """Before LMDB looks at the file: what it reads there may kill it."""
+        if not self.recovery_point.was_cut_off:
+            return
+        if self.recovery_point.restore():
+            self.recovered = (
+                "the machine went down while the store was open: it is as of the newest flush, and "
+                "what was acknowledged after that is gone"
+            )
+        else:
+            check_pages(self.folder)
+            self.recovered = (
+                "the machine went down while the store was open with flush=os: all of it was "
+                "looked at and is whole, but the newest may be missing"
+            )
+
+    def _begin_to_keep(self) -> None:
+        point = self.recovery_point
+        if point.was_cut_off and point.found is not None and not point.found.root:
+            check_batches(self.folder, self.env, self.batches)
+        if self.flush == "os":
+            point.keep_nothing()
+            return
+        if self.flush == "interval" or point.found is not None:
+            # Of a process that was killed, it may be in the page cache only.
+            kept = point.begin(self.env)
+            self.env.sync(True)
+            point.keep(*kept)
+        if self.flush == "commit":
+            point.let_go()
+            point.forget()
 
     def _open(self, map_size_bytes: int) -> lmdb.Environment:
         size_bytes = map_size_bytes
@@ -147,13 +192,8 @@ class LmdbEnvironment:
             txn.put(_FORMAT_ROW, b"%d" % FORMAT, db=rows)
             txn.put(_ID_ROW, uuid.uuid4().hex.encode(), db=rows)
         self.env.sync(True)
-        # A file whose name is not on the disk is lost with all that was fsynced into it.
-        for folder in (self.folder, self.folder.parent):
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        sync_folder(self.folder)
+        sync_folder(self.folder.parent)
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""
@@ -211,9 +251,14 @@ class LmdbEnvironment:
     def sync(self) -> None:
         self.env.sync(True)
 
-    def close(self) -> None:
+    def close(self, synced: bool = False) -> None:
+        self.recovery_point.let_go()
         self.env.close()
-        self._lock.release()
+        try:
+            if synced:
+                self.recovery_point.forget()
+        finally:
+            self._lock.release()
 
 
 def _there_is_room_for(size_bytes: int) -> bool:

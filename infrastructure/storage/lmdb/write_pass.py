@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: What the store said, or what we say for it.
-Refusal = lmdb.Error | AlreadyThere | str
+Refusal = lmdb.Error | OSError | AlreadyThere | str
 
 
 class WritePass:
@@ -58,9 +58,13 @@ class WritePass:
         self._failure = storage_failed("could not stage", error)
         self.abort()
 
-    def lose(self, error: lmdb.Error) -> None:
+    def lose(self, error: lmdb.Error | OSError) -> None:
         """An fsync beside the commits failed: what they promised may have been dropped."""
         self._lost = storage_failed("could not flush; restart the broker", error)
+
+    @property
+    def is_lost(self) -> bool:
+        return self._lost is not None
 
     def abort(self) -> None:
         self.entries.clear()

@@ -1,0 +1,204 @@
+"""RecoveryPoint: what a store that is not synced with every commit was like when it last was.
+
+Without a sync in each commit the disk may receive a new root before the pages it points to, while
+pages of the old root are overwritten already. So under `flush = interval` the newest root that was
+synced is kept in a file beside the store, and a read transaction that stands on it keeps LMDB from
+using its pages again. After a power cut that root is put back. See docs/adr/0003.
+
+`ottla.unsynced` is there as long as the store may hold what is not synced; a store that was closed
+in order has none. It has two slots, written in turn, so that one of them is always whole:
+
+    checksum u32, number u64, boot id 36 bytes, length u16, the root's page up to where it ends
+
+The boot id tells a power cut from a killed process, whose writes are all in the page cache. Under
+`flush = os` nothing is ever synced and no root is kept; all that can be done is to look at all of
+the store when the machine was restarted: `was_cut_off`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from pathlib import Path
+from struct import Struct
+from typing import TYPE_CHECKING
+
+import lmdb
+
+if TYPE_CHECKING:
+    from lmdb import Transaction
+
+UNSYNCED_FILE = "ottla.unsynced"
+
+_SLOT_BYTES = 4096
+_CHECKSUM = Struct(">I")
+_FIXED = Struct(">Q36sH")
+
+#: Of LMDB 0.9: a page's header, then magic, version, address, map size, two databases, last page,
+#: number of the transaction. The first database's first field is the page size.
+_ROOT_BYTES = 152
+_PAGE_SIZE = Struct("=I")
+_PAGE_SIZE_AT = 40
+_NUMBER = Struct("=Q")
+_PAGE_NUMBER_AT = 0
+_TXN_ID_AT = 144
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def boot_id() -> bytes:
+    """Another one each time the machine starts; nothing where the system does not say."""
+    if sys.platform == "darwin":
+        return _boot_session()
+    try:
+        return _BOOT_ID.read_bytes().strip()[:36]
+    except OSError:
+        return b""
+
+
+def _boot_session() -> bytes:
+    import ctypes
+
+    value, size = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
+    ctypes.CDLL(None).sysctlbyname(
+        b"kern.bootsessionuuid", value, ctypes.byref(size), None, ctypes.c_size_t(0)
+    )
+    return value.value[:36]
+
+
+class Slot:
+    __slots__ = ("boot", "number", "root")
+
+    def __init__(self, number: int, boot: bytes, root: bytes) -> None:
+        self.number = number
+        self.boot = boot
+        #: Empty under `flush = os`.
+        self.root = root
+
+    def pack(self) -> bytes:
+        packed = _FIXED.pack(self.number, self.boot, len(self.root)) + self.root
+        return (_CHECKSUM.pack(zlib.crc32(packed)) + packed).ljust(_SLOT_BYTES, b"\0")
+
+
+def _unpack(packed: bytes) -> Slot | None:
+    start = _CHECKSUM.size + _FIXED.size
+    if len(packed) < start:
+        return None
+    number, boot, length = _FIXED.unpack_from(packed, _CHECKSUM.size)
+    whole = packed[_CHECKSUM.size : start + length]
+    if zlib.crc32(whole) != _CHECKSUM.unpack_from(packed)[0]:
+        return None
+    return Slot(number, boot.rstrip(b"\0"), packed[start : start + length])
+
+
+class RecoveryPoint:
+    """Made before the environment is opened, when what a power cut left is put right."""
+
+    __slots__ = ("_data_file", "_file", "_number", "_pin", "found", "was_cut_off")
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / UNSYNCED_FILE
+        self._data_file = folder / "data.mdb"
+        self._pin: Transaction[bytes] | None = None
+        #: The newest slot of whoever had the store before and did not close it.
+        self.found = self._read()
+        self._number = self.found.number if self.found is not None else 0
+        #: The machine was restarted while something was not synced.
+        self.was_cut_off = self.found is not None and (
+            not self.found.boot or self.found.boot != boot_id()
+        )
+
+    def _read(self) -> Slot | None:
+        try:
+            packed = self._file.read_bytes()
+        except FileNotFoundError:
+            return None
+        slots = [_unpack(packed[at : at + _SLOT_BYTES]) for at in (0, _SLOT_BYTES)]
+        # No whole slot: the power went before the first one was written, and so before any commit.
+        return max((slot for slot in slots if slot), key=lambda slot: slot.number, default=None)
+
+    def restore(self) -> bool:
+        """Puts the root that was synced in the place of both roots; False: none was kept."""
+        if self.found is None or not self.found.root:
+            return False
+        root = bytearray(self.found.root)
+        (page_size,) = _PAGE_SIZE.unpack_from(root, _PAGE_SIZE_AT)
+        (txn_id,) = _NUMBER.unpack_from(root, _TXN_ID_AT)
+        descriptor = os.open(self._data_file, os.O_RDWR)
+        try:
+            for older in (1, 0):
+                # LMDB looks for transaction n in page n % 2; the other page must be older.
+                place = (txn_id - older) % 2
+                _NUMBER.pack_into(root, _PAGE_NUMBER_AT, place)
+                _NUMBER.pack_into(root, _TXN_ID_AT, txn_id - older)
+                os.pwrite(descriptor, root, place * page_size)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        return True
+
+    # ---- while the store is open
+
+    def begin(self, env: lmdb.Environment) -> tuple[Transaction[bytes], bytes]:
+        """Stands on the newest commit and looks at its root; nobody may commit meanwhile."""
+        pin = env.begin()
+        descriptor = os.open(self._data_file, os.O_RDONLY)
+        try:
+            for place in (0, 1):
+                root = os.pread(descriptor, _ROOT_BYTES, place * env.stat()["psize"])
+                if _NUMBER.unpack_from(root, _TXN_ID_AT)[0] == pin.id():
+                    return pin, root
+        finally:
+            os.close(descriptor)
+        pin.abort()
+        raise lmdb.CorruptedError(f"transaction {pin.id()} has no root")
+
+    def keep(self, pin: Transaction[bytes], root: bytes) -> None:
+        """To be called when all that `begin` saw is synced; lets go of what was kept before."""
+        try:
+            self._write(root)
+        except BaseException:
+            pin.abort()
+            raise
+        before, self._pin = self._pin, pin
+        if before is not None:
+            before.abort()
+
+    def keep_nothing(self) -> None:
+        """From here on the store may hold what is not synced, and there is no way back."""
+        self._write(b"")
+
+    def _write(self, root: bytes) -> None:
+        number = self._number + 1
+        is_new = not self._file.exists()
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            slot = Slot(number, boot_id(), root).pack()
+            os.pwrite(descriptor, slot, number % 2 * _SLOT_BYTES)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        self._number = number
+        if is_new:
+            sync_folder(self._file.parent)
+
+    def let_go(self) -> None:
+        pin, self._pin = self._pin, None
+        if pin is not None:
+            pin.abort()
+
+    def forget(self) -> None:
+        """All is synced."""
+        if self._file.exists():
+            self._file.unlink()
+            sync_folder(self._file.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """A file whose name is not on the disk is lost with all that was fsynced into it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
