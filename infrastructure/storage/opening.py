@@ -23,17 +23,19 @@ Flush = Literal["commit", "interval", "os"]
 
 ALLOWED = "memory:// or lmdb:///path/to/folder"
 
-POWER_LOSS_WARNING = (
-    "flush={flush} on LMDB: a killed broker loses nothing, "
-    "but a power cut may make the whole store unreadable"
-)
+POWER_LOSS_WARNINGS = {
+    "interval": "flush=interval on LMDB: a killed broker loses nothing, "
+    "but a power cut loses what came after the newest flush",
+    "os": "flush=os on LMDB: a killed broker loses nothing, "
+    "but a power cut may make the whole store unreadable",
+}
 MEMORY_WARNING = "memory storage: all data is lost when the broker stops"
 
 
 class StorageInfo:
     """What the banner says of the store."""
 
-    __slots__ = ("flush", "kind", "path", "size_bytes", "store_id", "warning")
+    __slots__ = ("flush", "kind", "path", "power_cut", "size_bytes", "store_id", "warning")
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class StorageInfo:
         flush: str,
         store_id: str,
         warning: str | None,
+        power_cut: str | None = None,
     ) -> None:
         self.kind = kind
         self.path = path
@@ -50,6 +53,8 @@ class StorageInfo:
         self.flush = flush
         self.store_id = store_id
         self.warning = warning
+        #: What a power cut has meant for the store, when it was opened after one.
+        self.power_cut = power_cut
 
 
 class Storage:
@@ -111,11 +116,18 @@ def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None) -> Storag
     environment = LmdbEnvironment(folder, flush, map_size_bytes or MAP_SIZE_BYTES)
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
-    warning = None if flush == "commit" else POWER_LOSS_WARNING.format(flush=flush)
     return Storage(
         LmdbLogStore(environment, write_pass),
         LmdbStateStore(environment, write_pass),
         commit,
-        StorageInfo("lmdb", folder, environment.used_bytes, flush, environment.store_id, warning),
+        StorageInfo(
+            "lmdb",
+            folder,
+            environment.used_bytes,
+            flush,
+            environment.store_id,
+            POWER_LOSS_WARNINGS.get(flush),
+            environment.power_cut,
+        ),
         commit.start_flush if flush == "interval" else None,
     )

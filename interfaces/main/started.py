@@ -77,10 +77,12 @@ class Started:
             return "nothing is kept on disk"
         if broker.flush == "commit":
             return "what is acknowledged is on disk, and survives a power cut"
-        when = (
-            f"every {broker.flush_interval_ms} ms" if broker.flush == "interval" else "at leisure"
-        )
-        return f"to disk {when}: survives a killed process; a power cut may damage the whole store"
+        if broker.flush == "interval":
+            return (
+                f"to disk every {broker.flush_interval_ms} ms: survives a killed process; "
+                "a power cut takes what came after the newest flush"
+            )
+        return "to disk at leisure: survives a killed process; a power cut may damage the whole store"
 
     def warnings(self) -> list[str]:
         """What somebody should know before they rely on it."""

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.recovery_point import Kept
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
-
-if TYPE_CHECKING:
-    from lmdb import Transaction
 
 
 class LmdbCommit:
@@ -49,13 +46,13 @@ class LmdbCommit:
             self._pass.lose(error)
             return
         self._unflushed = False
-        self._flushing = threading.Thread(target=self._flush, args=kept, name="ottla-flush")
+        self._flushing = threading.Thread(target=self._flush, args=(kept,), name="ottla-flush")
         self._flushing.start()
 
-    def _flush(self, pin: Transaction[bytes], root: bytes) -> None:
+    def _flush(self, kept: Kept) -> None:
         try:
             self._environment.sync()
-            self._environment.recovery_point.keep(pin, root)
+            self._environment.recovery_point.keep(kept)
         except (lmdb.Error, OSError) as error:
             self._pass.lose(error)
 

@@ -58,7 +58,7 @@ _TURN_ROW = b"store\0turn"
 
 class LmdbEnvironment:
     __slots__ = (
-        "_lock", "batches", "env", "flush", "folder", "map_size_bytes", "recovered",
+        "_lock", "batches", "env", "flush", "folder", "map_size_bytes", "power_cut",
         "recovery_point", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
@@ -76,7 +76,7 @@ class LmdbEnvironment:
         except OSError as error:
             raise StorageUnusable(f"the data folder {folder} cannot be used: {error}") from error
         #: What a power cut has meant for this store, when there was one.
-        self.recovered: str | None = None
+        self.power_cut: str | None = None
         try:
             self.recovery_point = RecoveryPoint(folder)
             self._recover()
@@ -102,13 +102,13 @@ class LmdbEnvironment:
         if not self.recovery_point.was_cut_off:
             return
         if self.recovery_point.restore():
-            self.recovered = (
+            self.power_cut = (
                 "the machine went down while the store was open: it is as of the newest flush, and "
                 "what was acknowledged after that is gone"
             )
         else:
             check_pages(self.folder)
-            self.recovered = (
+            self.power_cut = (
                 "the machine went down while the store was open with flush=os: all of it was "
                 "looked at and is whole, but the newest may be missing"
             )
@@ -124,7 +124,7 @@ class LmdbEnvironment:
             # Of a process that was killed, it may be in the page cache only.
             kept = point.begin(self.env)
             self.env.sync(True)
-            point.keep(*kept)
+            point.keep(kept)
         if self.flush == "commit":
             point.let_go()
             point.forget()
@@ -221,7 +221,8 @@ class LmdbEnvironment:
         return (self.env.info()["last_pgno"] + 1) * self.env.stat()["psize"]
 
     def grow(self, at_least_bytes: int = 0) -> None:
-        """Needs a moment without a write transaction; no read transaction outlives its call.
+        """Needs a moment without a write transaction; no read transaction outlives its call, but
+        for the recovery point's, which is begun anew.
 
         Where the system gives no more address space, the map stays as it is: LMDB gives up the old
         one before it asks for the new one, and an environment without a map is closed for good.
@@ -233,6 +234,8 @@ class LmdbEnvironment:
                 return
         self.env.set_mapsize(self.map_size_bytes + more_bytes)
         self.map_size_bytes += more_bytes
+        if self.flush == "interval":
+            self.recovery_point.keep_anew(self.env)
 
     def grow_in_time(self) -> None:
         """Where the map is not vast from the start: before it is full, not after."""

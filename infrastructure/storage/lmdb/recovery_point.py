@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import zlib
 from pathlib import Path
 from struct import Struct
@@ -92,15 +93,27 @@ def _unpack(packed: bytes) -> Slot | None:
     return Slot(number, boot.rstrip(b"\0"), packed[start : start + length])
 
 
+class Kept:
+    __slots__ = ("pin", "root", "turn")
+
+    def __init__(self, turn: int, pin: Transaction[bytes], root: bytes) -> None:
+        self.turn = turn
+        self.pin = pin
+        self.root = root
+
+
 class RecoveryPoint:
     """Made before the environment is opened, when what a power cut left is put right."""
 
-    __slots__ = ("_data_file", "_file", "_number", "_pin", "found", "was_cut_off")
+    __slots__ = ("_data_file", "_file", "_lock", "_number", "_pin", "_turn", "found", "was_cut_off")
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / UNSYNCED_FILE
         self._data_file = folder / "data.mdb"
         self._pin: Transaction[bytes] | None = None
+        #: Between the flush's thread and a map that grows.
+        self._lock = threading.Lock()
+        self._turn = 0
         #: The newest slot of whoever had the store before and did not close it.
         self.found = self._read()
         self._number = self.found.number if self.found is not None else 0
@@ -140,7 +153,7 @@ class RecoveryPoint:
 
     # ---- while the store is open
 
-    def begin(self, env: lmdb.Environment) -> tuple[Transaction[bytes], bytes]:
+    def begin(self, env: lmdb.Environment) -> Kept:
         """Stands on the newest commit and looks at its root; nobody may commit meanwhile."""
         pin = env.begin()
         descriptor = os.open(self._data_file, os.O_RDONLY)
@@ -148,22 +161,35 @@ class RecoveryPoint:
             for place in (0, 1):
                 root = os.pread(descriptor, _ROOT_BYTES, place * env.stat()["psize"])
                 if _NUMBER.unpack_from(root, _TXN_ID_AT)[0] == pin.id():
-                    return pin, root
+                    return Kept(self._turn, pin, root)
         finally:
             os.close(descriptor)
+        txn_id = pin.id()
         pin.abort()
-        raise lmdb.CorruptedError(f"transaction {pin.id()} has no root")
+        raise lmdb.CorruptedError(f"transaction {txn_id} has no root")
 
-    def keep(self, pin: Transaction[bytes], root: bytes) -> None:
+    def keep(self, kept: Kept) -> None:
         """To be called when all that `begin` saw is synced; lets go of what was kept before."""
-        try:
-            self._write(root)
-        except BaseException:
-            pin.abort()
-            raise
-        before, self._pin = self._pin, pin
-        if before is not None:
-            before.abort()
+        with self._lock:
+            if kept.turn != self._turn:
+                return  # its pages are not held any more
+            try:
+                self._write(kept.root)
+            except BaseException:
+                kept.pin.abort()
+                raise
+            before, self._pin = self._pin, kept.pin
+            if before is not None:
+                before.abort()
+
+    def keep_anew(self, env: lmdb.Environment) -> None:
+        """After a new map, which ends all transactions, and before the next commit."""
+        with self._lock:
+            self._turn += 1
+            self._pin = None
+        kept = self.begin(env)
+        env.sync(True)
+        self.keep(kept)
 
     def keep_nothing(self) -> None:
         """From here on the store may hold what is not synced, and there is no way back."""

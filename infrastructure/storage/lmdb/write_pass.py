@@ -87,7 +87,7 @@ class WritePass:
                 self._failure = storage_failed("could not commit", error)
                 self._turn()
             else:
-                self._environment.grow_in_time()
+                self._grow_in_time()
                 return None
         failure, self._failure = self._failure, None
         if self._full:
@@ -110,8 +110,17 @@ class WritePass:
     def _make_room(self) -> None:
         """For the client's next try: this one's changes are gone."""
         self._full = False
-        self._environment.grow(self._size_bytes)
+        try:
+            self._environment.grow(self._size_bytes)
+        except (lmdb.Error, OSError) as error:
+            self.lose(error)
         self._size_bytes = 0
+
+    def _grow_in_time(self) -> None:
+        try:
+            self._environment.grow_in_time()
+        except (lmdb.Error, OSError) as error:
+            self.lose(error)
 
 
 def storage_failed(what: str, error: Refusal) -> StorageFailed:

@@ -65,6 +65,8 @@ class App:
         self._events = events
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self.storage: Storage = container.storage.store()
+        if self.storage.info.power_cut is not None:
+            events.warning(self.storage.info.power_cut)
         self._topics: TopicRepository = container.storage.topics()
         try:
             self.broker: Broker = container.services.broker()

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.lmdb.recovery_point import (
+    UNSYNCED_FILE,
+    RecoveryPoint,
+    Slot,
+    _unpack,
+)
+from infrastructure.storage.opening import Flush, Storage, open_storage
+from tests.fakes.batches import record_batch
+
+SLOT_BYTES = 4096
+
+
+def opened(folder: Path, flush: Flush = "interval") -> Storage:
+    return open_storage(f"lmdb://{folder}", flush)
+
+
+def put(storage: Storage, value: bytes, key: bytes = b"key") -> None:
+    storage.state.put("table", key, value)
+    failures: list[object] = []
+    storage.commit.commit(failures.append)
+    assert failures == [None]
+
+
+def got(storage: Storage, key: bytes = b"key") -> bytes | None:
+    return storage.state.get("table", key)
+
+
+def flush(storage: Storage) -> None:
+    """As once a second, and waits for its end."""
+    assert storage.start_flush is not None
+    storage.start_flush()
+    flushing = storage.commit._flushing  # type: ignore[attr-defined]
+    assert flushing is not None
+    flushing.join()
+
+
+def as_it_is(folder: Path, copy: Path) -> Path:
+    """What a killed process leaves: the page cache has all it wrote."""
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("lock.mdb"))
+    return copy
+
+
+def after_a_restart(folder: Path, copy: Path) -> Path:
+    """The same on a machine that has been restarted since: the boot id is another one."""
+    as_it_is(folder, copy)
+    file = copy / UNSYNCED_FILE
+    packed = file.read_bytes()
+    slots = [_unpack(packed[at : at + SLOT_BYTES]) for at in (0, SLOT_BYTES)]
+    file.write_bytes(
+        b"".join(
+            Slot(slot.number, b"another boot", slot.root).pack() if slot else bytes(SLOT_BYTES)
+            for slot in slots
+        )
+    )
+    return copy
+
+
+def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store")
+    put(storage, b"flushed")
+    flush(storage)
+    put(storage, b"not flushed")
+
+    again = opened(as_it_is(tmp_path / "store", tmp_path / "copy"))
+
+    assert got(again) == b"not flushed"
+    assert again.info.power_cut is None
+    again.commit.close()
+    storage.commit.close()
+
+
+def test_after_a_power_cut_the_store_is_as_of_the_newest_flush(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store")
+    for number in range(300):
+        put(storage, b"%d" % number * 500, b"%d" % (number % 40))
+        if number == 200:
+            flush(storage)
+            expected = storage.state.scan("table")
+    assert storage.state.scan("table") != expected
+
+    again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"))
+
+    assert again.state.scan("table") == expected
+    assert "as of the newest flush" in (again.info.power_cut or "")
+    again.commit.close()
+    storage.commit.close()
+
+
+@pytest.mark.parametrize("policy", ["commit", "interval", "os"])
+def test_what_comes_after_a_restored_root_is_kept_like_anything_else(
+    tmp_path: Path, policy: Flush
+) -> None:
+    storage = opened(tmp_path / "store")
+    put(storage, b"flushed")
+    flush(storage)
+    put(storage, b"lost")
+    restored = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"), policy)
+    put(restored, b"new")
+
+    again = opened(as_it_is(tmp_path / "copy", tmp_path / "second copy"))
+
+    assert got(again) == b"new"
+    for each in (storage, restored, again):
+        each.commit.close()
+
+
+def test_a_second_cut_before_the_first_flush_leads_to_the_same_state(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store")
+    put(storage, b"flushed")
+    flush(storage)
+    put(storage, b"lost")
+    restored = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"))
+    put(restored, b"lost too")
+
+    again = opened(after_a_restart(tmp_path / "copy", tmp_path / "second copy"))
+
+    assert got(again) == b"flushed"
+    for each in (storage, restored, again):
+        each.commit.close()
+
+
+def test_a_torn_slot_leaves_the_one_before(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store")
+    for value in (b"one", b"two"):
+        put(storage, value)
+        flush(storage)
+    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+    newest = RecoveryPoint(copy).found
+    assert newest is not None
+    with (copy / UNSYNCED_FILE).open("r+b") as file:
+        file.seek(newest.number % 2 * SLOT_BYTES + 100)
+        file.write(b"torn")
+
+    again = opened(copy)
+
+    assert got(again) == b"one"
+    again.commit.close()
+    storage.commit.close()
+
+
+@pytest.mark.parametrize("policy", ["interval", "os"])
+def test_a_store_that_was_closed_in_order_has_no_recovery_point(
+    tmp_path: Path, policy: Flush
+) -> None:
+    storage = opened(tmp_path, policy)
+    put(storage, b"value")
+    assert (tmp_path / UNSYNCED_FILE).exists()
+
+    storage.commit.close()
+
+    assert not (tmp_path / UNSYNCED_FILE).exists()
+
+
+@pytest.mark.parametrize("policy", ["interval", "os"])
+def test_with_flush_commit_what_a_killed_process_left_is_synced_first(
+    tmp_path: Path, policy: Flush
+) -> None:
+    storage = opened(tmp_path / "store", policy)
+    put(storage, b"value")
+    copy = as_it_is(tmp_path / "store", tmp_path / "copy")
+
+    again = opened(copy, "commit")
+
+    assert got(again) == b"value"
+    assert not (copy / UNSYNCED_FILE).exists()
+    again.commit.close()
+    storage.commit.close()
+
+
+def test_pages_are_used_again_once_a_newer_root_is_synced(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
+    sizes = []
+    for number in range(600):
+        put(storage, bytes(100_000))
+        if number % 10 == 9:
+            flush(storage)
+            sizes.append((tmp_path / "data.mdb").stat().st_size)
+
+    assert sizes[-1] == sizes[10]
+    storage.commit.close()
+
+
+def test_a_map_grows_while_a_root_is_kept(tmp_path: Path) -> None:
+    storage = open_storage(f"lmdb://{tmp_path}/store", "interval", map_size_bytes=1 << 20)
+    put(storage, b"flushed")
+    flush(storage)
+    for number in range(100):
+        put(storage, bytes(50_000), b"%03d" % number)
+
+    again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"))
+
+    # A map that grows lets go of what was kept, so what was there then is synced.
+    *others, (_, flushed) = again.state.scan("table")
+    assert flushed == b"flushed"
+    assert others == [(b"%03d" % number, bytes(50_000)) for number in range(len(others))]
+    assert 0 < len(others) < len(storage.state.scan("table")) - 1 == 100
+    again.commit.close()
+    storage.commit.close()
+
+
+# ---- flush = os: all of it is looked at
+
+
+def a_store_of_the_os(folder: Path) -> Storage:
+    storage = opened(folder, "os")
+    for offset in range(50):
+        batch = record_batch([b"value" * 1000], base_offset=offset)
+        storage.log.append(1, offset, batch)
+        put(storage, b"%d" % offset)
+    return storage
+
+
+@pytest.mark.parametrize("policy", ["commit", "interval", "os"])
+def test_after_a_restart_a_store_that_is_whole_opens(tmp_path: Path, policy: Flush) -> None:
+    storage = a_store_of_the_os(tmp_path / "store")
+
+    again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"), policy)
+
+    assert "is whole" in (again.info.power_cut or "")
+    assert got(again) == b"49"
+    again.commit.close()
+    storage.commit.close()
+
+
+def test_after_a_restart_a_page_that_is_missing_is_found(tmp_path: Path) -> None:
+    storage = a_store_of_the_os(tmp_path / "store")
+    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+    size_bytes = (copy / "data.mdb").stat().st_size
+    with (copy / "data.mdb").open("r+b") as file:
+        file.seek(2 * 4096)
+        file.write(bytes(size_bytes - 2 * 4096))
+
+    for _ in range(2):  # what is found is not forgotten
+        with pytest.raises(StorageDamaged, match="flush=os, and the store is damaged") as refused:
+            opened(copy, "os")
+        assert "\n" not in str(refused.value)
+    storage.commit.close()
+
+
+def test_after_a_restart_a_batch_with_other_bytes_is_found(tmp_path: Path) -> None:
+    storage = a_store_of_the_os(tmp_path / "store")
+    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+    data = (copy / "data.mdb").read_bytes()
+    place = data.index(b"valuevaluevalue" * 10)
+    while place >= 0:  # in every version of every batch
+        data = data[:place] + b"other" + data[place + 5 :]
+        place = data.find(b"valuevaluevalue" * 300, place)
+    (copy / "data.mdb").write_bytes(data)
+
+    with pytest.raises(StorageDamaged, match="partition 1, offset 0: another checksum"):
+        opened(copy, "os")
+    storage.commit.close()
