@@ -80,7 +80,9 @@ class LmdbEnvironment:
         try:
             self.recovery_point = RecoveryPoint(folder)
             self._recover()
-            self.env = self._open(map_size_bytes)
+            if not (folder / "data.mdb").exists():
+                self._make()
+            self.env = self._open(folder, map_size_bytes)
             try:
                 self._identify()
                 self._begin_to_keep()
@@ -129,12 +131,28 @@ class LmdbEnvironment:
             point.let_go()
             point.forget()
 
-    def _open(self, map_size_bytes: int) -> lmdb.Environment:
+    def _make(self) -> None:
+        """Under another name until it is whole: a power cut leaves a store, or none."""
+        new, lock = self.folder / "new.mdb", self.folder / "new.mdb-lock"
+        for left_over in (new, lock):
+            left_over.unlink(missing_ok=True)
+        env = self._open(new, _SMALLEST_GROWTH_BYTES)
+        try:
+            self._create(env)
+        finally:
+            env.close()
+        lock.unlink(missing_ok=True)
+        new.rename(self.folder / "data.mdb")
+        sync_folder(self.folder)
+        sync_folder(self.folder.parent)
+
+    def _open(self, place: Path, map_size_bytes: int) -> lmdb.Environment:
         size_bytes = map_size_bytes
         while True:
             try:
                 env = lmdb.Environment(
-                    os.fspath(self.folder),
+                    os.fspath(place),
+                    subdir=place.is_dir(),
                     map_size=size_bytes,
                     mode=0o700,
                     sync=self.flush == "commit",
@@ -166,7 +184,8 @@ class LmdbEnvironment:
     def _identify(self) -> None:
         self._check_length()
         if self.env.stat()["entries"] == 0:
-            self._create()
+            # Nothing in it yet: an earlier version was interrupted when it made it.
+            self._create(self.env)
         elif b"rows" not in self.env.dbs():
             raise StorageDamaged(f"{self.folder} holds an LMDB environment that is not Ottla's")
         self.rows = self.env.open_db(b"rows", create=False)
@@ -184,16 +203,15 @@ class LmdbEnvironment:
         self.batches = self.env.open_db(b"batches", create=False)
         self.timestamps = self.env.open_db(b"timestamps", create=False)
 
-    def _create(self) -> None:
-        with self.env.begin(write=True) as txn:
-            self.env.open_db(b"batches", txn=txn)
-            self.env.open_db(b"timestamps", txn=txn)
-            rows = self.env.open_db(b"rows", txn=txn)
+    @staticmethod
+    def _create(env: lmdb.Environment) -> None:
+        with env.begin(write=True) as txn:
+            env.open_db(b"batches", txn=txn)
+            env.open_db(b"timestamps", txn=txn)
+            rows = env.open_db(b"rows", txn=txn)
             txn.put(_FORMAT_ROW, b"%d" % FORMAT, db=rows)
             txn.put(_ID_ROW, uuid.uuid4().hex.encode(), db=rows)
-        self.env.sync(True)
-        sync_folder(self.folder)
-        sync_folder(self.folder.parent)
+        env.sync(True)
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""

@@ -1,0 +1,76 @@
+"""What a run has sent and what it has been told, each thing with its place in the trace.
+
+["topic", name, id, partitions]              was created: its answer came
+["deleting", id]     ["deleted", id]         was asked for, was answered
+["producer", producer id]                    was given
+["sent", id, partition, digest, records, producer id, epoch, sequence]
+["acked", id, partition, digest, base offset]
+["closed"]                                   the store was closed in order
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.power.recording import Event
+
+#: Of a batch, what a broker may not touch begins here.
+_SEALED_FROM = 16
+
+Place = tuple[str, int]
+
+
+def digest(batch: bytes | bytearray | memoryview) -> str:
+    return hashlib.blake2b(memoryview(batch)[_SEALED_FROM:], digest_size=8).hexdigest()
+
+
+@dataclass
+class Sent:
+    place: Place
+    records: int
+    producer: tuple[int, int, int]
+
+
+@dataclass
+class Ledger:
+    """As of some moment of a run."""
+
+    topics: dict[str, tuple[str, int]] = field(default_factory=dict)
+    deleting: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    last_producer_id: int = -1
+    sent: dict[str, Sent] = field(default_factory=dict)
+    #: Place -> digest -> base offset, in the order of offsets.
+    acked: dict[Place, dict[str, int]] = field(default_factory=dict)
+
+    def note(self, marks: Iterable[list[Any]]) -> None:
+        for what, *values in marks:
+            match what:
+                case "topic":
+                    name, topic_id, partitions = values
+                    self.topics[topic_id] = (name, partitions)
+                case "deleting":
+                    self.deleting.add(values[0])
+                case "deleted":
+                    self.deleted.add(values[0])
+                case "producer":
+                    self.last_producer_id = max(self.last_producer_id, values[0])
+                case "sent":
+                    topic_id, partition, content, records, *producer = values
+                    self.sent[content] = Sent((topic_id, partition), records, tuple(producer))
+                case "acked":
+                    topic_id, partition, content, offset = values
+                    self.acked.setdefault((topic_id, partition), {})[content] = offset
+
+
+def ledger_until(events: list[Event], end: int) -> Ledger:
+    """What was known when the event before `end` had happened."""
+    ledger = Ledger()
+    for event in events[:end]:
+        if event.kind == "M":
+            ledger.note(json.loads(event.data))
+    return ledger

@@ -1,0 +1,76 @@
+"""Running a program under record.c, and reading what it has written down."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from struct import Struct
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = Path(__file__).with_name("record.c")
+
+_ENTRY = Struct("<IiQQ")
+
+#: What an opening says beside its path.
+CREATED, TRUNCATED, SYNCED = 1, 2, 4
+
+
+@dataclass(frozen=True)
+class Event:
+    """One call, in the words of record.c."""
+
+    kind: str
+    file: int
+    offset: int
+    data: bytes
+
+
+def compiler() -> str | None:
+    return shutil.which("cc") or shutil.which("gcc")
+
+
+def build_recorder(folder: Path) -> Path:
+    library = folder / "record.so"
+    found = compiler()
+    assert found is not None
+    flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(
+        [found, *flags, "-o", os.fspath(library), os.fspath(SOURCE), "-ldl", "-pthread"], check=True
+    )
+    return library
+
+
+def record(library: Path, folder: Path, module: str, arguments: Sequence[str]) -> Path:
+    """Runs `python -m module folder/disk marks ...`; the trace of what it did below folder/disk."""
+    disk, marks, trace = folder / "disk", folder / "marks", folder / "trace"
+    disk.mkdir()
+    environment = dict(os.environ) | {
+        "LD_PRELOAD": os.fspath(library),
+        "POWER_FOLDER": os.fspath(disk),
+        "POWER_MARKS": os.fspath(marks),
+        "POWER_TRACE": os.fspath(trace),
+        "PYTHONPATH": os.fspath(ROOT),
+    }
+    subprocess.run(
+        [sys.executable, "-m", module, os.fspath(disk), os.fspath(marks), *arguments],
+        env=environment,
+        cwd=ROOT,
+        check=True,
+        timeout=300,
+    )
+    return trace
+
+
+def read_trace(trace: Path) -> Iterator[Event]:
+    data = trace.read_bytes()
+    position = 0
+    while position < len(data):
+        kind, file, offset, length = _ENTRY.unpack_from(data, position)
+        position += _ENTRY.size
+        yield Event(chr(kind), file, offset, data[position : position + length])
+        position += length

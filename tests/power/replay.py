@@ -1,0 +1,193 @@
+"""Power cuts over one recorded run, each drawn by a seed and judged in a process of its own.
+
+    python -m tests.power.replay FOLDER FLUSH FIRST COUNT [--unsynced]
+
+FOLDER is where `record` has left its trace. For each seed one line: the seed, its moment, its
+style, the outcome and why. `--unsynced` takes the syncs out of the trace: it must be found out.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from infrastructure.storage.lmdb import recovery_point
+from tests.fakes.client import InProcessKafka
+from tests.fakes.topic_requests import create, new
+from tests.power.disk import Disk, with_ends_of_synced_writes
+from tests.power.judge import Judge, Verdict
+from tests.power.ledger import Ledger
+from tests.power.recording import Event, read_trace
+
+#: A judge that has not come to an end by then hangs.
+PATIENCE_S = 30
+
+#: Where the moments of the first start lie: few, and each of its own kind.
+BEGINNING = 40
+
+
+@dataclass
+class Cut:
+    seed: int
+    at: int
+    style: str
+    outcome: str
+    why: str
+
+    def line(self) -> str:
+        return json.dumps(vars(self))
+
+
+class Replays:
+    def __init__(self, folder: Path, flush: str, unsynced: bool = False) -> None:
+        self._flush = flush
+        self._root = str(folder / "disk")
+        events = with_ends_of_synced_writes(read_trace(folder / "trace"))
+        #: The promises are the true run's, whatever is taken out of the trace.
+        self._promises = list(_promised_until(events, flush))
+        self._events = (
+            [Event("M", 0, 0, b"[]") if e.kind in "Ssw" else e for e in events]
+            if (unsynced)
+            else events
+        )
+        self._marks: list[tuple[int, Any]] = [
+            (at, json.loads(event.data)) for at, event in enumerate(events) if event.kind == "M"
+        ]
+
+    def run(self, seeds: range) -> Iterator[Cut]:
+        moments = sorted((self._moment(seed), seed) for seed in seeds)
+        disk, at = Disk(self._root), 0
+        _warm_up()
+        for moment, seed in moments:
+            for event in self._events[at:moment]:
+                disk.apply(event)
+            at = moment
+            yield self._replay(disk, moment, seed)
+
+    def _moment(self, seed: int) -> int:
+        chance = random.Random(seed)
+        end = BEGINNING if chance.random() < 0.05 else len(self._events)
+        return chance.randint(1, end)
+
+    def _replay(self, disk: Disk, moment: int, seed: int) -> Cut:
+        place = Path(tempfile.mkdtemp(prefix="power-", dir=_memory()))
+        try:
+            style = disk.cut(place, random.Random(seed))
+            judge = Judge(self._ledger(moment), self._ledger(self._promises[moment - 1]))
+            (place / "data").mkdir(exist_ok=True)
+            verdict = _in_a_process(judge, place / "data", self._flush)
+        finally:
+            shutil.rmtree(place)
+        return Cut(seed, moment, style, verdict.outcome, verdict.why)
+
+    def _ledger(self, until: int) -> Ledger:
+        ledger = Ledger()
+        for at, mark in self._marks:
+            if at >= until:
+                break
+            ledger.note(mark)
+        return ledger
+
+
+def _promised_until(events: list[Event], flush: str) -> Iterator[int]:
+    """For each moment: the marks before which event are promised to be kept."""
+    names: dict[int, str] = {}
+    looked = begun = synced = until = 0
+    for at, event in enumerate(events):
+        name = names.get(event.file, "")
+        match event.kind:
+            case "O":
+                names[event.file] = name = Path(event.data.decode()).name
+                # A flush begins with a look at the root, which is what it will keep.
+                looked = at if name == "data.mdb" else looked
+            case "S" if name == "data.mdb":
+                begun = at
+            case "s" if name == "data.mdb":
+                synced = begun
+                until = synced if flush == "os" else until
+            case "s":
+                # It ends when that root is kept, or when the store is closed and needs none.
+                until = looked if name == recovery_point.UNSYNCED_FILE else synced
+        yield at + 1 if flush == "commit" else until
+
+
+def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(reader)
+            signal.alarm(PATIENCE_S)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+            _restart_the_machine(folder.parent)
+            try:
+                verdict = judge.judge(folder, flush)
+            except Exception as fault:
+                verdict = Verdict("fault", "".join(traceback.format_exception(fault))[-600:])
+            os.write(writer, json.dumps(vars(verdict)).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as said:
+        told = said.read()
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        hung = number == signal.SIGALRM
+        return Verdict("hung" if hung else "killed", signal.Signals(number).name)
+    assert told, f"a judge ended with {status} and said nothing"
+    return Verdict(**json.loads(told))
+
+
+def _restart_the_machine(place: Path) -> None:
+    """The kernel draws another boot id each time; this one is for the process that judges."""
+    recovery_point._BOOT_ID = place / "boot_id"
+    recovery_point._BOOT_ID.write_text(str(uuid.uuid4()))
+
+
+def _warm_up() -> None:
+    """Imports and compiled messages, so that not every judge has to make them again."""
+    place = Path(tempfile.mkdtemp(prefix="power-", dir=_memory()))
+    try:
+        kafka = InProcessKafka(f"lmdb://{place}")
+        (topic,) = create(kafka.client(), new("t", 1))
+        kafka.close()
+        ledger = Ledger()
+        ledger.note([["topic", "t", topic.topic_id.hex(), 1]])
+        judge = Judge(ledger, ledger)
+        assert judge.judge(place, "commit").outcome == "intact"
+    finally:
+        shutil.rmtree(place)
+    gc.collect()
+    gc.freeze()
+
+
+def _memory() -> str | None:
+    """Replays need no disk of their own: the store's syncs would only take time."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def main(arguments: list[str]) -> None:
+    unsynced = "--unsynced" in arguments
+    folder, flush, first, count = (one for one in arguments if one != "--unsynced")
+    replays = Replays(Path(folder), flush, unsynced)
+    for cut in replays.run(range(int(first), int(first) + int(count))):
+        print(cut.line(), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,109 @@
+"""Power cuts, replayed over recorded runs: what each flush policy promises is there afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.power.recording import ROOT, build_recorder, compiler, read_trace, record
+
+pytestmark = [
+    pytest.mark.skipif(
+        compiler() is None or sys.platform != "linux",
+        reason="needs Linux and a C compiler (cc or gcc)",
+    ),
+    pytest.mark.timeout(300),
+]
+
+#: A run of so many passes has every kind of event several times.
+PASSES = 100
+
+#: What each policy may cost; see judge.py. Never: what was promised, a crash, or silence.
+ALLOWED = {
+    "commit": {"intact"},
+    "interval": {"intact", "tail"},
+    "os": {"intact", "tail", "refused"},
+}
+
+
+def run_and_record(folder: Path, flush: str, seed: int, passes: int = PASSES) -> Path:
+    folder.mkdir(exist_ok=True)
+    library = build_recorder(folder)
+    record(library, folder, "tests.power.workload", [flush, str(seed), str(passes)])
+    return folder
+
+
+def cuts(folder: Path, flush: str, first: int, count: int, *options: str) -> list[dict[str, Any]]:
+    replayed = subprocess.run(
+        [
+            *(sys.executable, "-m", "tests.power.replay"),
+            *(str(folder), flush, str(first), str(count)),
+            *options,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found = [json.loads(line) for line in replayed.stdout.splitlines()]
+    assert len(found) == count
+    return found
+
+
+def outcomes(found: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(cut["outcome"] for cut in found)
+
+
+@pytest.mark.parametrize("flush, count", [("commit", 100), ("interval", 100), ("os", 60)])
+def test_a_power_cut_takes_no_more_than_the_flush_policy_says(
+    flush: str, count: int, tmp_path: Path
+) -> None:
+    found = cuts(run_and_record(tmp_path, flush, seed=1), flush, 0, count)
+
+    assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
+    # Were nothing ever lost, nothing would have been cut.
+    assert flush == "commit" or outcomes(found)["tail"] > count / 10
+
+
+@pytest.mark.parametrize("flush", ["commit", "interval"])
+def test_without_its_syncs_a_store_is_found_out(flush: str, tmp_path: Path) -> None:
+    found = cuts(run_and_record(tmp_path, flush, seed=2), flush, 0, 25, "--unsynced")
+
+    assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] != []
+
+
+def test_a_cut_is_drawn_by_its_seed_alone(tmp_path: Path) -> None:
+    folder = run_and_record(tmp_path, "os", seed=3, passes=40)
+
+    together = cuts(folder, "os", 0, 10)
+    alone = [cuts(folder, "os", cut["seed"], 1)[0] for cut in together[:3]]
+
+    assert alone == together[:3]
+
+
+@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
+def test_syncs_are_where_the_policy_wants_them(flush: str, tmp_path: Path) -> None:
+    events = list(read_trace(run_and_record(tmp_path, flush, seed=4, passes=60) / "trace"))
+
+    commits = sum(event.kind == "M" and b'"acked"' in event.data for event in events)
+    syncs = sum(event.kind == "s" for event in events)
+    assert commits == 60
+    assert {"commit": syncs >= 60, "interval": 10 < syncs < 40, "os": syncs < 15}[flush], syncs
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
+def test_thousands_of_power_cuts(flush: str, tmp_path: Path) -> None:
+    total: Counter[str] = Counter()
+    for seed in range(10, 20):
+        folder = run_and_record(tmp_path / str(seed), flush, seed)
+        found = cuts(folder, flush, 1000 * seed, 1000)
+        assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
+        total += outcomes(found)
+    print(f"flush={flush}: {dict(total)}")

@@ -1,0 +1,183 @@
+"""The run that is recorded: a whole broker in one process, over a store on the real disk.
+
+    python -m tests.power.workload DISK MARKS FLUSH SEED PASSES
+
+Topics come and go under load, so pages are freed and used again; several clients share a commit;
+producers are idempotent or plain; batches have all sizes; snapshots are kept now and then; and
+in the middle the broker is stopped in order and started again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from typing import Any
+
+from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from tests.fakes.batches import record_batch
+from tests.fakes.client import FakeClient, InProcessKafka
+from tests.fakes.topic_requests import create, new
+from tests.power.ledger import digest
+
+CLIENTS = 4
+VALUE_SIZES = (10, 100, 100, 700, 3000, 9000, 40_000)
+
+
+class Producer:
+    """Of one partition, on one connection; it has an id and sequences, or neither."""
+
+    def __init__(self, producer_id: int, client: int) -> None:
+        self.producer_id = producer_id
+        self.client = client
+        self.sequence = 0 if producer_id >= 0 else -1
+
+    def batch(self, values: list[bytes], now_ms: int) -> tuple[bytearray, tuple[int, int, int]]:
+        epoch = 0 if self.producer_id >= 0 else -1
+        stamp = (self.producer_id, epoch, self.sequence)
+        if self.producer_id >= 0:
+            self.sequence += len(values)
+        rows = [(None, value, (), now_ms) for value in values]
+        batch = record_batch(
+            rows, producer_id=stamp[0], epoch=stamp[1], sequence=stamp[2], timestamp=now_ms
+        )
+        return batch, stamp
+
+
+class Workload:
+    def __init__(self, disk: str, marks: str, flush: str, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.url, self.flush = f"lmdb://{disk}/data", flush
+        self.marks = os.open(marks, os.O_WRONLY | os.O_CREAT, 0o600)
+        self.topics: dict[str, tuple[str, int]] = {}
+        self.producers: dict[tuple[str, int], list[Producer]] = {}
+        self.now_ms = 0
+        self.open()
+
+    def open(self) -> None:
+        self.kafka = InProcessKafka(self.url, flush=self.flush)
+        self.kafka.clock.advance(self.now_ms)
+        self.kafka.broker.start_upkeep()
+        self.clients = [self.kafka.client() for _ in range(CLIENTS)]
+        self.start_flush = self.kafka._storage.store().start_flush
+
+    def close(self) -> None:
+        failures: list[Any] = []
+        self.kafka.broker.snapshot_all(failures.append)
+        self.kafka.run()
+        assert failures == [None]
+        self.kafka.close()
+        self.mark(["closed"])
+
+    def mark(self, *lines: list[Any]) -> None:
+        os.write(self.marks, json.dumps(lines).encode())
+
+    def run(self, passes: int) -> None:
+        for name in ("a", "b", "c"):
+            self.create(name)
+        for number in range(passes):
+            self.produce()
+            if number % 25 == 13:
+                self.replace_a_topic()
+            if number % 17 == 5:
+                self.snapshot()
+            if self.start_flush is not None and number % 12 == 7:
+                self.start_flush()
+            if number == passes // 2:
+                self.close()
+                self.open()
+            self.kafka.scheduler.advance(20)
+            self.now_ms += 20
+        self.close()
+
+    # ---- what is asked for
+
+    def create(self, name: str) -> None:
+        partitions = self.chance.choice([1, 2, 3])
+        (created,) = create(self.clients[0], new(name, partitions))
+        assert created.error_code == 0, created
+        topic_id = created.topic_id.hex()
+        self.topics[name] = (topic_id, partitions)
+        self.mark(["topic", name, topic_id, partitions])
+        for index in range(partitions):
+            given = self.clients[0].ask(InitProducerIdRequest(transactional_id=None), 4)
+            assert given.error_code == 0, given
+            self.mark(["producer", given.producer_id])
+            self.producers[topic_id, index] = [
+                Producer(producer_id, self.chance.randrange(CLIENTS))
+                for producer_id in (given.producer_id, -1)
+            ]
+
+    def replace_a_topic(self) -> None:
+        name = self.chance.choice(sorted(self.topics))
+        topic_id, _ = self.topics.pop(name)
+        self.mark(["deleting", topic_id])
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)])
+        (deleted,) = self.clients[0].ask(request, 6).responses
+        assert deleted.error_code == 0, deleted
+        self.mark(["deleted", topic_id])
+        self.create(name)
+
+    def snapshot(self) -> None:
+        """As after 8 MB of a partition: with the commit that follows."""
+        for partition in self.kafka.broker.catalog.loaded():
+            if self.chance.random() < 0.3:
+                self.kafka.broker.partitions.snapshot(partition)
+
+    def produce(self) -> None:
+        """Several clients in one pass, each with a few requests in flight: one commit."""
+        asked: dict[FakeClient, list[tuple[str, int, str]]] = {}
+        sent, requests = [], []
+        for _ in range(self.chance.randint(1, 10)):
+            name = self.chance.choice(sorted(self.topics))
+            topic_id, partitions = self.topics[name]
+            index = self.chance.randrange(partitions)
+            producer = self.chance.choice(self.producers[topic_id, index])
+            client = self.clients[producer.client]
+            batch, stamp = producer.batch(self.values(), self.kafka.clock.now_ms())
+            content = digest(batch)
+            sent.append(["sent", topic_id, index, content, _records(batch), *stamp])
+            asked.setdefault(client, []).append((topic_id, index, content))
+            requests.append((client, _request(name, index, batch)))
+        self.mark(*sent)
+        for client, request in requests:
+            client.send(request, 9)
+        self.kafka.run()
+        acked = []
+        for client, places in asked.items():
+            answers = client.answers()
+            assert len(answers) == len(places)
+            for (topic_id, index, content), answer in zip(places, answers, strict=True):
+                (partition,) = answer.responses[0].partition_responses
+                assert partition.error_code == 0, partition
+                acked.append(["acked", topic_id, index, content, partition.base_offset])
+        self.mark(*acked)
+
+    def values(self) -> list[bytes]:
+        size = self.chance.choice(VALUE_SIZES)
+        return [self.chance.randbytes(size) for _ in range(self.chance.choice([1, 1, 2, 5]))]
+
+
+def _records(batch: bytearray) -> int:
+    return int.from_bytes(batch[57:61], "big")
+
+
+def _request(name: str, index: int, batch: bytearray) -> ProduceRequest:
+    data = PartitionProduceData(index=index, records=memoryview(batch))
+    return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name=name, partition_data=[data])])
+
+
+def main(arguments: list[str]) -> None:
+    disk, marks, flush, seed, passes = arguments
+    Workload(disk, marks, flush, int(seed)).run(int(passes))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
