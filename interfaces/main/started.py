@@ -82,7 +82,9 @@ class Started:
                 f"to disk every {broker.flush_interval_ms} ms: survives a killed process; "
                 "a power cut takes what came after the newest flush"
             )
-        return "to disk at leisure: survives a killed process; a power cut may damage the whole store"
+        return (
+            "to disk at leisure: survives a killed process; a power cut may damage the whole store"
+        )
 
     def warnings(self) -> list[str]:
         """What somebody should know before they rely on it."""

@@ -17,14 +17,14 @@ import signal
 import sys
 import tempfile
 import traceback
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infrastructure.storage.lmdb import recovery_point
+from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE
 from tests.fakes.client import InProcessKafka
+from tests.fakes.machine import restart_machine
 from tests.fakes.topic_requests import create, new
 from tests.power.disk import Disk, with_ends_of_synced_writes
 from tests.power.judge import Judge, Verdict
@@ -87,6 +87,7 @@ class Replays:
             style = disk.cut(place, random.Random(seed))
             judge = Judge(self._ledger(moment), self._ledger(self._promises[moment - 1]))
             (place / "data").mkdir(exist_ok=True)
+            restart_machine(place / "data")
             verdict = _in_a_process(judge, place / "data", self._flush)
         finally:
             shutil.rmtree(place)
@@ -119,7 +120,7 @@ def _promised_until(events: list[Event], flush: str) -> Iterator[int]:
                 until = synced if flush == "os" else until
             case "s":
                 # It ends when that root is kept, or when the store is closed and needs none.
-                until = looked if name == recovery_point.UNSYNCED_FILE else synced
+                until = looked if name == UNSYNCED_FILE else synced
         yield at + 1 if flush == "commit" else until
 
 
@@ -132,7 +133,6 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
             os.close(reader)
             signal.alarm(PATIENCE_S)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-            _restart_the_machine(folder.parent)
             try:
                 verdict = judge.judge(folder, flush)
             except Exception as fault:
@@ -151,12 +151,6 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
         return Verdict("hung" if hung else "killed", signal.Signals(number).name)
     assert told, f"a judge ended with {status} and said nothing"
     return Verdict(**json.loads(told))
-
-
-def _restart_the_machine(place: Path) -> None:
-    """The kernel draws another boot id each time; this one is for the process that judges."""
-    recovery_point._BOOT_ID = place / "boot_id"
-    recovery_point._BOOT_ID.write_text(str(uuid.uuid4()))
 
 
 def _warm_up() -> None:

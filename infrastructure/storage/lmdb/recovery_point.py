@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 UNSYNCED_FILE = "ottla.unsynced"
 
-_SLOT_BYTES = 4096
+SLOT_BYTES = 4096
 _CHECKSUM = Struct(">I")
 _FIXED = Struct(">Q36sH")
 
@@ -79,10 +79,10 @@ class Slot:
 
     def pack(self) -> bytes:
         packed = _FIXED.pack(self.number, self.boot, len(self.root)) + self.root
-        return (_CHECKSUM.pack(zlib.crc32(packed)) + packed).ljust(_SLOT_BYTES, b"\0")
+        return (_CHECKSUM.pack(zlib.crc32(packed)) + packed).ljust(SLOT_BYTES, b"\0")
 
 
-def _unpack(packed: bytes) -> Slot | None:
+def unpack_slot(packed: bytes) -> Slot | None:
     start = _CHECKSUM.size + _FIXED.size
     if len(packed) < start:
         return None
@@ -127,7 +127,7 @@ class RecoveryPoint:
             packed = self._file.read_bytes()
         except FileNotFoundError:
             return None
-        slots = [_unpack(packed[at : at + _SLOT_BYTES]) for at in (0, _SLOT_BYTES)]
+        slots = [unpack_slot(packed[at : at + SLOT_BYTES]) for at in (0, SLOT_BYTES)]
         # No whole slot: the power went before the first one was written, and so before any commit.
         return max((slot for slot in slots if slot), key=lambda slot: slot.number, default=None)
 
@@ -201,7 +201,7 @@ class RecoveryPoint:
         descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             slot = Slot(number, boot_id(), root).pack()
-            os.pwrite(descriptor, slot, number % 2 * _SLOT_BYTES)
+            os.pwrite(descriptor, slot, number % 2 * SLOT_BYTES)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

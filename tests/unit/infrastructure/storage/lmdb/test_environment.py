@@ -44,6 +44,19 @@ def test_a_new_store_is_whole_at_once(tmp_path: Path) -> None:
         assert len(rows.get(b"store\0id") or b"") == 32
 
 
+@pytest.mark.parametrize("left", [b"", bytes(4096), b"garbage" * 1000], ids=len)
+def test_a_store_that_was_interrupted_when_it_was_made_is_made_again(
+    tmp_path: Path, left: bytes
+) -> None:
+    (tmp_path / "new.mdb").write_bytes(left)
+    (tmp_path / "new.mdb-lock").write_bytes(left)
+
+    LmdbEnvironment(tmp_path, "commit").close()
+
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {"data.mdb", "lock.mdb", "ottla.lock"}
+
+
 def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     LmdbEnvironment(folder, "os").close()

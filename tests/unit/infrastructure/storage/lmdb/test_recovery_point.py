@@ -7,15 +7,13 @@ import pytest
 
 from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.lmdb.recovery_point import (
+    SLOT_BYTES,
     UNSYNCED_FILE,
     RecoveryPoint,
-    Slot,
-    _unpack,
 )
 from infrastructure.storage.opening import Flush, Storage, open_storage
 from tests.fakes.batches import record_batch
-
-SLOT_BYTES = 4096
+from tests.fakes.machine import restart_machine
 
 
 def opened(folder: Path, flush: Flush = "interval") -> Storage:
@@ -50,16 +48,7 @@ def as_it_is(folder: Path, copy: Path) -> Path:
 
 def after_a_restart(folder: Path, copy: Path) -> Path:
     """The same on a machine that has been restarted since: the boot id is another one."""
-    as_it_is(folder, copy)
-    file = copy / UNSYNCED_FILE
-    packed = file.read_bytes()
-    slots = [_unpack(packed[at : at + SLOT_BYTES]) for at in (0, SLOT_BYTES)]
-    file.write_bytes(
-        b"".join(
-            Slot(slot.number, b"another boot", slot.root).pack() if slot else bytes(SLOT_BYTES)
-            for slot in slots
-        )
-    )
+    restart_machine(as_it_is(folder, copy))
     return copy
 
 

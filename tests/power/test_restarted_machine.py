@@ -1,0 +1,66 @@
+"""A broker that starts again after a power cut says what that has meant."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
+from tests.e2e.broker_process import PATIENCE_S, BrokerDied, BrokerProcess
+from tests.e2e.raw_client import batch, sealed_part
+from tests.fakes.machine import restart_machine
+
+
+def wait_for_flushes(folder: Path, more: int) -> None:
+    def number() -> int:
+        found = RecoveryPoint(folder).found
+        return found.number if found is not None else 0
+
+    wanted = number() + more
+    deadline = time.monotonic() + PATIENCE_S
+    while number() < wanted:
+        assert time.monotonic() < deadline, "nothing is flushed"
+
+
+def test_with_interval_it_goes_back_to_the_newest_flush_and_says_so(tmp_path: Path) -> None:
+    sent = [batch([b"%d" % number]) for number in range(20)]
+    arguments = ["--flush", "interval", "--set", "flush.interval.ms=20"]
+    with BrokerProcess(tmp_path, arguments=arguments) as broker:
+        with broker.connect() as client:
+            assert client.create_topic("t") == 0
+            for one in sent:
+                assert client.produce("t", one).error == 0
+                wait_for_flushes(tmp_path / "data", 1)
+        broker.kill()
+        restart_machine(tmp_path / "data")
+        broker.start()
+        with broker.connect() as client:
+            kept = client.fetch_everything("t")
+
+        assert broker.log().count("it is as of the newest flush") == 1
+    # The flush that was waited for last may have begun before the last batch came.
+    assert len(kept) in (19, 20)
+    assert [sealed_part(raw) for _, raw in kept] == [sealed_part(raw) for raw in sent[: len(kept)]]
+
+
+def test_with_os_a_damaged_store_is_refused_in_one_line(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path, arguments=["--flush", "os"]) as broker:
+        with broker.connect() as client:
+            assert client.create_topic("t") == 0
+            for _ in range(20):
+                assert client.produce("t", batch([bytes(5000)])).error == 0
+        broker.kill()
+        restart_machine(tmp_path / "data")
+        with (tmp_path / "data" / "data.mdb").open("r+b") as file:
+            file.seek(2 * 4096)
+            file.write(bytes(20 * 4096))
+        before = len(broker.log())
+
+        with pytest.raises(BrokerDied, match="exit 1"):
+            broker.start()
+
+        (line,) = broker.log()[before:].splitlines()
+        assert line.startswith("ottla: cannot open lmdb://")
+        assert "open with flush=os, and the store is damaged" in line
