@@ -3,7 +3,7 @@
 Without a sync in each commit the disk may receive a new root before the pages it points to, while
 pages of the old root are overwritten already. So under `flush = interval` the newest root that was
 synced is kept in a file beside the store, and a read transaction that stands on it keeps LMDB from
-using its pages again. After a power cut that root is put back. See docs/adr/0003.
+using its pages again. After a power cut that root is put back. See docs/adr/0005.
 
 `ottla.unsynced` is there as long as the store may hold what is not synced; a store that was closed
 in order has none. It has two slots, written in turn, so that one of them is always whole:
