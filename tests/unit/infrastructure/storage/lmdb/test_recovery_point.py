@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 
@@ -22,9 +23,7 @@ def opened(folder: Path, flush: Flush = "interval") -> Storage:
 
 def put(storage: Storage, value: bytes, key: bytes = b"key") -> None:
     storage.state.put("table", key, value)
-    failures: list[object] = []
-    storage.commit.commit(failures.append)
-    assert failures == [None]
+    assert committed(storage)
 
 
 def got(storage: Storage, key: bytes = b"key") -> bytes | None:
@@ -193,6 +192,37 @@ def test_a_map_grows_while_a_root_is_kept(tmp_path: Path) -> None:
     assert 0 < len(others) < len(storage.state.scan("table")) - 1 == 100
     again.commit.close()
     storage.commit.close()
+
+
+def test_on_a_full_disk_what_was_dropped_makes_room_after_a_flush(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
+    try:
+        kept = next(number for number in range(1000) if not fits(storage, b"%d" % number))
+        flush(storage)
+        for number in range(kept // 2):
+            storage.state.put("table", b"%d" % number, None)
+        assert committed(storage)
+        for _ in range(2):
+            flush(storage)
+            room = fits(storage, b"more")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert room
+    storage.commit.close()
+
+
+def fits(storage: Storage, key: bytes) -> bool:
+    storage.state.put("table", key, bytes(10_000))
+    return committed(storage)
+
+
+def committed(storage: Storage) -> bool:
+    failures: list[object] = []
+    storage.commit.commit(failures.append)
+    return failures == [None]
 
 
 # ---- flush = os: all of it is looked at
