@@ -11,12 +11,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
-
-from tests.power.recording import Event
 
 #: Of a batch, what a broker may not touch begins here.
 _SEALED_FROM = 16
@@ -65,12 +62,3 @@ class Ledger:
                 case "acked":
                     topic_id, partition, content, offset = values
                     self.acked.setdefault((topic_id, partition), {})[content] = offset
-
-
-def ledger_until(events: list[Event], end: int) -> Ledger:
-    """What was known when the event before `end` had happened."""
-    ledger = Ledger()
-    for event in events[:end]:
-        if event.kind == "M":
-            ledger.note(json.loads(event.data))
-    return ledger

@@ -57,11 +57,10 @@ class Replays:
         events = with_ends_of_synced_writes(read_trace(folder / "trace"))
         #: The promises are the true run's, whatever is taken out of the trace.
         self._promises = list(_promised_until(events, flush))
-        self._events = (
-            [Event("M", 0, 0, b"[]") if e.kind in "Ssw" else e for e in events]
-            if (unsynced)
-            else events
-        )
+        self._events = events
+        if unsynced:
+            nothing = Event("M", 0, 0, b"[]")
+            self._events = [nothing if event.kind in "Ssw" else event for event in events]
         self._marks: list[tuple[int, Any]] = [
             (at, json.loads(event.data)) for at, event in enumerate(events) if event.kind == "M"
         ]
@@ -77,14 +76,14 @@ class Replays:
             yield self._replay(disk, moment, seed)
 
     def _moment(self, seed: int) -> int:
-        chance = random.Random(seed)
+        chance = random.Random(f"the moment of {seed}")
         end = BEGINNING if chance.random() < 0.05 else len(self._events)
         return chance.randint(1, end)
 
     def _replay(self, disk: Disk, moment: int, seed: int) -> Cut:
         place = Path(tempfile.mkdtemp(prefix="power-", dir=_memory()))
         try:
-            style = disk.cut(place, random.Random(seed))
+            style = disk.cut(place, random.Random(f"what {seed} leaves"))
             judge = Judge(self._ledger(moment), self._ledger(self._promises[moment - 1]))
             (place / "data").mkdir(exist_ok=True)
             restart_machine(place / "data")
