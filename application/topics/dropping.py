@@ -17,6 +17,7 @@ from application.ports.topic_repository import TopicRepository
 from domain.errors import StorageFailed
 
 BATCHES_PER_SLICE = 256
+PRODUCERS_PER_SLICE = 1000
 PAUSE_MS = 2
 RETRY_MS = 1000
 
@@ -57,8 +58,8 @@ class Dropping:
     def _drop_slice(self) -> None:
         partition_id = self._doomed[0]
         empty = self._log.drop(partition_id, BATCHES_PER_SLICE)
+        empty = empty and self._partitions.forget(partition_id, PRODUCERS_PER_SLICE)
         if empty:
-            self._partitions.forget(partition_id)
             self._topics.dropped(partition_id)
 
         def committed(failure: StorageFailed | None) -> None:

@@ -215,8 +215,11 @@ class SimulatedStore:
         self._hands.called()
         self.staged.append(Row(table, key, value))
 
-    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
-        return sorted(self._disk.tables.get(table, {}).items())
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
+        rows = sorted(self._disk.tables.get(table, {}).items())
+        return [row for row in rows if row[0] >= first][:limit]
 
     # ---- Commit
 

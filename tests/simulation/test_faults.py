@@ -126,7 +126,7 @@ def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
 
 
 def nothing_is_rebuilt_after_a_failure(patch: Patch) -> None:
-    patch.setattr(Commits, "_rebuild", lambda self, partitions: None)
+    patch.setattr(Commits, "_doubt", lambda self, partitions, failure: None)
 
 
 def waiter_is_forgotten_after_a_failure(patch: Patch) -> None:

@@ -118,5 +118,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         ),
         init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
         dropping=dropping,
-        producer_expiry=providers.Singleton(ProducerExpiry, catalog, clock, scheduler, config),
+        producer_expiry=providers.Singleton(
+            ProducerExpiry, catalog, storage.partitions, commits, clock, scheduler, config
+        ),
     )
