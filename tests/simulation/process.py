@@ -155,6 +155,7 @@ class Process:
             "touched partitions": len(commits._touched),
             "topics being changed": broker.catalog.changing,
             "topics being waited for": broker.create_topics._waiting,
+            "searches by time": len(broker.list_offsets),
             "doomed partitions": len(broker.dropping),
             "requests for a producer id": len(broker.init_producer_id._waiting),
             "staged changes": len(self.store.staged),

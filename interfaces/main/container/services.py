@@ -107,7 +107,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             providers.Object(new_session_id),
             config.provided.max_incremental_fetch_session_cache_slots,
         ),
-        list_offsets=providers.Singleton(ListOffsetsService, storage.log, compression),
+        list_offsets=providers.Singleton(ListOffsetsService, storage.log, compression, scheduler),
         metadata=providers.Singleton(MetadataService, catalog, create_topics, config),
         create_topics=create_topics,
         delete_topics=providers.Singleton(
