@@ -10,6 +10,7 @@ from application.pending import Pending
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.ports.scheduler import Scheduler
+from application.trouble import Trouble
 from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.partition import LEADER_EPOCH, Partition
@@ -52,17 +53,17 @@ class TimeSearch:
     records has. What was built on that claim is worth nothing then, and every header is looked at.
     """
 
-    __slots__ = ("_end", "_partition", "_position", "_timestamp", "result")
+    __slots__ = ("_end", "_position", "_timestamp", "partition", "result")
 
     def __init__(self, partition: Partition, timestamp: int, end: int, position: int) -> None:
-        self._partition = partition
+        self.partition = partition
         self._timestamp = timestamp
         self._end = end
         self._position = position
         self.result: FoundOffset | BrokerError | None = None
 
     def go_on(self, log: LogStore, compression: Compression) -> int:
-        """One step, of so much work: until `result` is there, or a false header was seen."""
+        """A step of the way, and how much work it was; `result` is there when it was the last."""
         try:
             return self._step(log, compression)
         except StorageFailed as failure:
@@ -70,7 +71,7 @@ class TimeSearch:
             return 1
 
     def _step(self, log: LogStore, compression: Compression) -> int:
-        partition_id = self._partition.partition_id
+        partition_id = self.partition.partition_id
         headers = log.headers(partition_id, self._position, HEADERS_AT_ONCE)
         work = 1 + len(headers)
         for header in headers:
@@ -106,7 +107,10 @@ class Searching(Pending[None]):
 class ListOffsetsService:
     """Requests that take long go on in turn, in every pass one of them and a slice of it."""
 
-    def __init__(self, log: LogStore, compression: Compression, scheduler: Scheduler) -> None:
+    def __init__(
+        self, log: LogStore, compression: Compression, scheduler: Scheduler, trouble: Trouble
+    ) -> None:
+        self._trouble = trouble
         self._log = log
         self._compression = compression
         self._scheduler = scheduler
@@ -119,6 +123,15 @@ class ListOffsetsService:
         self, partition: Partition, timestamp: int, read_committed: bool
     ) -> FoundOffset | TimeSearch:
         """A search has its result once it was completed."""
+        try:
+            return self._find(partition, timestamp, read_committed)
+        except StorageFailed as failure:
+            self._trouble.unreadable(partition, failure)
+            raise
+
+    def _find(
+        self, partition: Partition, timestamp: int, read_committed: bool
+    ) -> FoundOffset | TimeSearch:
         end = partition.last_stable_offset if read_committed else partition.high_watermark
         if timestamp == LATEST:
             return FoundOffset(end)
@@ -160,8 +173,11 @@ class ListOffsetsService:
         work = 0
         while left and work < WORK_AT_ONCE:
             work += left[0].go_on(self._log, self._compression)
-            if left[0].result is not None:
-                left.popleft()
+            result = left[0].result
+            if result is not None:
+                search = left.popleft()
+                if isinstance(result, StorageFailed):
+                    self._trouble.unreadable(search.partition, result)
         return not left
 
     def _largest_timestamp(self, partition: Partition) -> FoundOffset:

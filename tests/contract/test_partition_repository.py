@@ -9,6 +9,7 @@ from crc32c import crc32c
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import resolve_topic_config
+from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
@@ -232,3 +233,28 @@ def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> No
     StoredPartitionRepository(store.log, store.state).recover(recovered)
 
     assert facts(recovered) == facts(original)
+
+
+@pytest.mark.parametrize("row", [b"{", b"[]", b'{"end": [1]}', b'{"end": 5}', b"\xff"])
+def test_a_damaged_snapshot_is_a_failure_of_the_store(store: OpenStore, row: bytes) -> None:
+    """Of this partition, that is: nobody else's request ends with it."""
+    store.state.put("partitions", PARTITION_ID.to_bytes(4, "big"), row)
+    store.keep()
+    with pytest.raises(StorageFailed, match="could not read partition 7"):
+        StoredPartitionRepository(store.log, store.state).recover(new_partition())
+
+
+@pytest.mark.parametrize("row", [b"", b"\0" * 11])
+def test_a_damaged_producer_is_a_failure_of_the_store(store: OpenStore, row: bytes) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    produce(store, partition, 5)
+    partitions.snapshot(partition)
+    store.keep()
+    ((key, _),) = store.state.scan("producers")
+    store.state.put("producers", key, row)
+    store.keep()
+    recovered = new_partition()
+    partitions.recover(recovered)
+    with pytest.raises(StorageFailed, match="could not read partition 7"):
+        recovered.producers.recall(5)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from struct import Struct
+from struct import error as StructError
 
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
+from domain.errors import StorageFailed
 from domain.partitions.partition import LogEnd, Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
 
@@ -37,12 +39,19 @@ class StoredPartitionRepository:
         self._state = state
 
     def recover(self, partition: Partition) -> None:
+        try:
+            self._recover(partition)
+        except (ValueError, KeyError, TypeError, StructError) as damage:
+            raise _damaged(partition.partition_id, damage) from damage
+
+    def _recover(self, partition: Partition) -> None:
         partition_id = partition.partition_id
         row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
         if row is None:
             partition.restore(None)
         else:
-            end = LogEnd(*json.loads(row)["end"])
+            next_offset, max_timestamp, its_offset = json.loads(row)["end"]
+            end = LogEnd(next_offset, max_timestamp, its_offset)
             partition.restore(PartitionSnapshot(end, []), self._look_up(partition_id))
         while True:
             headers = self._log.headers(partition_id, partition.next_offset, _HEADERS_AT_ONCE)
@@ -54,7 +63,12 @@ class StoredPartitionRepository:
     def _look_up(self, partition_id: int) -> LookUp:
         def look_up(producer_id: int) -> ProducerState | None:
             row = self._state.get(_PRODUCERS, _PRODUCER_KEY.pack(partition_id, producer_id))
-            return None if row is None else _producer(producer_id, row)
+            if row is None:
+                return None
+            try:
+                return _producer(producer_id, row)
+            except StructError as damage:
+                raise _damaged(partition_id, damage) from damage
 
         return look_up
 
@@ -89,6 +103,10 @@ class StoredPartitionRepository:
             if _PRODUCER.unpack_from(row)[1] < before_timestamp:
                 self._state.put(_PRODUCERS, key, None)
         return rows[-1][0] + b"\0" if len(rows) == max_rows else None
+
+
+def _damaged(partition_id: int, damage: Exception) -> StorageFailed:
+    return StorageFailed(f"The store could not read partition {partition_id}: {damage!r}")
 
 
 def _producer_row(state: ProducerState) -> bytes:
