@@ -192,6 +192,8 @@ class ListOffsetsService:
             return _at_start_of(batch)
         # The first of those that have it; a producer may claim more than any of its records has.
         offset, timestamp = max(times, key=lambda one: (one[1], -one[0]))
+        if not batch.base_offset <= offset <= batch.last_offset:
+            return _at_start_of(batch)
         return FoundOffset(offset, timestamp, batch.leader_epoch)
 
 
@@ -206,6 +208,8 @@ def _first_in(
         opened = open_batch(batch, compression)
         work += batch.count + len(opened) // BYTES_PER_HEADER
         for offset, record_timestamp in times_in(batch, opened):
+            if not batch.base_offset <= offset <= batch.last_offset:
+                return None, work
             if record_timestamp >= timestamp:
                 return FoundOffset(offset, record_timestamp, batch.leader_epoch), work
     except BrokerError:

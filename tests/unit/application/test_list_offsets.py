@@ -17,7 +17,17 @@ from application.list_offsets import (
 )
 from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
-from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
+from tests.fakes.batches import (
+    GZIP,
+    LZ4,
+    NONE,
+    SNAPPY,
+    TIMESTAMP,
+    ZSTD,
+    Record,
+    record_batch,
+    records_section,
+)
 from tests.fakes.broker import FakeBroker, FlakyLogStore
 
 NOTHING = (-1, -1, -1)
@@ -182,6 +192,17 @@ def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> N
     assert find(fake, TIMESTAMP + 50) == (1, TIMESTAMP + 60, 0)
     assert find(fake, TIMESTAMP + 65) == (3, TIMESTAMP + 70, 0)
     assert find(fake, MAX_TIMESTAMP) == (0, TIMESTAMP + 100, 0)
+
+
+def test_a_record_that_claims_an_offset_outside_its_batch_is_not_found(fake: FakeBroker) -> None:
+    section = records_section([(None, b"v", (), TIMESTAMP + 90)] * 40, TIMESTAMP)
+    only_the_last = section[-len(section) // 40 :]
+    assert only_the_last[4] == 2 * 39, "its offset delta"
+    fake.appended(at(0))
+    fake.appended(record_batch(["v"], payload=only_the_last, max_timestamp=TIMESTAMP + 90))
+    fake.appended(at(80))
+    assert find(fake, TIMESTAMP + 50) == (2, TIMESTAMP + 80, 0)
+    assert find(fake, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
 
 
 # ---- what takes more than a pass
