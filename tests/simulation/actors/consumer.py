@@ -75,6 +75,11 @@ class Consumer(Client):
         self._told: dict[Key, int] = {}
         self._patrol()
 
+    @classmethod
+    def arrive(cls, world: World) -> list[Client]:
+        count = 3 if world.crowded else world.random.choice((1, 1, 2))
+        return [cls(world, f"c{number}") for number in range(count)]
+
     def _patrol(self) -> None:
         """New partitions are found now and then, as with `metadata.max.age.ms`."""
         if not self.finished:
@@ -148,7 +153,9 @@ class Consumer(Client):
             )
         elif one.error_code == UNKNOWN:
             self._unknown(topic.name, one.partition_index, asked)
-        elif one.error_code != STORAGE:
+        elif one.error_code == STORAGE:
+            self.could_not_be_read(topic.name, one.partition_index, asked)
+        else:
             raise Violation(f"ListOffsets was answered with {one.error_code}")
         self.go_on()
 
@@ -250,7 +257,9 @@ class Consumer(Client):
             self._unknown(topic, index, asked)
         elif one.error_code == OUT_OF_RANGE:
             self._out_of_range(key, position)
-        elif one.error_code != STORAGE:
+        elif one.error_code == STORAGE:
+            self.could_not_be_read(topic, index, asked)
+        else:
             raise Violation(f"{self.name}: {key} was answered with {one.error_code}")
 
     def _unknown(self, topic: str | bytes, index: int, asked: Asked) -> None:
@@ -280,6 +289,6 @@ class Consumer(Client):
                 raise Violation(f"{self.name} waits for {topic!r}-{index}, which has more at {at}")
         return True
 
-    def has_all(self) -> bool:
+    def is_content(self) -> bool:
         """Whether it has read all there is, and of nothing that is no more."""
         return self.world.model.is_read({k: one.position for k, one in self._followed.items()})
