@@ -60,7 +60,7 @@ class Consumer(Client):
         self.version = random.choice((4, 6, 7, 11, 12, 13, 17, 18))
         self.uses_session = self.version >= FIRST_WITH_SESSIONS and random.random() < 0.7
         self.max_wait_ms = random.choice((0, 5, 100, 400, 60_000))
-        self.min_bytes = random.choice((1, 1, 1, 300)) if self.max_wait_ms < PATIENCE_MS else 1
+        self.min_bytes = random.choice((1, 1, 1, 300)) if self.max_wait_ms <= 100 else 1
         self.max_bytes = random.choice((1, 600, 1 << 20))
         self.partition_max_bytes = random.choice((1, 300, 1 << 20))
         #: How often it asks for something else on the connection on which a fetch waits.

@@ -292,10 +292,17 @@ class Producer(Client):
         )
 
     def _on_the_way(self, batch: Batch) -> memoryview:
-        """Never the first of a producer: what follows it would be taken, as Kafka takes it."""
+        """Spoiled is a first try only, and of a producer that is known there: else what follows it
+        would be taken, or it would be no duplicate any more, as with Kafka.
+        """
         batch.spoiled = False
-        may_be = self.world.turmoil and (batch.lane.stored or not self.idempotent)
-        if not may_be or self.random.random() >= self.spoils:
+        is_known = batch.lane.stored or not self.idempotent
+        if (
+            batch.tries
+            or not is_known
+            or not self.world.turmoil
+            or self.random.random() >= self.spoils
+        ):
             return memoryview(batch.data)
         batch.spoiled = True
         spoiled = bytearray(batch.data)
