@@ -20,7 +20,7 @@ from domain.partitions import partition
 from tests.simulation.actors.cast import CAST
 from tests.simulation.actors.client import Asked, Client
 from tests.simulation.actors.consumer import Consumer
-from tests.simulation.actors.producer import LATEST_CLAIM_MS
+from tests.simulation.actors.lanes import LATEST_CLAIM_MS
 from tests.simulation.mishaps import TURMOIL_MS, Mishaps
 from tests.simulation.model import Model, Violation
 from tests.simulation.network import Line

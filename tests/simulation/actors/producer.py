@@ -20,9 +20,9 @@ from interfaces.kafka.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, record_batch
+from tests.fakes.batches import ZSTD
 from tests.simulation.actors.client import Asked, Client
-from tests.simulation.actors.lanes import Batch, Lane
+from tests.simulation.actors.lanes import Batch, Lane, Writing
 from tests.simulation.model import Violation
 from tests.simulation.stories import Story
 
@@ -33,8 +33,6 @@ CORRUPT, STORAGE, UNKNOWN, UNKNOWN_ID, OUT_OF_ORDER = 2, 56, 3, 100, 45
 BY_ID = 13
 FIRST_WITH_ZSTD = 7
 NO_ID = bytes(16)
-#: How far ahead of its records a false header may be.
-LATEST_CLAIM_MS = 300_000
 
 
 class Producer(Client):
@@ -49,16 +47,11 @@ class Producer(Client):
         self.resends_all = random.random() < 0.5
         #: How often several partitions share a request.
         self.packs = random.choice((0.0, 0.5))
-        #: Requests over the read buffer's size have to ask for their memory.
-        self.large = random.choice((0.0,) * 4 + (0.3,))
-        self.codec = random.choice((NONE, NONE, GZIP, SNAPPY, LZ4, ZSTD))
-        if self.codec == ZSTD:
+        self.writing = Writing(random)
+        if self.writing.codec == ZSTD:
             self.version = max(self.version, FIRST_WITH_ZSTD)
-        #: How often a batch is spoiled on its way, claims a later time than its records have, or
-        #: has nonsense for records.
+        #: How often a batch is spoiled on its way.
         self.spoils = random.choice((0.0, 0.0, 0.2)) if self.acks else 0.0
-        self.lies = random.choice((0.0, 0.0, 0.3))
-        self.nonsense = random.choice((0.0, 0.0, 0.0, 0.2))
         self.left = random.randrange(4, 16)
         self.producer_id = -1
         self._made = 0
@@ -192,32 +185,14 @@ class Producer(Client):
         batch.sequence = lane.sequence
         lane.sequence += len(batch.values)
         batch.tries = 0
-        random = self.random
-        padding = "." * random.choice((0, 0, 50, 400))
-        if random.random() < self.large:
-            padding = "." * 140_000
-        now_ms = self.world.timeline.now_ms()
-        times = tuple(now_ms + random.choice((0, 0, 0, 2, -7, -900)) for _ in batch.values)
-        claimed = max(times)
-        if random.random() < self.lies:
-            claimed += random.choice((1, 100, LATEST_CLAIM_MS))
-        payload = None
-        if random.random() < self.nonsense:
-            payload = b"\x01" + random.randbytes(random.choice((9, 40)))
-        data = record_batch(
-            [
-                (None, value + padding, (), at)
-                for value, at in zip(batch.values, times, strict=True)
-            ],
+        batch.data, times = self.writing.batch(
+            batch.values,
+            self.world.timeline.now_ms(),
             producer_id=self.producer_id,
             epoch=0 if self.idempotent else -1,
             sequence=batch.sequence if self.idempotent else -1,
-            codec=self.codec,
-            max_timestamp=claimed,
-            payload=payload,
         )
-        batch.data = bytes(data)
-        self.world.model.sends(batch.data, batch.values, () if payload else times)
+        self.world.model.sends(batch.data, batch.values, times)
 
     def _pump(self) -> None:
         sendable: list[list[Batch]] = []
