@@ -67,8 +67,11 @@ class Searcher(Client):
             ListOffsetsRequest(replica_id=-1, topics=topics),
             self.version,
             lambda asked, answer: self._found(asked, answer, wanted),
-            lambda: self.world.timeline.after(0, self._look),
+            self._arriving,
         )
+
+    def _arriving(self) -> None:
+        self.world.timeline.after(0, self._look)
 
     def _look(self) -> None:
         process = self.world.process

@@ -11,6 +11,7 @@ from application.pending import Pending
 from application.topics import create
 from application.topics.create import Created, CreateTopicsService
 from application.topics.partitions import CreatePartitionsService
+from domain.topics.topic import Topic
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 
@@ -42,7 +43,7 @@ def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
     def hasty(self: CreateTopicsService, name: str) -> Pending[Created]:
         automatically(self, name)
         pending: Pending[Created] = Pending()
-        topic = create.Topic(name, b"0123456789abcdef", (0,), {})
+        topic = Topic(name, b"0123456789abcdef", (0,), {})
         pending.resolve(self._catalog.topic(name) or topic)
         return pending
 
