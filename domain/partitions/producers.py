@@ -114,7 +114,7 @@ class Producers:
         state = self._look_up(producer_id)
         if state is None or state.last_timestamp < self._expired_before:
             return None
-        self.restore(state)
+        self._know(state)
         return state
 
     def _doubtful(self) -> dict[int, ProducerState]:
@@ -161,6 +161,11 @@ class Producers:
         )
 
     def restore(self, state: ProducerState) -> None:
+        """One that no look-up finds: the next snapshot keeps it."""
+        self._know(state)
+        self._changed.add(state.producer_id)
+
+    def _know(self, state: ProducerState) -> None:
         self._by_id[state.producer_id] = state
         self._awaited.pop(state.producer_id, None)
 

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from struct import Struct
 from struct import error as StructError
+from typing import Any
 
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
@@ -50,9 +51,11 @@ class StoredPartitionRepository:
         if row is None:
             partition.restore(None)
         else:
-            next_offset, max_timestamp, its_offset = json.loads(row)["end"]
+            values = json.loads(row)
+            next_offset, max_timestamp, its_offset = values["end"]
             end = LogEnd(next_offset, max_timestamp, its_offset)
-            partition.restore(PartitionSnapshot(end, []), self._look_up(partition_id))
+            producers = [_of_format_1(one) for one in values.get("producers", ())]
+            partition.restore(PartitionSnapshot(end, producers), self._look_up(partition_id))
         while True:
             headers = self._log.headers(partition_id, partition.next_offset, _HEADERS_AT_ONCE)
             for header in headers:
@@ -121,6 +124,14 @@ def _producer(producer_id: int, row: bytes) -> ProducerState:
     epoch, last_timestamp = _PRODUCER.unpack_from(row)
     state = ProducerState(producer_id, epoch, last_timestamp)
     state.batches = [AppendedBatch(*values) for values in _batches(row)]
+    return state
+
+
+def _of_format_1(values: list[Any]) -> ProducerState:
+    """When a partition's row held all its producers."""
+    producer_id, epoch, last_timestamp, batches = values
+    state = ProducerState(producer_id, epoch, last_timestamp)
+    state.batches = [AppendedBatch(*batch) for batch in batches]
     return state
 
 
