@@ -2,8 +2,8 @@
 
     append / save row -> touch, wait -> (end of the pass) begin -> Commit.commit -> done
       done well:  watermarks rise, waiting requests are answered, waiting fetches look again
-      done badly: every partition touched since the last good commit is rebuilt from the store, and
-                  whoever waited is told; nothing of it was ever visible
+      done badly: every partition touched since the last good commit is to be rebuilt from the
+                  store, and whoever waited is told; nothing of it was ever visible
 
 While one commit is under way the next one gathers. When it fails, what gathered behind it fails
 too: those batches have offsets that continue batches which are not there.
@@ -94,7 +94,7 @@ class Commits:
             self._trouble.failed(failure)
             answering += self._waiters
             self._waiters = []
-            self._rebuild([partition for partition, _ in ends])
+            self._doubt([partition for partition, _ in ends], failure)
         else:
             self._trouble.succeeded()
             for partition, end in ends:
@@ -109,14 +109,12 @@ class Commits:
         if faults:
             raise faults[0]
 
-    def _rebuild(self, partitions: list[Partition]) -> None:
+    def _doubt(self, partitions: list[Partition], failure: StorageFailed) -> None:
+        """Each is rebuilt when it is next used: a disk that is full fails a thousand at once."""
         doubtful = dict.fromkeys(partitions) | self._touched
         self._touched = {}
         for partition in doubtful:
-            try:
-                self._partitions.recover(partition)
-            except StorageFailed as failure:
-                partition.broken = failure
+            partition.broken = failure
 
 
 class _CallbackWaiter:

@@ -6,11 +6,13 @@ from application.pending import Pending
 from application.ports.log_store import LogStore
 from application.ports.scheduler import Scheduler
 from application.topics.catalog import Catalog
+from application.trouble import Trouble
 from application.watching import Watching
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
     FencedLeaderEpoch,
+    StorageFailed,
     UnknownLeaderEpoch,
     UnknownTopicId,
     UnknownTopicOrPartition,
@@ -115,8 +117,10 @@ class FetchService:
         watching: Watching,
         scheduler: Scheduler,
         config: BrokerConfig,
+        trouble: Trouble,
     ) -> None:
         self._catalog = catalog
+        self._trouble = trouble
         self._log = log
         self._watching = watching
         self._scheduler = scheduler
@@ -170,6 +174,8 @@ class FetchService:
                     whole_first,
                 )
         except BrokerError as refused:
+            if isinstance(refused, StorageFailed) and item.partition is not None:
+                self._trouble.unreadable(item.partition, refused)
             return FetchedPartition(item, refused)
         return FetchedPartition(
             item, None, partition.high_watermark, stable, partition.log_start_offset, records

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from application.opened_batch import open_times, too_many_to_open
+from collections import deque
+from collections.abc import Iterable
+
+from application.opened_batch import open_batch, open_times, times_in, too_many_to_open
+from application.pending import Pending
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
-from domain.errors import UnsupportedVersion
+from application.ports.scheduler import Scheduler
+from application.trouble import Trouble
+from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.partition import LEADER_EPOCH, Partition
 
@@ -19,8 +25,10 @@ EARLIEST_PENDING_UPLOAD = -6
 UNKNOWN_OFFSET = -1
 
 HEADERS_AT_ONCE = 256
-#: So many batches with a false header are looked into by one search, not one more.
-MAX_PASSED_OVER = 16
+#: What one pass of the loop may spend on searches, in headers looked at: a millisecond or two.
+WORK_AT_ONCE = 1000
+#: So much is decompressed in the time that it takes to look at a header.
+BYTES_PER_HEADER = 2048
 
 
 class FoundOffset:
@@ -37,12 +45,93 @@ class FoundOffset:
 NOTHING_FOUND = FoundOffset(UNKNOWN_OFFSET, NO_TIMESTAMP, -1)
 
 
+class TimeSearch:
+    """The first record at or after a moment, as far as it has been looked for.
+
+    The index leads to a batch close before it, and headers from there on to the one that has it.
+    That is a step or two, unless producers lie: a header may claim a later time than any of its
+    records has. What was built on that claim is worth nothing then, and every header is looked at.
+    """
+
+    __slots__ = ("_end", "_position", "_timestamp", "partition", "result")
+
+    def __init__(self, partition: Partition, timestamp: int, end: int, position: int) -> None:
+        self.partition = partition
+        self._timestamp = timestamp
+        self._end = end
+        self._position = position
+        self.result: FoundOffset | BrokerError | None = None
+
+    def go_on(self, log: LogStore, compression: Compression) -> int:
+        """A step of the way, and how much work it was; `result` is there when it was the last."""
+        try:
+            return self._step(log, compression)
+        except StorageFailed as failure:
+            self.result = failure
+            return 1
+
+    def _step(self, log: LogStore, compression: Compression) -> int:
+        partition_id = self.partition.partition_id
+        headers = log.headers(partition_id, self._position, HEADERS_AT_ONCE)
+        work = 1 + len(headers)
+        for header in headers:
+            batch = RecordBatch(memoryview(header))
+            if batch.last_offset >= self._end:
+                self.result = NOTHING_FOUND
+                return work
+            self._position = batch.last_offset + 1
+            if batch.max_timestamp >= self._timestamp:
+                whole = batch_at(log, partition_id, batch.last_offset)
+                if whole is not None:
+                    self.result, opened = _first_in(whole, self._timestamp, compression)
+                    work += opened
+                if self.result is not None or work >= WORK_AT_ONCE:
+                    return work
+        if not headers:
+            self.result = NOTHING_FOUND
+        return work
+
+
+class Searching(Pending[None]):
+    """The searches of one request that take longer than a pass."""
+
+    def __init__(self, searches: Iterable[TimeSearch]) -> None:
+        super().__init__()
+        self.left = deque(searches)
+
+    def abandon(self) -> None:
+        super().abandon()
+        self.left.clear()
+
+
 class ListOffsetsService:
-    def __init__(self, log: LogStore, compression: Compression) -> None:
+    """Requests that take long go on in turn, in every pass one of them and a slice of it."""
+
+    def __init__(
+        self, log: LogStore, compression: Compression, scheduler: Scheduler, trouble: Trouble
+    ) -> None:
+        self._trouble = trouble
         self._log = log
         self._compression = compression
+        self._scheduler = scheduler
+        self._requests: deque[Searching] = deque()
 
-    def find(self, partition: Partition, timestamp: int, read_committed: bool) -> FoundOffset:
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def find(
+        self, partition: Partition, timestamp: int, read_committed: bool
+    ) -> FoundOffset | TimeSearch:
+        """A search has its result once it was completed."""
+        try:
+            return self._find(partition, timestamp, read_committed)
+        except StorageFailed as failure:
+            self._trouble.unreadable(partition, failure)
+            raise
+
+    def _find(
+        self, partition: Partition, timestamp: int, read_committed: bool
+    ) -> FoundOffset | TimeSearch:
         end = partition.last_stable_offset if read_committed else partition.high_watermark
         if timestamp == LATEST:
             return FoundOffset(end)
@@ -54,64 +143,85 @@ class ListOffsetsService:
             return self._largest_timestamp(partition)
         if timestamp < 0:
             raise UnsupportedVersion(f"There is no special timestamp {timestamp}")
-        return self._first_at_or_after(partition, timestamp, end)
-
-    def _largest_timestamp(self, partition: Partition) -> FoundOffset:
-        durable = partition.durable
-        batch = self._batch_at(partition, durable.max_timestamp_offset)
-        if batch is None:
-            return NOTHING_FOUND
-        if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
-            return _at_start_of(batch)
-        # The first of those that have it; a producer may claim more than any of its records has.
-        offset, timestamp = max(
-            open_times(batch, self._compression), key=lambda one: (one[1], -one[0])
-        )
-        return FoundOffset(offset, timestamp, batch.leader_epoch)
-
-    def _first_at_or_after(self, partition: Partition, timestamp: int, end: int) -> FoundOffset:
         if timestamp > partition.durable.max_timestamp:
             return NOTHING_FOUND
-        position = max(
-            self._log.at_timestamp(partition.partition_id, timestamp), partition.log_start_offset
-        )
-        passed_over = 0
-        while True:
-            headers = self._log.headers(partition.partition_id, position, HEADERS_AT_ONCE)
-            for header in headers:
-                batch = RecordBatch(memoryview(header))
-                if batch.last_offset >= end:
-                    return NOTHING_FOUND
-                if batch.max_timestamp >= timestamp:
-                    found = self._first_in_batch(partition, batch.last_offset, timestamp)
-                    if found is not None:
-                        return found
-                    passed_over += 1
-                    if passed_over == MAX_PASSED_OVER:
-                        return _at_start_of(batch)
-            if not headers:
-                return NOTHING_FOUND
-            position = batch.last_offset + 1
+        position = self._log.at_timestamp(partition.partition_id, timestamp)
+        return TimeSearch(partition, timestamp, end, max(position, partition.log_start_offset))
 
-    def _first_in_batch(
-        self, partition: Partition, last_offset: int, timestamp: int
-    ) -> FoundOffset | None:
-        """None: the producer claimed a later time than any record of the batch has."""
-        batch = self._batch_at(partition, last_offset)
-        if batch is None:
+    def complete(self, searches: list[TimeSearch]) -> Searching | None:
+        """None when all have their results, as nearly always; else it takes more passes."""
+        request = Searching(searches)
+        if self._go_on(request):
             return None
+        self._requests.append(request)
+        if len(self._requests) == 1:
+            self._scheduler.soon(self._turn)
+        return request
+
+    def _turn(self) -> None:
+        request = self._requests.popleft()
+        if not self._go_on(request):
+            self._requests.append(request)
+        if self._requests:
+            self._scheduler.soon(self._turn)
+        if not request.left:
+            request.resolve(None)
+
+    def _go_on(self, request: Searching) -> bool:
+        """A slice; True when nothing is left to be searched."""
+        left = request.left
+        work = 0
+        while left and work < WORK_AT_ONCE:
+            work += left[0].go_on(self._log, self._compression)
+            result = left[0].result
+            if result is not None:
+                search = left.popleft()
+                if isinstance(result, StorageFailed):
+                    self._trouble.unreadable(search.partition, result)
+        return not left
+
+    def _largest_timestamp(self, partition: Partition) -> FoundOffset:
+        batch = batch_at(self._log, partition.partition_id, partition.durable.max_timestamp_offset)
+        if batch is None:
+            return NOTHING_FOUND
         if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
             return _at_start_of(batch)
-        for offset, record_timestamp in open_times(batch, self._compression):
-            if record_timestamp >= timestamp:
-                return FoundOffset(offset, record_timestamp, batch.leader_epoch)
-        return None
+        try:
+            times = list(open_times(batch, self._compression))
+        except BrokerError:
+            return _at_start_of(batch)
+        # The first of those that have it; a producer may claim more than any of its records has.
+        offset, timestamp = max(times, key=lambda one: (one[1], -one[0]))
+        if not batch.base_offset <= offset <= batch.last_offset:
+            return _at_start_of(batch)
+        return FoundOffset(offset, timestamp, batch.leader_epoch)
 
-    def _batch_at(self, partition: Partition, last_offset: int) -> RecordBatch | None:
-        if last_offset < 0:
-            return None
-        data = self._log.read(partition.partition_id, last_offset, last_offset + 1, 0, True)
-        return RecordBatch(memoryview(data)) if len(data) >= HEADER_BYTES else None
+
+def _first_in(
+    batch: RecordBatch, timestamp: int, compression: Compression
+) -> tuple[FoundOffset | None, int]:
+    """And how much work that was. None: no record has the time that the header claims."""
+    if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
+        return _at_start_of(batch), 1
+    work = 1
+    try:
+        opened = open_batch(batch, compression)
+        work += batch.count + len(opened) // BYTES_PER_HEADER
+        for offset, record_timestamp in times_in(batch, opened):
+            if not batch.base_offset <= offset <= batch.last_offset:
+                return None, work
+            if record_timestamp >= timestamp:
+                return FoundOffset(offset, record_timestamp, batch.leader_epoch), work
+    except BrokerError:
+        pass  # nonsense under a good checksum: there is no record to be found
+    return None, work
+
+
+def batch_at(log: LogStore, partition_id: int, last_offset: int) -> RecordBatch | None:
+    if last_offset < 0:
+        return None
+    data = log.read(partition_id, last_offset, last_offset + 1, 0, True)
+    return RecordBatch(memoryview(data)) if len(data) >= HEADER_BYTES else None
 
 
 def _at_start_of(batch: RecordBatch) -> FoundOffset:

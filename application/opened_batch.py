@@ -24,7 +24,7 @@ def open_messages(batch: RecordBatch, compression: Compression) -> Iterator[Mess
     """Raises CorruptMessage or InvalidRecord when the records are not what the header says."""
     log_append_time = batch.max_timestamp if batch.attributes & LOG_APPEND_TIME else None
     return decode_messages(
-        _payload(batch, compression),
+        open_batch(batch, compression),
         batch.base_offset,
         batch.base_timestamp,
         batch.count,
@@ -34,15 +34,19 @@ def open_messages(batch: RecordBatch, compression: Compression) -> Iterator[Mess
 
 def open_times(batch: RecordBatch, compression: Compression) -> Iterator[tuple[int, int]]:
     """Offset and timestamp of each record, for less than half the cost."""
-    payload = _payload(batch, compression)
-    return decode_times(payload, batch.base_offset, batch.base_timestamp, batch.count)
+    return times_in(batch, open_batch(batch, compression))
+
+
+def times_in(batch: RecordBatch, opened: bytes) -> Iterator[tuple[int, int]]:
+    return decode_times(opened, batch.base_offset, batch.base_timestamp, batch.count)
 
 
 def too_many_to_open(batch: RecordBatch) -> bool:
     return batch.count > MAX_OPENED_RECORDS
 
 
-def _payload(batch: RecordBatch, compression: Compression) -> bytes:
+def open_batch(batch: RecordBatch, compression: Compression) -> bytes:
+    """The bytes of its records, as they were before the producer compressed them."""
     if too_many_to_open(batch):
         raise InvalidRecord(
             f"A batch of {batch.count} records cannot be looked into: at most "

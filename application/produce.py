@@ -10,6 +10,7 @@ from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
+from application.trouble import Trouble
 from domain.configs.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -17,6 +18,7 @@ from domain.errors import (
     InvalidRecord,
     InvalidTimestamp,
     RecordFault,
+    StorageFailed,
     TransactionalIdNotAuthorized,
     UnsupportedCompressionType,
 )
@@ -42,7 +44,9 @@ class ProduceService:
         clock: Clock,
         checksum: Checksum,
         compression: Compression,
+        trouble: Trouble,
     ) -> None:
+        self._trouble = trouble
         self._log = log
         self._commits = commits
         self._clock = clock
@@ -65,6 +69,8 @@ class ProduceService:
         except InvalidTimestamp as refused:
             return self._with_faults(refused, batch, partition.config, now_ms)
         except BrokerError as refused:
+            if isinstance(refused, StorageFailed):
+                self._trouble.unreadable(partition, refused)
             return refused
         if not appended.duplicate:
             self._log.append(

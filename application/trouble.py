@@ -1,20 +1,29 @@
-"""Trouble: says in the log why the store refuses what it is given, and when it no longer does.
+"""Trouble: says in the log why the store refuses what it is given or asked for, and when no longer.
 
 Clients get a number, and retry; whoever runs the broker is the one who can make room on the disk.
-A reason is told once, not with every commit, until the store works again.
+A reason is told once, not with every commit or read, until the store works again.
 """
 
 from __future__ import annotations
 
+from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
+from domain.partitions.partition import Partition
+
+#: A partition that cannot be read is named again after so long.
+REPEAT_MS = 60_000
+#: So many are remembered; with more of them, some are named more often.
+REMEMBERED = 1000
 
 
 class Trouble:
-    def __init__(self, events: EventLog) -> None:
+    def __init__(self, events: EventLog, clock: Clock) -> None:
         self._events = events
+        self._clock = clock
         self._told: set[str] = set()
         self._commits = 0
+        self._unreadable: dict[int, int] = {}
 
     def failed(self, failure: StorageFailed) -> None:
         self._commits += 1
@@ -28,3 +37,18 @@ class Trouble:
             self._events.info("data is stored again", failed_commits=self._commits)
             self._commits = 0
             self._told.clear()
+
+    def unreadable(self, partition: Partition, failure: StorageFailed) -> None:
+        now_ms = self._clock.monotonic_ms()
+        told_ms = self._unreadable.get(partition.partition_id)
+        if told_ms is not None and now_ms - told_ms < REPEAT_MS:
+            return
+        if len(self._unreadable) == REMEMBERED:
+            self._unreadable.clear()
+        self._unreadable[partition.partition_id] = now_ms
+        self._events.error(
+            "a partition cannot be read",
+            topic=partition.topic,
+            partition=partition.index,
+            reason=failure.message,
+        )

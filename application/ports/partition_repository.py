@@ -14,6 +14,17 @@ class PartitionRepository(Protocol):
         """Stages a row from which `recover` starts, so that it need not read the whole log."""
         ...
 
-    def forget(self, partition_id: int) -> None:
-        """Stages the removal of the snapshot of a deleted partition."""
+    def forget(self, partition_id: int, max_rows: int) -> bool:
+        """Stages the removal of a deleted partition's snapshot, and of up to so many producers.
+
+        True when nothing of them is left once that is committed.
+        """
+        ...
+
+    def forget_silent(self, before_timestamp: int, place: bytes, max_rows: int) -> bytes | None:
+        """Stages the removal of producers, of any partition, that have been silent since.
+
+        Looks at up to so many snapshots from a place on, b"" at first, and returns the next place,
+        or None at the end. To be called when no snapshot is staged or on its way to the disk.
+        """
         ...

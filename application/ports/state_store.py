@@ -14,6 +14,11 @@ class StateStore(Protocol):
         """Stages the newest value of a row; None deletes it."""
         ...
 
-    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
-        """All rows of a table in the order of their keys."""
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
+        """The rows of a table in the order of their keys: all, or up to `limit` from `first` on.
+
+        A table that is read in parts has keys of up to 400 bytes.
+        """
         ...

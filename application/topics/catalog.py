@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from application.ports.partition_repository import PartitionRepository
 from application.ports.topic_repository import TopicRepository
+from application.trouble import Trouble
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.errors import StorageFailed
@@ -17,9 +18,14 @@ class Catalog:
     """What is here is durable: topics come and go when the commit that says so is done."""
 
     def __init__(
-        self, topics: TopicRepository, partitions: PartitionRepository, config: BrokerConfig
+        self,
+        topics: TopicRepository,
+        partitions: PartitionRepository,
+        config: BrokerConfig,
+        trouble: Trouble,
     ) -> None:
         self._partitions = partitions
+        self._trouble = trouble
         self._config = config
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
@@ -65,21 +71,22 @@ class Catalog:
         if partition is None:
             partition = self._load(topic, index)
         elif partition.broken is not None:
-            self._try_again(partition)
+            self._recover(partition)
         return partition
 
-    def _try_again(self, partition: Partition) -> None:
+    def _load(self, topic: Topic, index: int) -> Partition:
+        partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
+        self._recover(partition)
+        self._loaded[partition.partition_id] = partition
+        return partition
+
+    def _recover(self, partition: Partition) -> None:
         try:
             self._partitions.recover(partition)
         except StorageFailed as failure:
             partition.broken = failure
+            self._trouble.unreadable(partition, failure)
             raise
-
-    def _load(self, topic: Topic, index: int) -> Partition:
-        partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
-        self._partitions.recover(partition)
-        self._loaded[partition.partition_id] = partition
-        return partition
 
     def loaded(self) -> list[Partition]:
         return list(self._loaded.values())

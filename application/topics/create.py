@@ -85,16 +85,16 @@ class CreateTopicsService:
                 results.append(self._topic(new, self._check(new), validate_only))
             except BrokerError as refused:
                 results.append(refused)
-        staged = [one for one in results if isinstance(one, Topic)]
+        staged = [] if validate_only else [one for one in results if isinstance(one, Topic)]
         # That such a topic exists is not true before its commit is done.
         unsure = [new.name in self._waiting for new in wanted]
-        if validate_only or not (staged or any(unsure)):
+        if not (staged or any(unsure)):
             return results
         pending: Pending[list[Created]] = Pending()
 
         def committed(failure: StorageFailed | None) -> None:
             told = _doubted(results, unsure, failure) if failure else results
-            pending.resolve(settled(told, failure))
+            pending.resolve(told if validate_only else settled(told, failure))
 
         if staged:
             self._stage(staged, committed)

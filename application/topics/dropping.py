@@ -17,8 +17,10 @@ from application.ports.topic_repository import TopicRepository
 from domain.errors import StorageFailed
 
 BATCHES_PER_SLICE = 256
+PRODUCERS_PER_SLICE = 1000
 PAUSE_MS = 2
 RETRY_MS = 1000
+LONGEST_RETRY_MS = 60_000
 
 
 class Dropping:
@@ -37,6 +39,7 @@ class Dropping:
         self._scheduler = scheduler
         self._doomed: deque[int] = deque()
         self._busy = False
+        self._failures = 0
 
     def __len__(self) -> int:
         return len(self._doomed)
@@ -56,15 +59,26 @@ class Dropping:
 
     def _drop_slice(self) -> None:
         partition_id = self._doomed[0]
-        empty = self._log.drop(partition_id, BATCHES_PER_SLICE)
+        try:
+            empty = self._log.drop(partition_id, BATCHES_PER_SLICE)
+            empty = empty and self._partitions.forget(partition_id, PRODUCERS_PER_SLICE)
+        except StorageFailed as unreadable:
+            self._done(unreadable, empty=False)
+            return
         if empty:
-            self._partitions.forget(partition_id)
             self._topics.dropped(partition_id)
+        self._commits.when_committed(lambda failure: self._done(failure, empty))
 
-        def committed(failure: StorageFailed | None) -> None:
-            self._busy = False
-            if failure is None and empty:
+    def _done(self, failure: StorageFailed | None, empty: bool) -> None:
+        """A slice that fails takes all of its pass along, so it comes back less and less often."""
+        self._busy = False
+        if failure is None:
+            self._failures = 0
+            if empty:
                 self._doomed.popleft()
-            self._next_after(RETRY_MS if failure else PAUSE_MS)
-
-        self._commits.when_committed(committed)
+            self._next_after(PAUSE_MS)
+            return
+        delay_ms = min(RETRY_MS << self._failures, LONGEST_RETRY_MS)
+        self._failures = min(self._failures + 1, 10)
+        self._doomed.rotate(-1)
+        self._next_after(delay_ms)

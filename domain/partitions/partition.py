@@ -23,15 +23,23 @@ from domain.messages.batch import (
     corrupt,
     what_is_wrong,
 )
-from domain.partitions.producers import AppendedBatch, Producers, ProducerState
+from domain.partitions.producers import (
+    AppendedBatch,
+    LookUp,
+    Producers,
+    ProducerState,
+    nothing_kept,
+)
 
 #: On one node leadership never moves.
 LEADER_EPOCH = 0
 
 #: The timestamp index gets at most one entry for so many bytes of log.
 INDEX_INTERVAL_BYTES = 64 * 1024
-#: A restart reads again at the most the headers of so many bytes of log.
+#: A restart reads again at the most the headers of so many bytes of log,
 SNAPSHOT_INTERVAL_BYTES = 8 * 1024 * 1024
+#: where a header counts as so many bytes more: no more than a thousand of them.
+HEADER_READ_BYTES = 8 * 1024
 
 
 class Appended:
@@ -82,6 +90,7 @@ class PartitionSnapshot:
 
     def __init__(self, end: LogEnd, producers: list[ProducerState]) -> None:
         self.end = end
+        #: Those that have changed since the snapshot before.
         self.producers = producers
 
 
@@ -166,7 +175,7 @@ class Partition:
         indexed_timestamp = NO_TIMESTAMP
         self.next_offset = last_offset + 1
         self.appended_bytes += size_bytes
-        self.bytes_since_snapshot += size_bytes
+        self.bytes_since_snapshot += size_bytes + HEADER_READ_BYTES
         self._bytes_since_index += size_bytes
         if batch.max_timestamp > self.max_timestamp:
             self.max_timestamp = batch.max_timestamp
@@ -208,11 +217,14 @@ class Partition:
 
     # ---- starting again
 
-    def restore(self, snapshot: PartitionSnapshot | None) -> None:
-        """Forgets everything and starts from a snapshot; `replay` brings what came after it."""
+    def restore(self, snapshot: PartitionSnapshot | None, look_up: LookUp = nothing_kept) -> None:
+        """Forgets everything and starts from a snapshot; `replay` brings what came after it.
+
+        Producers that are not in `snapshot` are looked up when they come.
+        """
         end = snapshot.end if snapshot else LogEnd()
         self.durable = end
-        #: The partition could not be rebuilt after a failed commit; it is tried again at next use.
+        #: Why the partition has to be rebuilt from the store, which is done when it is next used.
         self.broken: StorageFailed | None = None
         self.log_start_offset = 0
         self.appended_bytes = end.appended_bytes
@@ -222,20 +234,23 @@ class Partition:
         self.bytes_since_snapshot = 0
         # How far back the last index entry lies is not known: the next timestamp gets one.
         self._bytes_since_index = INDEX_INTERVAL_BYTES
-        self.producers = Producers(self.producers)
+        self.producers = Producers(self.producers, look_up)
         for state in snapshot.producers if snapshot else ():
             self.producers.restore(state)
 
     def replay(self, header: bytes) -> None:
         """A committed batch, by its header, through the code that appends."""
-        self._advance(RecordBatch(memoryview(header)))
+        batch = RecordBatch(memoryview(header))
+        if batch.producer_id >= 0 and batch.producer_id not in self.producers:
+            self.producers.recall(batch.producer_id)
+        self._advance(batch)
         self._bytes_since_index = INDEX_INTERVAL_BYTES
         self.durable = self.end()
 
     def snapshot(self) -> PartitionSnapshot:
         """Of the log end: to be staged with, or after, the batches that led there."""
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end(), list(self.producers))
+        return PartitionSnapshot(self.end(), self.producers.changed())
 
 
 def _appended_before(duplicate: AppendedBatch) -> Appended:

@@ -4,14 +4,18 @@ Of each producer id: its epoch and its last five batches, as Kafka keeps them (a
 most five requests in flight). A producer id that is not known is accepted at any sequence: its
 state may have expired, which the client cannot know. The one exception: when all that is known of
 a producer was lost with a failed commit, what it had pipelined behind that must not be taken first.
+
+There may be a hundred thousand of them, so what has to be done for all at once is as good as
+nothing: a snapshot takes those that changed since the one before, and a restart none. One that is
+not in memory is looked up in what snapshots have kept, when its first batch comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from domain.errors import InvalidProducerEpoch, OutOfOrderSequence
-from domain.messages.batch import MAX_SEQUENCE, RecordBatch, advance_sequence
+from domain.messages.batch import MAX_SEQUENCE, NO_TIMESTAMP, RecordBatch, advance_sequence
 
 BATCHES_REMEMBERED = 5
 
@@ -46,26 +50,45 @@ class ProducerState:
         self.batches: list[AppendedBatch] = []
 
 
-class Producers:
-    __slots__ = ("_awaited", "_by_id")
+#: What snapshots have kept of a producer, by its id.
+LookUp = Callable[[int], ProducerState | None]
 
-    def __init__(self, before: Producers | None = None) -> None:
+
+def nothing_kept(producer_id: int) -> None:
+    return None
+
+
+class Producers:
+    __slots__ = ("_awaited", "_by_id", "_changed", "_expired_before", "_in_snapshot", "_look_up")
+
+    def __init__(self, before: Producers | None = None, look_up: LookUp = nothing_kept) -> None:
         """`before`: what was remembered until a failed commit made the partition start again."""
         self._by_id: dict[int, ProducerState] = {}
+        self._look_up = look_up
+        #: Since the last snapshot, and in that one, whose commit may still fail.
+        self._changed: set[int] = set()
+        self._in_snapshot: set[int] = set()
+        #: Who has appended nothing since then is not known, whatever a snapshot says.
+        self._expired_before = NO_TIMESTAMP
         #: By producer id: all its batches were lost, and it sends them again from the first on.
         self._awaited: dict[int, ProducerState] = {}
         if before is not None:
-            self._awaited = before._awaited | {s.producer_id: s for s in before if s.batches}
+            self._awaited = before._awaited | before._doubtful()
+            self._expired_before = before._expired_before
 
     def __len__(self) -> int:
         return len(self._by_id)
+
+    def __contains__(self, producer_id: int) -> bool:
+        """In memory; a snapshot may know of others."""
+        return producer_id in self._by_id
 
     def __iter__(self) -> Iterator[ProducerState]:
         return iter(self._by_id.values())
 
     def find_duplicate(self, batch: RecordBatch) -> AppendedBatch | None:
         """The batch in the log that `batch` is a retry of; refuses a gap and a stale epoch."""
-        state = self._by_id.get(batch.producer_id)
+        state = self._by_id.get(batch.producer_id) or self.recall(batch.producer_id)
         if state is None:
             if self._awaited:
                 self._check_awaited(batch)
@@ -85,6 +108,20 @@ class Producers:
                 f"{batch.producer_epoch}: {batch.base_sequence} (incoming), {expected} (expected)"
             )
         return None
+
+    def recall(self, producer_id: int) -> ProducerState | None:
+        """A producer that is not in memory may be in a snapshot."""
+        state = self._look_up(producer_id)
+        if state is None or state.last_timestamp < self._expired_before:
+            return None
+        self._know(state)
+        return state
+
+    def _doubtful(self) -> dict[int, ProducerState]:
+        """Those that may have been in the commit that failed."""
+        known = self._by_id
+        ids = self._changed | self._in_snapshot
+        return {i: known[i] for i in ids if i in known and known[i].batches}
 
     def _check_awaited(self, batch: RecordBatch) -> None:
         """Refuses what was pipelined behind lost batches: accepted now, it would overtake them."""
@@ -109,6 +146,7 @@ class Producers:
             state.epoch = batch.producer_epoch
             state.batches.clear()
         state.last_timestamp = batch.max_timestamp
+        self._changed.add(batch.producer_id)
         batches = state.batches
         if len(batches) == BATCHES_REMEMBERED:
             del batches[0]
@@ -123,11 +161,23 @@ class Producers:
         )
 
     def restore(self, state: ProducerState) -> None:
+        """One that no look-up finds: the next snapshot keeps it."""
+        self._know(state)
+        self._changed.add(state.producer_id)
+
+    def _know(self, state: ProducerState) -> None:
         self._by_id[state.producer_id] = state
         self._awaited.pop(state.producer_id, None)
 
+    def changed(self) -> list[ProducerState]:
+        """For a snapshot: those that have appended since the one before."""
+        self._in_snapshot, self._changed = self._changed, set()
+        known = self._by_id
+        return [known[i] for i in self._in_snapshot if i in known]
+
     def expire(self, before_timestamp: int) -> int:
         """Forgets producers that have appended nothing since; returns how many."""
+        self._expired_before = max(before_timestamp, self._expired_before)
         gone = [s.producer_id for s in self if s.last_timestamp < before_timestamp]
         for producer_id in gone:
             del self._by_id[producer_id]

@@ -21,3 +21,7 @@ class StorageDamaged(StorageUnusable):
 
 class StorageTooNew(StorageUnusable):
     """A later version wrote it, in a way that this one does not know."""
+
+
+class StorageForeign(StorageUnusable):
+    """The folder is somebody else's, and not empty."""

@@ -9,6 +9,7 @@ from crc32c import crc32c
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import resolve_topic_config
+from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
@@ -26,10 +27,15 @@ def new_partition() -> Partition:
 def append(store: OpenStore, partition: Partition, **fields: Any) -> None:
     batch = RecordBatch(memoryview(record_batch(["a", "b", "c"], **fields)))
     appended = partition.append(batch, TIMESTAMP, crc32c)
-    store.log.append(PARTITION_ID, appended.last_offset, batch.buffer, appended.indexed_timestamp)
+    store.log.append(
+        partition.partition_id, appended.last_offset, batch.buffer, appended.indexed_timestamp
+    )
 
 
 def facts(partition: Partition) -> dict[str, Any]:
+    for producer_id in (0, 1):
+        if producer_id not in partition.producers:
+            partition.producers.recall(producer_id)
     producers = {
         state.producer_id: (
             state.epoch,
@@ -118,7 +124,7 @@ def test_a_forgotten_snapshot_is_not_used(store: OpenStore) -> None:
     partitions.snapshot(partition)
     store.keep()
 
-    partitions.forget(PARTITION_ID)
+    assert partitions.forget(PARTITION_ID, 100)
     assert store.log.drop(PARTITION_ID, 100)
     store.keep()
 
@@ -126,6 +132,91 @@ def test_a_forgotten_snapshot_is_not_used(store: OpenStore) -> None:
     partitions.recover(recovered)
     assert recovered.next_offset == 0
     assert store.state.scan("partitions") == []
+    assert store.state.scan("producers") == []
+
+
+def produce(store: OpenStore, partition: Partition, *producer_ids: int) -> None:
+    for producer_id in producer_ids:
+        append(store, partition, producer_id=producer_id, epoch=0, sequence=0)
+
+
+def known(store: OpenStore) -> list[int]:
+    return [int.from_bytes(key[4:], "big") for key, _ in store.state.scan("producers")]
+
+
+def test_a_snapshot_keeps_the_producers_that_changed(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    produce(store, partition, *range(20))
+    partitions.snapshot(partition)
+    store.keep()
+    for key, _ in store.state.scan("producers"):
+        store.state.put("producers", key, None)
+    store.keep()
+
+    produce(store, partition, 30, 31)
+    append(store, partition, producer_id=4, epoch=0, sequence=3)
+    partitions.snapshot(partition)
+    store.keep()
+    assert known(store) == [4, 30, 31]
+
+
+def test_a_producer_is_looked_up_when_it_comes_back(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    produce(store, partition, 5, 6)
+    partitions.snapshot(partition)
+    append(store, partition, producer_id=6, epoch=0, sequence=3)
+    store.keep()
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+    assert [state.producer_id for state in recovered.producers] == [6]
+    retry = record_batch(["a", "b", "c"], producer_id=5, epoch=0, sequence=0)
+    appended = recovered.append(RecordBatch(memoryview(retry)), TIMESTAMP, crc32c)
+    assert (appended.base_offset, appended.duplicate) == (0, True)
+    # All that is remembered of it: what the snapshot knew, and what came after it.
+    state = next(state for state in recovered.producers if state.producer_id == 6)
+    assert [batch.base_offset for batch in state.batches] == [3, 6]
+
+
+def test_many_producers_of_a_deleted_partition_go_in_slices(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    other = Partition(PARTITION_ID + 1, "orders", 1, CONFIG)
+    produce(store, other, 1)
+    partition = new_partition()
+    produce(store, partition, *range(7))
+    partitions.snapshot(partition)
+    partitions.snapshot(other)
+    store.keep()
+
+    outcomes = []
+    for _ in range(3):
+        outcomes.append(partitions.forget(PARTITION_ID, 3))
+        store.keep()
+    assert outcomes == [False, False, True]
+    assert [key[:4] for key, _ in store.state.scan("producers")] == [b"\0\0\0\x08"]
+
+
+def test_silent_producers_are_forgotten_a_part_at_a_time(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    for number in range(10):
+        append(
+            store, partition, producer_id=number, epoch=0, sequence=0,
+            timestamp=TIMESTAMP + (1000 if number in (2, 9) else 0),
+        )  # fmt: skip
+    partitions.snapshot(partition)
+    store.keep()
+
+    place: bytes | None = b""
+    parts = 0
+    while place is not None:
+        place = partitions.forget_silent(TIMESTAMP + 500, place, 4)
+        store.keep()
+        parts += 1
+    assert parts == 3
+    assert known(store) == [2, 9]
 
 
 def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> None:
@@ -142,3 +233,48 @@ def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> No
     StoredPartitionRepository(store.log, store.state).recover(recovered)
 
     assert facts(recovered) == facts(original)
+
+
+@pytest.mark.parametrize("row", [b"{", b"[]", b'{"end": [1]}', b'{"end": 5}', b"\xff"])
+def test_a_damaged_snapshot_is_a_failure_of_the_store(store: OpenStore, row: bytes) -> None:
+    """Of this partition, that is: nobody else's request ends with it."""
+    store.state.put("partitions", PARTITION_ID.to_bytes(4, "big"), row)
+    store.keep()
+    with pytest.raises(StorageFailed, match="could not read partition 7"):
+        StoredPartitionRepository(store.log, store.state).recover(new_partition())
+
+
+@pytest.mark.parametrize("row", [b"", b"\0" * 11])
+def test_a_damaged_producer_is_a_failure_of_the_store(store: OpenStore, row: bytes) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    produce(store, partition, 5)
+    partitions.snapshot(partition)
+    store.keep()
+    ((key, _),) = store.state.scan("producers")
+    store.state.put("producers", key, row)
+    store.keep()
+    recovered = new_partition()
+    partitions.recover(recovered)
+    with pytest.raises(StorageFailed, match="could not read partition 7"):
+        recovered.producers.recall(5)
+
+
+def test_producers_of_a_snapshot_of_format_1_are_known_and_kept(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    produce(store, partition, 5)
+    old = b'{"end":[3,%d,2],"producers":[[5,0,%d,[[0,2,0,2,%d]]]]}' % ((TIMESTAMP,) * 3)
+    store.state.put("partitions", PARTITION_ID.to_bytes(4, "big"), old)
+    store.keep()
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+    assert [state.producer_id for state in recovered.producers] == [5]
+    partitions.snapshot(recovered)
+    store.keep()
+    assert known(store) == [5]
+    again = new_partition()
+    partitions.recover(again)
+    retry = record_batch(["a", "b", "c"], producer_id=5, epoch=0, sequence=0)
+    assert again.append(RecordBatch(memoryview(retry)), TIMESTAMP, crc32c).duplicate

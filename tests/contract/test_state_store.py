@@ -71,6 +71,25 @@ def test_an_empty_value_is_a_value(store: OpenStore) -> None:
     assert store.state.scan("doomed") == [(b"key", b"")]
 
 
+def test_a_table_may_be_read_in_parts(store: OpenStore) -> None:
+    for number in (5, 3, 1, 4, 2):
+        store.state.put("rows", b"%d" % number, b"")
+    store.state.put("other", b"9", b"")
+    store.keep()
+    store.state.put("rows", b"2", None)
+    store.keep()
+
+    def keys(first: bytes, limit: int | None = None) -> list[bytes]:
+        return [key for key, _ in store.state.scan("rows", first, limit)]
+
+    assert keys(b"", 2) == [b"1", b"3"]
+    assert keys(b"1\0", 2) == [b"3", b"4"]
+    assert keys(b"4", 2) == [b"4", b"5"]
+    assert keys(b"2") == [b"3", b"4", b"5"]
+    assert keys(b"6", 2) == []
+    assert keys(b"", 0) == []
+
+
 def test_keys_may_be_as_long_as_a_group_id(store: OpenStore) -> None:
     lengths = (400, 500, 503, 504, 505, 506, 507, 510, 511, 600, 30_000)
     keys = [b"k" * n for n in lengths] + [b"k" * 29_999 + b"l", b"m"]

@@ -294,7 +294,15 @@ PRODUCE = (
     ),
 )
 
+LIST_OFFSETS = (
+    Difference(
+        *("list_offsets", "7-11", ("moments that headers lie about: the largest",)),
+        *("topics[].partitions[].*", Words("the largest of all"), Words("of the batch that lies")),
+        "The header's largest timestamp is believed. A search by time does not rely on it.",
+    ),
+)
+
 DIFFERENCES = (
     *(*API_VERSIONS, *CREATE_TOPICS, *CREATE_PARTITIONS, *DELETE_TOPICS),
-    *(*DESCRIBE_TOPIC_PARTITIONS, *FETCH, *INIT_PRODUCER_ID, *METADATA, *PRODUCE),
+    *(*DESCRIBE_TOPIC_PARTITIONS, *FETCH, *INIT_PRODUCER_ID, *LIST_OFFSETS, *METADATA, *PRODUCE),
 )

@@ -26,10 +26,15 @@ class Mishaps:
         self.going_on = True
         self._fails = random.choice((0.0, 0.05, 0.3))
         self._lingers = random.choice((0.0, 0.3, 0.9))
-        self._longest_ms = random.choice((5, 40, 300))
+        self._longest_ms = random.choice((5, 40, 40, 300, 300, 1200))
+        self._is_slow = False
         self._dies_in_commit = False
         self._calls_to_live = -1
         self._unreadable_until_ms = -1
+        #: Of this partition, or of all.
+        self._unreadable: int | None = None
+        #: When a read failed, and of which partition.
+        self.failed_reads: list[tuple[int, int]] = []
         self.was_unreadable = False
         for happen, counts in (
             (self._kill, (0, 0, 1, 2)),
@@ -38,6 +43,7 @@ class Mishaps:
             (self._swallow, (0, 2, 5)),
             (self._deafen, (0, 0, 3)),
             (self._blind, (0, 0, 0, 2)),
+            (self._jump, (0, 0, 4)),
         ):
             for _ in range(random.choice(counts)):
                 self._timeline.after(random.randrange(20, TURMOIL_MS), happen)
@@ -91,8 +97,21 @@ class Mishaps:
             line.go_deaf(self._random.choice((50, 400)))
 
     def _blind(self) -> None:
-        self._world.say("*", "the disk cannot be read for a while")
-        self._unreadable_until_ms = self._timeline.now + self._random.choice((5, 60))
+        ids = list(self._world.disk.logs)
+        self._unreadable = self._random.choice(ids) if ids and self._random.random() < 0.5 else None
+        what = "the disk" if self._unreadable is None else f"partition {self._unreadable}"
+        self._world.say("*", f"{what} cannot be read for a while")
+        self._unreadable_until_ms = self._timeline.now + self._random.choice((5, 60, 200))
+
+    def _jump(self) -> None:
+        """Somebody sets the clock; what waiting is measured with goes on."""
+        if self._world.expires:
+            return  # what is forgotten then is forgotten rightly
+        by_ms = self._random.choice((-1_500_000, -700, 700, 150_000, 1_500_000))
+        if abs(self._timeline.clock_is_off_ms + by_ms) <= 1_500_000:
+            self._timeline.clock_is_off_ms += by_ms
+            self._world.say("*", f"the clock is set by {by_ms} ms")
+            self._world.tell(Story.CLOCK_SET_BACK if by_ms < 0 else Story.CLOCK_SET_FORWARD)
 
     # ---- the store's hands
 
@@ -103,6 +122,7 @@ class Mishaps:
         delay_ms = random.randrange(1, self._longest_ms + 1)
         if random.random() >= self._lingers:
             delay_ms = 0
+        self._is_slow = delay_ms >= 200
         if self._dies_in_commit and changes:
             self._dies_in_commit = False
             return Fate(delay_ms, dies=True, kept=random.random() < 0.5)
@@ -118,15 +138,27 @@ class Mishaps:
     def snapshot_read(self) -> None:
         self._world.tell(Story.SNAPSHOT)
 
-    def reads_fail(self) -> bool:
+    def reads_fail(self, partition_id: int) -> bool:
         if self._timeline.now >= self._unreadable_until_ms or not self.going_on:
+            return False
+        if self._unreadable not in (None, partition_id):
             return False
         if not self.was_unreadable:
             self._world.tell(Story.UNREADABLE)
         self.was_unreadable = True
+        self.failed_reads.append((self._timeline.now, partition_id))
         return True
 
+    def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:
+        """Whether that is so: a client says that it was told."""
+        return any(at >= since_ms and one in partition_ids for at, one in self.failed_reads)
+
     def kept(self, changes: list[Change]) -> None:
+        process = self._world.process
+        if self._is_slow and process is not None:
+            waiting = sum(bool(session.waiting) for session in process.shared.sessions)
+            if waiting >= 5:
+                self._world.tell(Story.SLOW_COMMIT)
         self._world.model.kept(changes, self._timeline.now)
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:

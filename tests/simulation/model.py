@@ -10,26 +10,56 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 
-from domain.messages.batch import RecordBatch, advance_sequence
+from crc32c import crc32c
+
+from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.store import Append, Change, Disk, Drop, Row
+from tests.simulation.times import first_at_or_after, times_of
 
 
 class Violation(AssertionError):
     """The broker did what it never may."""
 
 
+class Sent:
+    """A batch as a client made it."""
+
+    __slots__ = ("data", "times", "values")
+
+    def __init__(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
+        self.data = data
+        self.values = values
+        self.times = times
+
+    def check_header(self, batch: RecordBatch, stored: bytes) -> None:
+        """Nothing is changed but the place of a batch and, where the log has it so, its time."""
+        if batch.attributes & LOG_APPEND_TIME:
+            sent = RecordBatch(memoryview(self.data))
+            same = (
+                batch.attributes == sent.attributes | LOG_APPEND_TIME
+                and stored[23:35] == self.data[23:35]
+                and stored[43:61] == self.data[43:61]
+                and batch.crc == crc32c(stored[21:])
+            )
+        else:
+            same = stored[16:61] == self.data[16:61]
+        if not same:
+            raise Violation(f"{self.values} was stored with another header")
+
+
 class Entry:
     """A batch in the log."""
 
-    __slots__ = ("base", "commit", "data", "last", "producer", "time_ms", "values")
+    __slots__ = ("base", "commit", "data", "last", "producer", "time_ms", "times", "values")
 
     def __init__(
-        self, batch: RecordBatch, data: bytes, values: tuple[str, ...], commit: int, time_ms: int
+        self, batch: RecordBatch, data: bytes, sent: Sent, commit: int, time_ms: int
     ) -> None:
         self.base = batch.base_offset
         self.last = batch.last_offset
         self.data = data
-        self.values = values
+        self.values = sent.values
+        self.times = times_of(batch, sent.times)
         self.commit = commit
         self.time_ms = time_ms
         self.producer = batch.producer_id
@@ -59,8 +89,9 @@ class Incarnation:
 class Model:
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        #: By what follows the header: the values of every batch that a client ever made.
-        self._sent: dict[bytes, tuple[str, ...]] = {}
+        #: By what follows the header: every batch that a client ever made.
+        self._sent: dict[bytes, Sent] = {}
+        self._last_stamp: dict[int, int] = {}
         self.history: dict[int, list[Entry]] = {}
         self._commits: dict[int, list[int]] = {}
         self._at: dict[tuple[int, int], Entry] = {}
@@ -74,8 +105,8 @@ class Model:
 
     # ---- what clients do
 
-    def sends(self, payload: bytes, values: tuple[str, ...]) -> None:
-        self._sent[payload] = values
+    def sends(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
+        self._sent[data[61:]] = Sent(data, values, times)
 
     # ---- what is committed
 
@@ -92,9 +123,12 @@ class Model:
     def _appended(self, change: Append, now_ms: int) -> None:
         partition_id, data = change.partition_id, change.batch
         batch = RecordBatch(memoryview(data))
-        values = self._sent.get(data[61:])
-        if values is None:
+        sent = self._sent.get(data[61:])
+        if sent is None:
             raise Violation("a batch was stored that nobody sent")
+        sent.check_header(batch, data)
+        self._check_stamp(partition_id, batch)
+        values = sent.values
         history = self.history.setdefault(partition_id, [])
         expected = history[-1].last + 1 if history else 0
         if batch.base_offset != expected or change.last_offset != batch.last_offset:
@@ -102,13 +136,20 @@ class Model:
                 f"partition {partition_id} ends at {expected}, and {values} was committed at "
                 f"{batch.base_offset}-{change.last_offset}"
             )
-        entry = Entry(batch, data, values, self._disk.commits, now_ms)
+        entry = Entry(batch, data, sent, self._disk.commits, now_ms)
         self._check_sequence(partition_id, batch, values)
         history.append(entry)
         self._commits.setdefault(partition_id, []).append(entry.commit)
         self._at[partition_id, entry.base] = entry
         for delta, value in enumerate(values):
             self._places.setdefault(value, []).append((partition_id, entry.base + delta, entry))
+
+    def _check_stamp(self, partition_id: int, batch: RecordBatch) -> None:
+        if batch.attributes & LOG_APPEND_TIME:
+            before = self._last_stamp.get(partition_id, 0)
+            if batch.max_timestamp < before:
+                raise Violation(f"the log append time of partition {partition_id} goes back")
+            self._last_stamp[partition_id] = batch.max_timestamp
 
     def _check_sequence(
         self, partition_id: int, batch: RecordBatch, values: tuple[str, ...]
@@ -229,6 +270,25 @@ class Model:
             f"(asked at commit {asked}, told at {told})"
         )
 
+    def found_by_time(
+        self, topic: str | bytes, index: int, wanted: int, found: tuple[int, int] | None,
+        asked: int, told: int,
+    ) -> None:  # fmt: skip
+        """An answer of ListOffsets: what was first when it was asked stays first."""
+        possible = []
+        for partition_id in self._candidates(topic, index):
+            history = self.history.get(partition_id, ())
+            was = first_at_or_after((e.times for e in history if e.commit <= asked), wanted)
+            now = first_at_or_after((e.times for e in history if e.commit <= told), wanted)
+            if found in (was, now):
+                return
+            possible.append((was, now))
+        raise Violation(f"{topic!r}-{index} at {wanted}: {found} was found, not one of {possible}")
+
+    def times_known(self, topic: str, index: int) -> list[int]:
+        ids = self._candidates(topic, index)
+        return [at for i in ids for e in self.history.get(i, ()) for _, at in e.times]
+
     def fetched(
         self, topic: str | bytes, index: int, position: int, watermark: int, records: bytes,
         asked: int, told: int,
@@ -308,6 +368,15 @@ class Model:
         for topic in self.incarnations.get(name, ()):
             moments.update(at for at in (topic.born, topic.dead) if at and asked <= at <= told)
         return {self._there_at(name, moment) for moment in moments}
+
+    def grown(self, name: str, count: int, asked: int, told: int) -> None:
+        """CreatePartitions was answered well: the partitions are there, or have been."""
+        if not any(
+            sum(since <= told for since in topic.since) >= count
+            and (topic.dead is None or topic.dead > asked)
+            for topic in self.incarnations.get(name, ())
+        ):
+            raise Violation(f"{name} is said to have {count} partitions, and has not")
 
     def _there_at(self, name: str, moment: int) -> bool:
         return any(

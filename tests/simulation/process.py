@@ -23,8 +23,8 @@ LISTENER = "PLAINTEXT"
 
 #: Connections that the broker may end without having been asked to.
 FORESEEN = ("a batch sent with acks=0",)
-#: Said of every commit that the world lets fail.
-STORE_FAILS = "nothing can be stored"
+#: Said of what the world lets fail.
+STORE_FAILS = ("nothing can be stored", "a partition cannot be read")
 
 
 class Events:
@@ -43,7 +43,7 @@ class Events:
             raise Violation(f"the broker says: {event}: {fields}")
 
     def error(self, event: str, **fields: object) -> None:
-        if event == STORE_FAILS:
+        if event in STORE_FAILS:
             return
         failure = fields.get("failure")
         raise Violation(f"the broker says: {event}: {failure!r}") from (
@@ -155,6 +155,7 @@ class Process:
             "touched partitions": len(commits._touched),
             "topics being changed": broker.catalog.changing,
             "topics being waited for": broker.create_topics._waiting,
+            "searches by time": len(broker.list_offsets),
             "doomed partitions": len(broker.dropping),
             "requests for a producer id": len(broker.init_producer_id._waiting),
             "staged changes": len(self.store.staged),

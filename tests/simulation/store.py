@@ -19,6 +19,9 @@ Done = Callable[[StorageFailed | None], None]
 
 HEADER_BYTES = 61
 
+#: Tables whose keys begin with a partition's id.
+OF_PARTITIONS = ("partitions", "producers")
+
 
 class Log:
     """One partition's batches, with their last offsets, and its timestamp index."""
@@ -120,7 +123,7 @@ class Hands(Protocol):
 
     def snapshot_read(self) -> None: ...
 
-    def reads_fail(self) -> bool: ...
+    def reads_fail(self, partition_id: int) -> bool: ...
 
     def kept(self, changes: list[Change]) -> None: ...
 
@@ -154,7 +157,7 @@ class SimulatedStore:
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
-        self._check()
+        self._check(partition_id)
         log = self._disk.logs.get(partition_id)
         if log is None:
             return b""
@@ -171,7 +174,7 @@ class SimulatedStore:
         return b"".join(found)
 
     def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        self._check()
+        self._check(partition_id)
         log = self._disk.logs.get(partition_id)
         if log is None:
             return []
@@ -179,7 +182,7 @@ class SimulatedStore:
         return [batch[:HEADER_BYTES] for batch in log.batches[first : first + limit]]
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
-        self._check()
+        self._check(partition_id)
         log = self._disk.logs.get(partition_id)
         before = [at for time, at in log.index.items() if time < timestamp] if log else []
         return max(before) + 1 if before else 0
@@ -199,13 +202,15 @@ class SimulatedStore:
     def partition_ids(self) -> list[int]:
         return sorted(self._disk.logs)
 
-    def _check(self) -> None:
-        if self._hands.reads_fail():
+    def _check(self, partition_id: int) -> None:
+        if self._hands.reads_fail(partition_id):
             raise StorageFailed("the disk could not be read")
 
     # ---- StateStore
 
     def get(self, table: str, key: bytes) -> bytes | None:
+        if table in OF_PARTITIONS:
+            self._check(int.from_bytes(key[:4], "big"))
         value = self._disk.tables.get(table, {}).get(key)
         if value is not None and table == "partitions":
             self._hands.snapshot_read()
@@ -215,8 +220,13 @@ class SimulatedStore:
         self._hands.called()
         self.staged.append(Row(table, key, value))
 
-    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
-        return sorted(self._disk.tables.get(table, {}).items())
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
+        if table in OF_PARTITIONS:
+            self._check(int.from_bytes(first[:4], "big"))
+        rows = sorted(self._disk.tables.get(table, {}).items())
+        return [row for row in rows if row[0] >= first][:limit]
 
     # ---- Commit
 

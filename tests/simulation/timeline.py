@@ -36,11 +36,13 @@ class Timeline:
         self._heap: list[tuple[int, int, Event]] = []
         self._count = 0
         self.now = 0
+        #: By how much the wall clock is ahead.
+        self.clock_is_off_ms = 0
         #: The process that runs; None while there is none.
         self.loop: ProcessLoop | None = None
 
     def now_ms(self) -> int:
-        return TIMESTAMP + self.now
+        return TIMESTAMP + self.now + self.clock_is_off_ms
 
     def monotonic_ms(self) -> int:
         return self.now

@@ -12,13 +12,15 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
-from application import commits, init_producer_id
+from application import commits, init_producer_id, list_offsets
 from application.topics import dropping
+from application.upkeep import producer_expiry
 from domain.configs.broker import BrokerConfig
-from tests.simulation.actors.admin import Admin
+from domain.partitions import partition
+from tests.simulation.actors.cast import CAST
 from tests.simulation.actors.client import Asked, Client
 from tests.simulation.actors.consumer import Consumer
-from tests.simulation.actors.producer import Producer
+from tests.simulation.actors.lanes import LATEST_CLAIM_MS
 from tests.simulation.mishaps import TURMOIL_MS, Mishaps
 from tests.simulation.model import Model, Violation
 from tests.simulation.network import Line
@@ -29,6 +31,8 @@ from tests.simulation.timeline import Timeline
 
 #: How long it may take until all is done once nothing goes wrong any more.
 CALM_MS = 30_000
+#: In worlds where producers are forgotten: longer than any retry takes.
+EXPIRATION_MS = 40_000
 
 
 class World:
@@ -41,9 +45,17 @@ class World:
         self.disk = Disk()
         self.model = Model(self.disk)
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
+        self.crowded = random.random() < 0.04
+        self.expires = random.random() < 0.2
+        self.creates = random.random() < 0.3
+        self.made_by_asking = "by-asking" if self.creates else None
+        if self.made_by_asking is not None:
+            self.topic_names.append(self.made_by_asking)
         self._config = BrokerConfig(
             {
-                "auto.create.topics.enable": "false",
+                "auto.create.topics.enable": "true" if self.creates else "false",
+                "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
+                "producer.id.expiration.check.interval.ms": "2000",
                 "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
                 "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
                 "max.incremental.fetch.session.cache.slots": str(random.choice((1, 1000))),
@@ -59,13 +71,7 @@ class World:
         self._port = 40_000
         self.mishaps = Mishaps(self)
         self._start()
-        self.clients: list[Client] = [Admin(self, "admin")]
-        for number in range(random.choice((1, 1, 2))):
-            self.clients.append(Producer(self, f"i{number}", idempotent=True))
-        for number in range(random.choice((0, 1, 1))):
-            self.clients.append(Producer(self, f"p{number}", idempotent=False))
-        for number in range(random.choice((1, 1, 2))):
-            self.clients.append(Consumer(self, f"c{number}"))
+        self.clients: list[Client] = [client for kind in CAST for client in kind.arrive(self)]
 
     # ---- the story
 
@@ -102,7 +108,7 @@ class World:
             self.tell(Story.DRAINED)
         self._stopping = process
         process.drain()
-        self._go_on_stopping(process, 200)
+        self._go_on_stopping(process, 1000)
 
     def _go_on_stopping(self, process: Process, patience: int) -> None:
         if self.process is not process:
@@ -171,7 +177,8 @@ class World:
         return found
 
     def no_topic_will_come(self) -> bool:
-        return self.clients[0].finished and not self.model.live()
+        makers = (client for client in self.clients if client.makes_topics)
+        return all(client.finished for client in makers) and not self.model.live()
 
     def is_staged(self, payload: bytes) -> bool:
         process = self.process
@@ -182,12 +189,7 @@ class World:
 
     def has_load(self, topic: str) -> bool:
         """Whether producers have something on its way to a topic."""
-        return any(
-            lane.topic == topic and any(batch.in_flight for batch in lane.unacked)
-            for client in self.clients
-            if isinstance(client, Producer)
-            for lane in client._lanes.values()
-        )
+        return any(client.has_load_on(topic) for client in self.clients)
 
     # ---- all of it
 
@@ -195,9 +197,14 @@ class World:
         """Raises Violation, or whatever the broker raised."""
         random = self.random
         with (
-            patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((300, 2000, 1 << 20))),
+            patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((1, 30_000, 1 << 30))),
             patch.object(init_producer_id, "BLOCK_SIZE", random.choice((1, 2, 1000))),
+            patch.object(partition, "INDEX_INTERVAL_BYTES", random.choice((1, 500, 1 << 16))),
             patch.object(dropping, "BATCHES_PER_SLICE", random.choice((1, 3, 256))),
+            patch.object(dropping, "PRODUCERS_PER_SLICE", random.choice((1, 1000))),
+            patch.object(producer_expiry, "ROWS_PER_SLICE", random.choice((1, 2, 1000))),
+            patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
+            patch.object(list_offsets, "WORK_AT_ONCE", random.choice((1, 5, 1000))),
             patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
         ):
             self._run()
@@ -217,18 +224,32 @@ class World:
         if leftovers:
             raise Violation(f"still held: {leftovers}")
         self.model.check_disk()
+        if self.expires:
+            self._outlast_producers()
         self._read_again()
 
     def _all_done(self) -> bool:
         if self.turmoil or self.process is None or self.process is self._stopping:
             return False
-        for client in self.clients:
-            if client.has_to_finish and not client.finished:
-                return False
-        return all(c.has_all() for c in self.clients if isinstance(c, Consumer))
+        return all(client.is_content() for client in self.clients)
 
     def _is_empty(self) -> bool:
         return self.process is not None and not self.process.leftovers()
+
+    def _outlast_producers(self) -> None:
+        """Nobody comes for long enough: no producer is remembered, in memory or on the disk."""
+        assert self.process is not None
+        broker = self.process.broker
+        known = sum(len(one.producers) for one in broker.catalog.loaded())
+        rows = self.disk.tables.get("producers", {})
+        if known and rows:
+            self.tell(Story.PRODUCERS_EXPIRED)
+        self.timeline.run(
+            self.timeline.now + EXPIRATION_MS + LATEST_CLAIM_MS + 10_000, lambda: False
+        )
+        known = sum(len(one.producers) for one in broker.catalog.loaded())
+        if known or rows:
+            raise Violation(f"{known} producers and {len(rows)} of their rows are still there")
 
     def _read_again(self) -> None:
         """After one more restart, somebody new reads everything."""

@@ -27,7 +27,12 @@ from typing import TYPE_CHECKING, Literal
 
 import lmdb
 
-from infrastructure.storage.errors import StorageDamaged, StorageTooNew, StorageUnusable
+from infrastructure.storage.errors import (
+    StorageDamaged,
+    StorageForeign,
+    StorageTooNew,
+    StorageUnusable,
+)
 from infrastructure.storage.lmdb.folder_lock import FolderLock
 from infrastructure.storage.lmdb.inspection import check_batches, check_pages
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
@@ -72,6 +77,7 @@ class LmdbEnvironment:
         self.flush = flush
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_it_is_not_kafkas(folder)
             self._lock = FolderLock(folder)
         except OSError as error:
             raise StorageUnusable(f"the data folder {folder} cannot be used: {error}") from error
@@ -280,6 +286,18 @@ class LmdbEnvironment:
                 self.recovery_point.forget()
         finally:
             self._lock.release()
+
+
+def _check_it_is_not_kafkas(folder: Path) -> None:
+    """Whoever comes with a `server.properties` may expect that its data comes along."""
+    if (folder / "data.mdb").exists():
+        return
+    for kafkas in ("meta.properties", "*/00000000000000000000.log", "__cluster_metadata-0"):
+        if any(folder.glob(kafkas)):
+            raise StorageForeign(
+                f"{folder} is a data folder of Apache Kafka, which Ottla cannot read: "
+                "give Ottla one of its own (--data), and copy the topics with a Kafka client"
+            )
 
 
 def _there_is_room_for(size_bytes: int) -> bool:

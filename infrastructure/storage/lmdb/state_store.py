@@ -51,15 +51,17 @@ class LmdbStateStore:
         except lmdb.Error as error:
             self._pass.fail(error, len(value or b""))
 
-    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
         prefix = table.encode() + b"\0"
         rows: list[tuple[bytes, bytes]] = []
         cut_keys = False
         try:
             with self._env.begin() as txn:
                 cursor = txn.cursor(self._rows)
-                found = cursor.set_range(prefix)
-                while found:
+                found = cursor.set_range(prefix + first)
+                while found and (limit is None or len(rows) < limit):
                     row_key, value = cursor.item()
                     if not row_key.startswith(prefix):
                         break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from functools import partial
 
 from infrastructure.storage.memory.store import MemoryStore
@@ -21,10 +22,19 @@ class MemoryStateStore:
 
     def _change(self, table: str, key: bytes, value: bytes | None) -> None:
         rows = self._store.tables.setdefault(table, {})
-        if value is None:
-            rows.pop(key, None)
-        else:
+        keys = self._store.keys.setdefault(table, [])
+        if value is not None:
+            if key not in rows:
+                insort(keys, key)
             rows[key] = value
+        elif rows.pop(key, None) is not None:
+            del keys[bisect_left(keys, key)]
 
-    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
-        return sorted(self._store.tables.get(table, {}).items())
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
+        rows = self._store.tables.get(table, {})
+        keys = self._store.keys.get(table, [])
+        start = bisect_left(keys, first)
+        end = len(keys) if limit is None else start + limit
+        return [(key, rows[key]) for key in keys[start:end]]

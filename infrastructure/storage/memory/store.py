@@ -42,11 +42,13 @@ class MemoryPartition:
 
 
 class MemoryStore:
-    __slots__ = ("partitions", "staged", "staged_lengths", "tables")
+    __slots__ = ("keys", "partitions", "staged", "staged_lengths", "tables")
 
     def __init__(self) -> None:
         self.partitions: dict[int, MemoryPartition] = {}
         self.tables: dict[str, dict[bytes, bytes]] = {}
+        #: Of each table, in order.
+        self.keys: dict[str, list[bytes]] = {}
         self.staged: list[Callable[[], None]] = []
         #: By how many batches each partition will be longer (or shorter) once this is kept.
         self.staged_lengths: dict[int, int] = {}

@@ -1,22 +1,32 @@
 """Partitions from snapshot rows and the log's headers, the same for every engine.
 
-partitions      partition id -> {"end": [next offset, max timestamp, its offset],
-                                 "producers": [[id, epoch, last timestamp, batches], ...]}
+partitions      partition id -> {"end": [next offset, max timestamp, its offset]}
+producers       partition id, producer id -> epoch, last timestamp, batches
+
+A producer's row is as of the last snapshot before which it has appended something.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from struct import Struct
+from struct import error as StructError
 from typing import Any
 
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
+from domain.errors import StorageFailed
 from domain.partitions.partition import LogEnd, Partition, PartitionSnapshot
-from domain.partitions.producers import AppendedBatch, ProducerState
+from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
 
 _PARTITIONS = "partitions"
 _PARTITION_ID = Struct(">I")
+
+_PRODUCERS = "producers"
+_PRODUCER_KEY = Struct(">IQ")
+_PRODUCER = Struct(">hq")
+_BATCH = Struct(">iiqqq")
 
 #: So many headers are in memory at a time.
 _HEADERS_AT_ONCE = 1024
@@ -30,9 +40,22 @@ class StoredPartitionRepository:
         self._state = state
 
     def recover(self, partition: Partition) -> None:
+        try:
+            self._recover(partition)
+        except (ValueError, KeyError, TypeError, StructError) as damage:
+            raise _damaged(partition.partition_id, damage) from damage
+
+    def _recover(self, partition: Partition) -> None:
         partition_id = partition.partition_id
         row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
-        partition.restore(None if row is None else _snapshot(row))
+        if row is None:
+            partition.restore(None)
+        else:
+            values = json.loads(row)
+            next_offset, max_timestamp, its_offset = values["end"]
+            end = LogEnd(next_offset, max_timestamp, its_offset)
+            producers = [_of_format_1(one) for one in values.get("producers", ())]
+            partition.restore(PartitionSnapshot(end, producers), self._look_up(partition_id))
         while True:
             headers = self._log.headers(partition_id, partition.next_offset, _HEADERS_AT_ONCE)
             for header in headers:
@@ -40,40 +63,77 @@ class StoredPartitionRepository:
             if len(headers) < _HEADERS_AT_ONCE:
                 return
 
+    def _look_up(self, partition_id: int) -> LookUp:
+        def look_up(producer_id: int) -> ProducerState | None:
+            row = self._state.get(_PRODUCERS, _PRODUCER_KEY.pack(partition_id, producer_id))
+            if row is None:
+                return None
+            try:
+                return _producer(producer_id, row)
+            except StructError as damage:
+                raise _damaged(partition_id, damage) from damage
+
+        return look_up
+
     def snapshot(self, partition: Partition) -> None:
-        key = _PARTITION_ID.pack(partition.partition_id)
-        self._state.put(_PARTITIONS, key, _row(partition.snapshot()))
+        snapshot = partition.snapshot()
+        partition_id = partition.partition_id
+        for state in snapshot.producers:
+            key = _PRODUCER_KEY.pack(partition_id, state.producer_id)
+            self._state.put(_PRODUCERS, key, _producer_row(state))
+        end = snapshot.end
+        row = {"end": [end.next_offset, end.max_timestamp, end.max_timestamp_offset]}
+        self._state.put(
+            _PARTITIONS,
+            _PARTITION_ID.pack(partition_id),
+            json.dumps(row, separators=(",", ":")).encode(),
+        )
 
-    def forget(self, partition_id: int) -> None:
+    def forget(self, partition_id: int, max_rows: int) -> bool:
         self._state.put(_PARTITIONS, _PARTITION_ID.pack(partition_id), None)
+        first = _PRODUCER_KEY.pack(partition_id, 0)
+        count = 0
+        for key, _ in self._state.scan(_PRODUCERS, first, max_rows):
+            if not key.startswith(first[: _PARTITION_ID.size]):
+                break
+            self._state.put(_PRODUCERS, key, None)
+            count += 1
+        return count < max_rows
+
+    def forget_silent(self, before_timestamp: int, place: bytes, max_rows: int) -> bytes | None:
+        rows = self._state.scan(_PRODUCERS, place, max_rows)
+        for key, row in rows:
+            if _PRODUCER.unpack_from(row)[1] < before_timestamp:
+                self._state.put(_PRODUCERS, key, None)
+        return rows[-1][0] + b"\0" if len(rows) == max_rows else None
 
 
-def _row(snapshot: PartitionSnapshot) -> bytes:
-    end = snapshot.end
-    row = {
-        "end": [end.next_offset, end.max_timestamp, end.max_timestamp_offset],
-        "producers": [_producer_values(state) for state in snapshot.producers],
-    }
-    return json.dumps(row, separators=(",", ":")).encode()
+def _damaged(partition_id: int, damage: Exception) -> StorageFailed:
+    return StorageFailed(f"The store could not read partition {partition_id}: {damage!r}")
 
 
-def _producer_values(state: ProducerState) -> list[Any]:
-    batches = [
-        [b.first_sequence, b.last_sequence, b.base_offset, b.last_offset, b.timestamp]
+def _producer_row(state: ProducerState) -> bytes:
+    batches = (
+        _BATCH.pack(b.first_sequence, b.last_sequence, b.base_offset, b.last_offset, b.timestamp)
         for b in state.batches
-    ]
-    return [state.producer_id, state.epoch, state.last_timestamp, batches]
-
-
-def _snapshot(row: bytes) -> PartitionSnapshot:
-    values = json.loads(row)
-    return PartitionSnapshot(
-        LogEnd(*values["end"]), [_producer(values) for values in values["producers"]]
     )
+    return _PRODUCER.pack(state.epoch, state.last_timestamp) + b"".join(batches)
 
 
-def _producer(values: list[Any]) -> ProducerState:
+def _producer(producer_id: int, row: bytes) -> ProducerState:
+    epoch, last_timestamp = _PRODUCER.unpack_from(row)
+    state = ProducerState(producer_id, epoch, last_timestamp)
+    state.batches = [AppendedBatch(*values) for values in _batches(row)]
+    return state
+
+
+def _of_format_1(values: list[Any]) -> ProducerState:
+    """When a partition's row held all its producers."""
     producer_id, epoch, last_timestamp, batches = values
     state = ProducerState(producer_id, epoch, last_timestamp)
     state.batches = [AppendedBatch(*batch) for batch in batches]
     return state
+
+
+def _batches(row: bytes) -> Iterator[tuple[int, int, int, int, int]]:
+    return _BATCH.iter_unpack(row[_PRODUCER.size :])

@@ -18,6 +18,8 @@ from application.list_offsets import (
     EARLIEST_PENDING_UPLOAD,
     LATEST_TIERED,
     MAX_TIMESTAMP,
+    FoundOffset,
+    TimeSearch,
 )
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition, UnsupportedVersion
 from domain.partitions.partition import Partition
@@ -42,16 +44,43 @@ FIRST_VERSION_OF = {
 }
 
 
-def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
-    read_committed = request.isolation_level == READ_COMMITTED
+class Searches:
+    """The partitions whose answers have to be looked for, which may take some time."""
+
+    def __init__(self, read_committed: bool) -> None:
+        self.read_committed = read_committed
+        self._found: list[tuple[TimeSearch, ListOffsetsPartitionResponse]] = []
+
+    def add(self, search: TimeSearch, answer: ListOffsetsPartitionResponse) -> None:
+        self._found.append((search, answer))
+
+    def complete(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse | None:
+        pending = call.broker.list_offsets.complete([search for search, _ in self._found])
+        if pending is None:
+            return self._settled(response, call)
+        call.respond_later(pending, lambda _: self._settled(response, call))
+        return None
+
+    def _settled(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse:
+        for search, answer in self._found:
+            result = search.result
+            if isinstance(result, BrokerError):
+                answer.error_code = call.code(result)
+            elif result is not None:
+                _fill(answer, result, call)
+        return response
+
+
+def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse | None:
+    searches = Searches(request.isolation_level == READ_COMMITTED)
     call.topics = len(request.topics)
     times = Counter((t.name, one.partition_index) for t in request.topics for one in t.partitions)
-    return ListOffsetsResponse(
+    response = ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _partition(topic.name, wanted, read_committed, call)
+                    _partition(topic.name, wanted, searches, call)
                     if times[topic.name, index] == 1
                     else _refused(index, InvalidRequest("Duplicate partition"), call)
                     for index, wanted in {p.partition_index: p for p in topic.partitions}.items()
@@ -60,10 +89,11 @@ def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
             for topic in request.topics
         ]
     )
+    return searches.complete(response, call)
 
 
 def _partition(
-    topic_name: str, wanted: ListOffsetsPartition, read_committed: bool, call: Call
+    topic_name: str, wanted: ListOffsetsPartition, searches: Searches, call: Call
 ) -> ListOffsetsPartitionResponse:
     try:
         if call.version < FIRST_VERSION_OF.get(wanted.timestamp, 0):
@@ -73,15 +103,22 @@ def _partition(
         partition = _find(topic_name, wanted.partition_index, call)
         if wanted.current_leader_epoch != NO_LEADER_EPOCH:
             check_leader_epoch(wanted.current_leader_epoch)
-        found = call.broker.list_offsets.find(partition, wanted.timestamp, read_committed)
+        found = call.broker.list_offsets.find(partition, wanted.timestamp, searches.read_committed)
     except BrokerError as refused:
         return _refused(wanted.partition_index, refused, call)
-    return ListOffsetsPartitionResponse(
-        partition_index=wanted.partition_index,
-        timestamp=found.timestamp,
-        offset=found.offset,
-        leader_epoch=found.leader_epoch if call.version >= FIRST_WITH_LEADER_EPOCH else -1,
-    )
+    answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index)
+    if isinstance(found, TimeSearch):
+        searches.add(found, answer)
+    else:
+        _fill(answer, found, call)
+    return answer
+
+
+def _fill(answer: ListOffsetsPartitionResponse, found: FoundOffset, call: Call) -> None:
+    answer.timestamp = found.timestamp
+    answer.offset = found.offset
+    if call.version >= FIRST_WITH_LEADER_EPOCH:
+        answer.leader_epoch = found.leader_epoch
 
 
 def _refused(index: int, error: BrokerError, call: Call) -> ListOffsetsPartitionResponse:

@@ -74,11 +74,11 @@ class ServicesContainer(containers.DeclarativeContainer):
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
     )
     watching = providers.Singleton(Watching)
-    trouble = providers.Singleton(Trouble, events)
+    trouble = providers.Singleton(Trouble, events, clock)
     commits = providers.Singleton(
         Commits, storage.commit, scheduler, storage.partitions, watching, trouble
     )
-    catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config)
+    catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config, trouble)
     dropping = providers.Singleton(
         Dropping, storage.log, storage.topics, storage.partitions, commits, scheduler
     )
@@ -98,16 +98,20 @@ class ServicesContainer(containers.DeclarativeContainer):
         commits=commits,
         partitions=storage.partitions,
         produce=providers.Singleton(
-            ProduceService, storage.log, commits, clock, checksum, compression
+            ProduceService, storage.log, commits, clock, checksum, compression, trouble
         ),
-        fetch=providers.Singleton(FetchService, catalog, storage.log, watching, scheduler, config),
+        fetch=providers.Singleton(
+            FetchService, catalog, storage.log, watching, scheduler, config, trouble
+        ),
         fetch_sessions=providers.Singleton(
             FetchSessions,
             clock,
             providers.Object(new_session_id),
             config.provided.max_incremental_fetch_session_cache_slots,
         ),
-        list_offsets=providers.Singleton(ListOffsetsService, storage.log, compression),
+        list_offsets=providers.Singleton(
+            ListOffsetsService, storage.log, compression, scheduler, trouble
+        ),
         metadata=providers.Singleton(MetadataService, catalog, create_topics, config),
         create_topics=create_topics,
         delete_topics=providers.Singleton(
@@ -118,5 +122,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         ),
         init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
         dropping=dropping,
-        producer_expiry=providers.Singleton(ProducerExpiry, catalog, clock, scheduler, config),
+        producer_expiry=providers.Singleton(
+            ProducerExpiry, catalog, storage.partitions, commits, clock, scheduler, config
+        ),
     )

@@ -36,6 +36,22 @@ def moments(tell: Teller) -> None:
 
 
 @scenario("list_offsets")
+def moments_that_headers_lie_about(tell: Teller) -> None:
+    topic = tell.topic("a")
+    claims = TIMESTAMP + 100
+    store(
+        tell,
+        topic,
+        record_batch(["a"], max_timestamp=claims),
+        record_batch(["b"], max_timestamp=claims, codec=GZIP),
+        record_batch([("k", "c", [], TIMESTAMP + 60)]),
+    )
+    for after in (0, 1, 50, 60, 61, 100):
+        tell.ask(f"after {after} ms", list_offsets((topic, 0, TIMESTAMP + after)))
+    tell.ask("the largest", list_offsets((topic, 0, -3)))
+
+
+@scenario("list_offsets")
 def moments_of_the_broker(tell: Teller) -> None:
     topic = tell.topic("a", message_timestamp_type="LogAppendTime")
     store(tell, topic, record_batch(["a", "b", "c"]))

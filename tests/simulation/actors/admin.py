@@ -8,7 +8,11 @@ from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from interfaces.kafka.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
 from tests.simulation.actors.client import Asked, Client
@@ -24,11 +28,19 @@ STORAGE, UNKNOWN, EXISTS, NOT_MORE = 56, 3, 36, 37
 
 
 class Admin(Client):
+    makes_topics = True
+
+    @classmethod
+    def arrive(cls, world: World) -> list[Client]:
+        return [cls(world, "admin")]
+
     def __init__(self, world: World, name: str) -> None:
         super().__init__(world, name)
         random = self.random
         self._to_do: list[tuple[str, str, int]] = [
-            ("create", topic, random.choice((1, 1, 2, 3))) for topic in world.topic_names
+            ("create", topic, random.choice((1, 1, 2, 3)))
+            for topic in world.topic_names
+            if topic != world.made_by_asking
         ]
         for _ in range(random.choice((0, 0, 1, 2, 4))):
             topic = random.choice(world.topic_names)
@@ -51,13 +63,20 @@ class Admin(Client):
         if self.random.random() < 0.2:
             self.ask(MetadataRequest(topics=None), 12, self._all)
         elif what == "create":
-            wanted = CreatableTopic(name=topic, num_partitions=count, replication_factor=1)
+            wanted = CreatableTopic(
+                name=topic, num_partitions=count, replication_factor=1, configs=self._configs()
+            )
             self.ask(CreateTopicsRequest(topics=[wanted]), 7, self._created)
         elif what == "delete":
             self.ask(DeleteTopicsRequest(topic_names=[topic]), 5, self._deleted)
         else:
             more = CreatePartitionsTopic(name=topic, count=count, assignments=None)
             self.ask(CreatePartitionsRequest(topics=[more]), 3, self._grown)
+
+    def _configs(self) -> list[CreatableTopicConfig]:
+        if self.random.random() < 0.8:
+            return []
+        return [CreatableTopicConfig(name="message.timestamp.type", value="LogAppendTime")]
 
     def lost(self, asked: list[Asked]) -> None:
         self._waits = False
@@ -78,6 +97,11 @@ class Admin(Client):
 
     def _grown(self, asked: Asked, answer: Any) -> None:
         code = answer.results[0].error_code
+        if code == 0 and self.world.has_load(self._to_do[0][1]):
+            self.world.tell(Story.GROWN)
+        if code == 0:
+            _, topic, count = self._to_do[0]
+            self.world.model.grown(topic, count, asked.asked, asked.told)
         if code == UNKNOWN:
             code = NOT_MORE
         self._judge(code, NOT_MORE, None, asked)

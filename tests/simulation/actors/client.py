@@ -31,7 +31,8 @@ class Asked:
     """A request on its way."""
 
     __slots__ = (
-        "answered", "asked", "correlation_id", "line", "message", "timer", "told", "version",
+        "answered", "asked", "correlation_id", "line", "message", "sent_ms", "timer", "told",
+        "version",
     )  # fmt: skip
 
     def __init__(
@@ -47,11 +48,19 @@ class Asked:
         self.asked = commits
         self.told = commits
         self.timer: Event | None = None
+        self.sent_ms = 0
 
 
 class Client:
     #: Whether the world waits for it.
     has_to_finish = True
+    #: Whether there may be topics yet as long as it is not finished.
+    makes_topics = False
+
+    @classmethod
+    def arrive(cls, world: World) -> list[Client]:
+        """Those that a world has of this kind."""
+        raise NotImplementedError
 
     def __init__(self, world: World, name: str) -> None:
         self.world = world
@@ -74,6 +83,14 @@ class Client:
 
     def lost(self, asked: list[Asked]) -> None:
         """The connection is gone, and these requests have no answer."""
+
+    def is_content(self) -> bool:
+        """Whether, at the end, it has all that it came for."""
+        return self.finished or not self.has_to_finish
+
+    def has_load_on(self, topic: str) -> bool:
+        """Whether something for this topic is on its way."""
+        return False
 
     # ---- connection
 
@@ -148,6 +165,7 @@ class Client:
         asked = Asked(
             message, version, self._next_correlation_id, line, self.world.disk.commits, answered
         )
+        asked.sent_ms = self.world.timeline.now
         self._asked.append(asked)
         asked.timer = self.world.timeline.after(PATIENCE_MS, lambda: self._too_late(asked))
         if self.random.random() < self.impatience and self.world.turmoil:
@@ -190,6 +208,12 @@ class Client:
                 f"{self.name}: {type(asked.message).__name__} was not answered in {PATIENCE_MS} ms"
             )
         self.hang_up()
+
+    def could_not_be_read(self, topic: str | bytes, index: int, asked: Asked) -> None:
+        """It was told so; a commit that fails is no reason for that."""
+        ids = self.world.model._candidates(topic, index)
+        if not self.world.mishaps.failed_to_read(ids, asked.sent_ms):
+            raise Violation(f"{self.name}: {topic!r}-{index} is said to be unreadable, and is not")
 
     def may_wait(self, asked: Asked) -> bool:
         """Whether the broker is right not to have answered yet."""

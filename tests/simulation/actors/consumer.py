@@ -60,7 +60,7 @@ class Consumer(Client):
         self.version = random.choice((4, 6, 7, 11, 12, 13, 17, 18))
         self.uses_session = self.version >= FIRST_WITH_SESSIONS and random.random() < 0.7
         self.max_wait_ms = random.choice((0, 5, 100, 400, 60_000))
-        self.min_bytes = random.choice((1, 1, 1, 300)) if self.max_wait_ms < PATIENCE_MS else 1
+        self.min_bytes = random.choice((1, 1, 1, 300)) if self.max_wait_ms <= 100 else 1
         self.max_bytes = random.choice((1, 600, 1 << 20))
         self.partition_max_bytes = random.choice((1, 300, 1 << 20))
         #: How often it asks for something else on the connection on which a fetch waits.
@@ -74,6 +74,11 @@ class Consumer(Client):
         #: What the broker's session knows: the position of each partition it was told.
         self._told: dict[Key, int] = {}
         self._patrol()
+
+    @classmethod
+    def arrive(cls, world: World) -> list[Client]:
+        count = 3 if world.crowded else world.random.choice((1, 1, 2))
+        return [cls(world, f"c{number}") for number in range(count)]
 
     def _patrol(self) -> None:
         """New partitions are found now and then, as with `metadata.max.age.ms`."""
@@ -148,7 +153,9 @@ class Consumer(Client):
             )
         elif one.error_code == UNKNOWN:
             self._unknown(topic.name, one.partition_index, asked)
-        elif one.error_code != STORAGE:
+        elif one.error_code == STORAGE:
+            self.could_not_be_read(topic.name, one.partition_index, asked)
+        else:
             raise Violation(f"ListOffsets was answered with {one.error_code}")
         self.go_on()
 
@@ -250,7 +257,9 @@ class Consumer(Client):
             self._unknown(topic, index, asked)
         elif one.error_code == OUT_OF_RANGE:
             self._out_of_range(key, position)
-        elif one.error_code != STORAGE:
+        elif one.error_code == STORAGE:
+            self.could_not_be_read(topic, index, asked)
+        else:
             raise Violation(f"{self.name}: {key} was answered with {one.error_code}")
 
     def _unknown(self, topic: str | bytes, index: int, asked: Asked) -> None:
@@ -280,6 +289,6 @@ class Consumer(Client):
                 raise Violation(f"{self.name} waits for {topic!r}-{index}, which has more at {at}")
         return True
 
-    def has_all(self) -> bool:
+    def is_content(self) -> bool:
         """Whether it has read all there is, and of nothing that is no more."""
         return self.world.model.is_read({k: one.position for k, one in self._followed.items()})

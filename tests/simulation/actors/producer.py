@@ -20,43 +20,19 @@ from interfaces.kafka.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.fakes.batches import record_batch
+from tests.fakes.batches import ZSTD
 from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.lanes import Batch, Lane, Writing
 from tests.simulation.model import Violation
 from tests.simulation.stories import Story
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-STORAGE, UNKNOWN, UNKNOWN_ID, OUT_OF_ORDER = 56, 3, 100, 45
+CORRUPT, STORAGE, UNKNOWN, UNKNOWN_ID, OUT_OF_ORDER = 2, 56, 3, 100, 45
 BY_ID = 13
+FIRST_WITH_ZSTD = 7
 NO_ID = bytes(16)
-
-
-class Batch:
-    def __init__(self, lane: Lane, values: tuple[str, ...], sequence: int) -> None:
-        self.lane = lane
-        self.values = values
-        self.sequence = sequence
-        self.data = b""
-        self.tries = 0
-        self.in_flight = False
-        #: A try of it was committed before the latest try arrived.
-        self.was_stored = False
-
-
-class Lane:
-    """What is to go to one partition, in order."""
-
-    def __init__(self, topic: str, index: int) -> None:
-        self.topic = topic
-        self.index = index
-        self.sequence = 0
-        self.unacked: list[Batch] = []
-        #: After a failure nothing is sent until all that was in flight has come back.
-        self.recovering = False
-        #: How often the topic had been deleted when the producer last looked before it began.
-        self.deletions: int | None = None
 
 
 class Producer(Client):
@@ -71,8 +47,11 @@ class Producer(Client):
         self.resends_all = random.random() < 0.5
         #: How often several partitions share a request.
         self.packs = random.choice((0.0, 0.5))
-        #: Requests over the read buffer's size have to ask for their memory.
-        self.large = random.choice((0.0,) * 4 + (0.3,))
+        self.writing = Writing(random)
+        if self.writing.codec == ZSTD:
+            self.version = max(self.version, FIRST_WITH_ZSTD)
+        #: How often a batch is spoiled on its way.
+        self.spoils = random.choice((0.0, 0.0, 0.2)) if self.acks else 0.0
         self.left = random.randrange(4, 16)
         self.producer_id = -1
         self._made = 0
@@ -82,6 +61,22 @@ class Producer(Client):
         self._deletions: dict[str, int] = {}
         #: How often a partition may be unknown before its batches are given up.
         self._unknown = 0
+
+    @classmethod
+    def arrive(cls, world: World) -> list[Client]:
+        random = world.random
+        idempotent = 5 if world.crowded else random.choice((1, 1, 2))
+        plain = 2 if world.crowded else random.choice((0, 1, 1))
+        return [
+            *(cls(world, f"i{number}", idempotent=True) for number in range(idempotent)),
+            *(cls(world, f"p{number}", idempotent=False) for number in range(plain)),
+        ]
+
+    def has_load_on(self, topic: str) -> bool:
+        return any(
+            lane.topic == topic and any(batch.in_flight for batch in lane.unacked)
+            for lane in self._lanes.values()
+        )
 
     # ---- what to do next
 
@@ -190,18 +185,14 @@ class Producer(Client):
         batch.sequence = lane.sequence
         lane.sequence += len(batch.values)
         batch.tries = 0
-        padding = "." * self.random.choice((0, 0, 50, 400))
-        if self.random.random() < self.large:
-            padding = "." * 140_000
-        data = record_batch(
-            [value + padding for value in batch.values],
+        batch.data, times = self.writing.batch(
+            batch.values,
+            self.world.timeline.now_ms(),
             producer_id=self.producer_id,
             epoch=0 if self.idempotent else -1,
             sequence=batch.sequence if self.idempotent else -1,
-            timestamp=self.world.timeline.now_ms(),
         )
-        batch.data = bytes(data)
-        self.world.model.sends(batch.data[61:], batch.values)
+        self.world.model.sends(batch.data, batch.values, times)
 
     def _pump(self) -> None:
         sendable: list[list[Batch]] = []
@@ -268,12 +259,30 @@ class Producer(Client):
     def _data(self, batch: Batch) -> TopicProduceData:
         by_id = self.version >= BY_ID
         name = batch.lane.topic
-        data = PartitionProduceData(index=batch.lane.index, records=memoryview(batch.data))
+        data = PartitionProduceData(index=batch.lane.index, records=self._on_the_way(batch))
         return TopicProduceData(
             name="" if by_id else name,
             topic_id=self._topics[name][0] if by_id else NO_ID,
             partition_data=[data],
         )
+
+    def _on_the_way(self, batch: Batch) -> memoryview:
+        """Spoiled is a first try only, and of a producer that is known there: else what follows it
+        would be taken, or it would be no duplicate any more, as with Kafka.
+        """
+        batch.spoiled = False
+        is_known = batch.lane.stored or not self.idempotent
+        if (
+            batch.tries
+            or not is_known
+            or not self.world.turmoil
+            or self.random.random() >= self.spoils
+        ):
+            return memoryview(batch.data)
+        batch.spoiled = True
+        spoiled = bytearray(batch.data)
+        spoiled[self.random.randrange(23, len(spoiled))] ^= 0x10
+        return memoryview(spoiled)
 
     def _arriving(self, batches: list[Batch]) -> None:
         for batch in batches:
@@ -309,6 +318,11 @@ class Producer(Client):
         """What became of one batch; False when there is something to wait for."""
         lane = batch.lane
         if one.error_code == 0:
+            if batch.spoiled:
+                raise Violation(f"{batch.values} was spoiled on its way, and is acknowledged")
+            lane.stored = True
+            if batch.data[22] & 7:
+                self.world.tell(Story.COMPRESSED)
             self.world.model.acked(topic, one.index, one.base_offset, batch.values, asked.told)
             if batch.was_stored and self.idempotent:
                 self.world.tell(Story.RETRY_AFTER_LOST_REPLY)
@@ -321,6 +335,8 @@ class Producer(Client):
         if one.error_code in (UNKNOWN, UNKNOWN_ID):
             self.world.model.refused_as_unknown(topic, one.index, asked.asked, asked.told)
             self._topics = {}
+        elif one.error_code == CORRUPT and batch.spoiled:
+            self.world.tell(Story.SPOILED)
         elif one.error_code == OUT_OF_ORDER and self.idempotent:
             self._out_of_order(batch)
         elif one.error_code != STORAGE:
@@ -359,4 +375,5 @@ class Producer(Client):
         self._topics = {}
         for lane in self._lanes.values():
             lane.deletions = None
+            lane.stored = False
         self.later(1)

@@ -5,9 +5,14 @@ import pytest
 from application.fetch import FetchedPartition, FetchItem, FetchQuery, WaitingFetch
 from application.watching import Watching
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
-from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Appended, Partition
+from domain.partitions.partition import (
+    HEADER_READ_BYTES,
+    SNAPSHOT_INTERVAL_BYTES,
+    Appended,
+    Partition,
+)
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, FlakyLogStore
 
 
 class Waiter:
@@ -279,7 +284,73 @@ def test_a_partition_that_grew_much_leaves_a_snapshot_in_the_same_commit(fake: F
     fake.appended(record_batch(["after it"], producer_id=5, epoch=0, sequence=8))
     again = fake.restarted().partition()
     assert again.next_offset == 9
-    assert again.bytes_since_snapshot < 200
+    assert again.bytes_since_snapshot < 200 + HEADER_READ_BYTES
+
+
+def test_a_start_reads_no_more_than_a_thousand_headers(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for sequence in range(2500):
+        assert not isinstance(
+            fake.append(record_batch(["x"], producer_id=5, epoch=0, sequence=sequence)),
+            BrokerError,
+        )
+        if sequence % 10 == 0:
+            fake.run()
+    fake.run()
+    again = fake.restarted()
+    read: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        found = headers(log, partition_id, offset, limit)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    assert again.partition().next_offset == 2500
+    assert 0 < sum(read) <= SNAPSHOT_INTERVAL_BYTES // HEADER_READ_BYTES + 10
+
+
+def test_a_snapshot_costs_what_has_changed_however_many_producers_there_are(
+    fake: FakeBroker,
+) -> None:
+    for producer_id in range(3000):
+        fake.append(record_batch(["x"], producer_id=producer_id, epoch=0, sequence=0))
+    fake.run()
+    fake.append(record_batch(["y"], producer_id=7, epoch=0, sequence=1))
+    fake.broker.partitions.snapshot(fake.partition())
+    changes = len(fake.store.staged)
+    fake.run()
+    assert changes == 3  # the batch, its producer, the log end
+    # Whoever is not in memory after a restart is as well known as before.
+    again = fake.restarted()
+    assert len(again.partition().producers) == 0
+    retry = again.append(record_batch(["x"], producer_id=2999, epoch=0, sequence=0))
+    assert isinstance(retry, Appended)
+    assert (retry.duplicate, retry.base_offset) == (True, 2999)
+
+
+def test_partitions_of_a_failed_commit_are_read_again_one_by_one_as_they_are_used(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk fails a thousand partitions at once, again and again."""
+    for index in (0, 1):
+        fake.appended(record_batch(["kept"]), index=index)
+        fake.append(record_batch(["lost"]), index=index)
+    read: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        read.append(partition_id)
+        return headers(log, partition_id, offset, limit)
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    fake.commit.fail_next()
+    fake.run()
+    assert read == []
+    assert fake.partition(index=1).next_offset == 1
+    assert read == [fake.existing().partition_ids[1]]
 
 
 def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -> None:

@@ -1,31 +1,58 @@
 from __future__ import annotations
 
 import pytest
+from crc32c import crc32c
 
 from application.list_offsets import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
+    HEADERS_AT_ONCE,
     LATEST,
     LATEST_TIERED,
     MAX_TIMESTAMP,
+    WORK_AT_ONCE,
+    FoundOffset,
+    TimeSearch,
 )
-from domain.errors import UnsupportedVersion
+from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
-from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
+from tests.fakes.batches import (
+    GZIP,
+    LZ4,
+    NONE,
+    SNAPPY,
+    TIMESTAMP,
+    ZSTD,
+    Record,
+    record_batch,
+    records_section,
+)
 from tests.fakes.broker import FakeBroker, FlakyLogStore
 
 NOTHING = (-1, -1, -1)
 
 
 def find(fake: FakeBroker, timestamp: int, name: str = "t") -> tuple[int, int, int]:
-    found = fake.broker.list_offsets.find(fake.partition(name), timestamp, False)
+    service = fake.broker.list_offsets
+    found = service.find(fake.partition(name), timestamp, False)
+    if isinstance(found, TimeSearch):
+        if service.complete([found]) is not None:
+            fake.run()
+        assert isinstance(found.result, FoundOffset)
+        found = found.result
     return found.offset, found.timestamp, found.leader_epoch
 
 
 def at(*times: int, codec: int = NONE, value: str = "v") -> bytearray:
     rows: list[Record] = [("k", value, (), TIMESTAMP + time) for time in times]
     return record_batch(rows, codec=codec)
+
+
+def with_attributes(batch: bytearray, attributes: int) -> bytearray:
+    batch[21:23] = attributes.to_bytes(2, "big")
+    batch[17:21] = crc32c(bytes(batch[21:])).to_bytes(4, "big")
+    return batch
 
 
 @pytest.fixture
@@ -154,6 +181,123 @@ def test_a_batch_that_claims_a_later_time_than_its_records_have_is_passed_over(
     fake.appended(at(60))
     assert find(fake, TIMESTAMP + 50) == (1, TIMESTAMP + 60, 0)
     assert find(fake, TIMESTAMP + 61) == NOTHING
+
+
+def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> None:
+    """The checksum is right and the records are nonsense: it is stored as it came."""
+    fake.appended(record_batch(["a"], payload=b"\xff" * 40, max_timestamp=TIMESTAMP + 100))
+    fake.appended(record_batch(["a"], codec=GZIP, timestamp=TIMESTAMP + 60))
+    fake.appended(with_attributes(record_batch(["plain"], timestamp=TIMESTAMP + 60), GZIP))
+    fake.appended(at(70))
+    assert find(fake, TIMESTAMP + 50) == (1, TIMESTAMP + 60, 0)
+    assert find(fake, TIMESTAMP + 65) == (3, TIMESTAMP + 70, 0)
+    assert find(fake, MAX_TIMESTAMP) == (0, TIMESTAMP + 100, 0)
+
+
+def test_a_record_that_claims_an_offset_outside_its_batch_is_not_found(fake: FakeBroker) -> None:
+    section = records_section([(None, b"v", (), TIMESTAMP + 90)] * 40, TIMESTAMP)
+    only_the_last = section[-len(section) // 40 :]
+    assert only_the_last[4] == 2 * 39, "its offset delta"
+    fake.appended(at(0))
+    fake.appended(record_batch(["v"], payload=only_the_last, max_timestamp=TIMESTAMP + 90))
+    fake.appended(at(80))
+    assert find(fake, TIMESTAMP + 50) == (2, TIMESTAMP + 80, 0)
+    assert find(fake, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
+
+
+# ---- what takes more than a pass
+
+
+@pytest.fixture
+def lied_to(fake: FakeBroker) -> FakeBroker:
+    """A log whose first batch claims to be from later than all that follow."""
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000))
+    for number in range(3 * WORK_AT_ONCE):
+        assert not isinstance(fake.append(at(number // 10)), BrokerError)
+    fake.run()
+    fake.appended(at(9000))
+    return fake
+
+
+def test_a_false_header_makes_a_search_long_but_no_pass(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        found = headers(log, partition_id, offset, limit)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    resolved: list[None] = []
+    pending.then(resolved.append)
+    passes = 0
+    while not resolved:
+        assert sum(read) <= WORK_AT_ONCE + HEADERS_AT_ONCE
+        read.clear()
+        lied_to.scheduler.run_pass()
+        passes += 1
+    assert passes >= 2
+    assert isinstance(search.result, FoundOffset)
+    assert search.result.offset == 3 * WORK_AT_ONCE + 1
+    assert len(service) == 0
+
+
+def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    searches = []
+    for _ in range(3):
+        search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+        assert isinstance(search, TimeSearch)
+        assert service.complete([search]) is not None
+        searches.append(search)
+    assert find_now(lied_to, TIMESTAMP) == 0
+    for _ in range(20):
+        lied_to.scheduler.run_pass()
+        done = [search.result is not None for search in searches]
+        if any(done):
+            break
+    lied_to.scheduler.run_pass()
+    lied_to.scheduler.run_pass()
+    assert all(search.result is not None for search in searches), "none was served before others"
+
+
+def find_now(fake: FakeBroker, timestamp: int) -> int:
+    service = fake.broker.list_offsets
+    search = service.find(fake.partition(), timestamp, False)
+    assert isinstance(search, TimeSearch)
+    assert service.complete([search]) is None
+    assert isinstance(search.result, FoundOffset)
+    return search.result.offset
+
+
+def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    pending.abandon()
+    lied_to.scheduler.run_pass()
+    assert len(service) == 0
+    assert search.result is None
+
+
+def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    assert service.complete([search]) is not None
+    lied_to.log.failing = StorageFailed("cannot read")
+    lied_to.run()
+    assert isinstance(search.result, StorageFailed)
 
 
 # ---- log append time

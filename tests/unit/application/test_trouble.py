@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from application.fetch import FetchItem, FetchQuery
+from application.trouble import REPEAT_MS
+from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -56,3 +59,39 @@ def test_the_end_of_it_is_told_and_the_next_trouble_is_a_new_one(fake: FakeBroke
         ("info", GOES_ON, {"failed_commits": 2}),
         ("error", STOPS, {"reason": "no space is left"}),
     ]
+
+
+# ---- reads
+
+UNREADABLE = "a partition cannot be read"
+
+
+def fetch(fake: FakeBroker, index: int = 0) -> object:
+    query = FetchQuery([FetchItem("t", bytes(16), index, 0, 1000, -1)], 0, 1, 1000, False)
+    fetched = fake.broker.fetch.fetch(query)
+    assert isinstance(fetched, list)
+    return fetched[0].error
+
+
+def test_a_partition_that_cannot_be_read_is_named_once_a_minute(fake: FakeBroker) -> None:
+    commit(fake, None)
+    fake.log.failing = StorageFailed("input/output error")
+    for _ in range(3):
+        assert isinstance(fetch(fake), StorageFailed)
+    line = ("error", UNREADABLE, {"topic": "t", "partition": 0, "reason": "input/output error"})
+    assert told(fake) == [line]
+    fake.clock.advance(REPEAT_MS)
+    fetch(fake)
+    assert told(fake) == [line]
+    fake.log.failing = None
+    assert fetch(fake) is None
+    assert told(fake) == []
+
+
+def test_a_partition_that_cannot_be_loaded_is_named_too(fake: FakeBroker) -> None:
+    commit(fake, None)
+    again = fake.restarted()
+    again.log.failing = StorageFailed("input/output error")
+    with pytest.raises(StorageFailed):
+        again.partition()
+    assert [fields["partition"] for fields in again.events.of(UNREADABLE)] == [0]

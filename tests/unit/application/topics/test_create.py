@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from application.pending import Pending
 from application.topics.create import Created, NewTopic
 from domain.errors import (
     BrokerError,
@@ -212,6 +213,25 @@ def test_a_topic_whose_making_fails_is_not_said_to_exist(fake: FakeBroker) -> No
     answers = ask(fake, NewTopic("t"), NewTopic("u"))
     fake.commit.let_fail()
     assert [type(one) for one in answers[0]] == [StorageFailed, StorageFailed]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_check_too_says_that_a_topic_exists_when_that_is_durable(
+    fake: FakeBroker, fails: bool
+) -> None:
+    fake.commit.hold()
+    ask(fake, NewTopic("t"))
+    fake.run()
+    checked = fake.broker.create_topics.create([NewTopic("t"), NewTopic("u")], validate_only=True)
+    assert isinstance(checked, Pending)
+    told: list[list[Created]] = []
+    checked.then(told.append)
+    fake.commit.let_fail() if fails else fake.commit.let_go()
+    fake.run()
+    ((about_t, about_u),) = told
+    assert isinstance(about_t, StorageFailed if fails else TopicAlreadyExists)
+    assert isinstance(about_u, Topic)
+    assert fake.broker.catalog.topic("u") is None
 
 
 def test_who_creates_it_automatically_gets_the_one_that_is_being_made(fake: FakeBroker) -> None:

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from application.topics.dropping import BATCHES_PER_SLICE, PAUSE_MS, RETRY_MS
+from application.topics.dropping import (
+    BATCHES_PER_SLICE,
+    LONGEST_RETRY_MS,
+    PAUSE_MS,
+    RETRY_MS,
+)
+from domain.errors import StorageFailed
+from infrastructure.storage.memory.state_store import MemoryStateStore
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -66,9 +73,35 @@ def test_after_a_failed_commit_the_slice_is_tried_again_later(fake: FakeBroker) 
     fake.scheduler.advance(RETRY_MS - 1)
     assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
     fake.scheduler.advance(1)
-    assert left(fake) == [BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [2 * BATCHES_PER_SLICE + 1], "the other one: this one may be ill"
     fake.scheduler.advance(100)
     assert left(fake) == []
+
+
+def test_what_cannot_be_dropped_is_tried_less_and_less_often(fake: FakeBroker) -> None:
+    """Each try takes along what else was in its commit."""
+    tries = fake.commit.count
+    for _ in range(40):
+        fake.commit.fail_next()
+    fake.scheduler.advance(10 * LONGEST_RETRY_MS)
+    assert 8 <= fake.commit.count - tries <= 17
+    fake.commit.failures.clear()
+    fake.scheduler.advance(LONGEST_RETRY_MS + 100)
+    assert left(fake) == []
+
+
+def test_rows_that_cannot_be_read_do_not_end_the_dropping(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> list[tuple[bytes, bytes]]:
+        raise StorageFailed("cannot read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryStateStore, "scan", fails)
+        fake.scheduler.advance(100)
+        assert fake.store.tables["doomed"] != {}
+    fake.scheduler.advance(LONGEST_RETRY_MS)
+    assert fake.store.tables["doomed"] == {}
 
 
 def test_topics_that_are_deleted_meanwhile_get_in_line(fake: FakeBroker) -> None:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
+from application.upkeep import producer_expiry
+from application.upkeep.producer_expiry import PAUSE_MS
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -32,3 +36,71 @@ def test_a_producer_that_appends_is_kept() -> None:
         fake.appended(record_batch(["a"], producer_id=7, epoch=0, sequence=sequence, timestamp=now))
         fake.scheduler.advance(600)
     assert len(fake.partition().producers) == 1
+
+
+def test_what_snapshots_know_of_a_silent_producer_is_forgotten_too() -> None:
+    fake = FakeBroker(
+        producer_id_expiration_ms="1000", producer_id_expiration_check_interval_ms="100"
+    )
+    fake.topic()
+    fake.broker.start_upkeep()
+    now = fake.clock.now_ms()
+    fake.appended(record_batch(["a"], producer_id=7, epoch=0, sequence=0, timestamp=now))
+    fake.appended(record_batch(["a"], producer_id=8, epoch=0, sequence=0, timestamp=now + 900))
+    fake.broker.snapshot_all(lambda failure: None)
+    fake.run()
+    assert len(fake.store.tables["producers"]) == 2
+    again = fake.restarted()
+    again.broker.start_upkeep()
+    again.partition()
+    again.clock.advance(1050)
+    again.scheduler.advance(100 + PAUSE_MS)
+    assert [key[-1] for key in fake.store.tables["producers"]] == [8]
+    late = record_batch(["b"], producer_id=7, epoch=0, sequence=40, timestamp=now)
+    assert again.appended(late).base_offset == 2
+
+
+def test_a_producer_that_has_expired_is_not_looked_up_again() -> None:
+    fake = FakeBroker(producer_id_expiration_ms="1000")
+    fake.topic()
+    now = fake.clock.now_ms()
+    fake.appended(record_batch(["a"], producer_id=7, epoch=0, sequence=0, timestamp=now))
+    fake.broker.snapshot_all(lambda failure: None)
+    fake.run()
+    again = fake.restarted()
+    again.partition().producers.expire(now + 1)
+    late = record_batch(["b"], producer_id=7, epoch=0, sequence=40, timestamp=now)
+    assert again.appended(late).base_offset == 1
+
+
+def test_many_producers_are_gone_through_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(producer_expiry, "PRODUCERS_PER_SLICE", 3)
+    monkeypatch.setattr(producer_expiry, "ROWS_PER_SLICE", 2)
+    fake = FakeBroker(
+        producer_id_expiration_ms="1000", producer_id_expiration_check_interval_ms="5000"
+    )
+    fake.topic("t", 3)
+    fake.broker.start_upkeep()
+    now = fake.clock.now_ms()
+    for index in range(3):
+        for producer_id in range(3):
+            fake.append(
+                record_batch(["a"], producer_id=producer_id, epoch=0, sequence=0, timestamp=now),
+                index=index,
+            )
+    fake.run()
+    fake.broker.snapshot_all(lambda failure: None)
+    fake.run()
+
+    def left() -> tuple[int, int]:
+        in_memory = sum(len(one.producers) for one in fake.broker.catalog.loaded())
+        return in_memory, len(fake.store.tables["producers"])
+
+    seen = []
+    fake.scheduler.advance(4999)
+    for _ in range(10):
+        fake.scheduler.advance(PAUSE_MS)
+        seen.append(left())
+    assert seen[:6] == [(6, 9), (3, 9), (0, 9), (0, 7), (0, 5), (0, 3)]
+    assert seen[-1] == (0, 0)
+    assert len(fake.scheduler.timers) == 1, "the next round"

@@ -12,7 +12,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from infrastructure.storage.errors import StorageDamaged, StorageTooNew
+from infrastructure.storage.errors import StorageDamaged, StorageForeign, StorageTooNew
 from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, Flush, LmdbEnvironment
 
 
@@ -215,4 +215,24 @@ def test_a_file_that_ends_within_its_first_pages_is_refused(
 def test_an_empty_file_is_a_store_that_was_never_made(tmp_path: Path) -> None:
     (tmp_path / "data.mdb").write_bytes(b"")
 
+    LmdbEnvironment(tmp_path, "os").close()
+
+
+# ---- Kafka's folders
+
+
+@pytest.mark.parametrize("name", ["meta.properties", "orders-0/00000000000000000000.log"])
+def test_a_data_folder_of_kafka_is_refused_and_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("version=1")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(StorageForeign, match="is a data folder of Apache Kafka") as refused:
+        LmdbEnvironment(tmp_path, "os")
+    assert "\n" not in str(refused.value)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_store_that_lies_beside_kafkas_files_is_opened(tmp_path: Path) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    (tmp_path / "meta.properties").write_text("version=1")
     LmdbEnvironment(tmp_path, "os").close()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from application import list_offsets
 from domain.errors import StorageFailed
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -80,3 +81,19 @@ def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None
 def test_a_partition_that_is_asked_for_twice_contradicts_itself(client: FakeClient) -> None:
     found = ask(client, 9, (0, -1, -1), (1, -1, -1), (0, -2, -1))
     assert sorted((one.partition_index, one.error_code) for one in found) == [(0, 42), (1, 0)]
+
+
+def test_a_search_that_takes_longer_is_answered_later(
+    kafka: FakeKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_offsets, "WORK_AT_ONCE", 10)
+    false = record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000)
+    for _ in range(20):
+        kafka.appended(false)
+    kafka.appended(record_batch(["y"], timestamp=TIMESTAMP + 500))
+    found = ask(client, 9, (0, TIMESTAMP + 400, -1), (1, TIMESTAMP, -1), (7, -1, -1))
+    assert [(one.error_code, one.offset, one.timestamp) for one in found] == [
+        (0, 23, TIMESTAMP + 500),
+        (0, -1, -1),
+        (3, -1, -1),
+    ]

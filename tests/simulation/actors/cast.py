@@ -1,0 +1,12 @@
+"""Who takes part: an actor is a file of its own and a name here."""
+
+from __future__ import annotations
+
+from tests.simulation.actors.admin import Admin
+from tests.simulation.actors.client import Client
+from tests.simulation.actors.consumer import Consumer
+from tests.simulation.actors.producer import Producer
+from tests.simulation.actors.searcher import Searcher
+from tests.simulation.actors.seeker import Seeker
+
+CAST: tuple[type[Client], ...] = (Admin, Producer, Consumer, Searcher, Seeker)

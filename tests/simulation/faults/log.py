@@ -1,0 +1,207 @@
+"""Faults of the log: what is stored, found by time, remembered of producers, and read badly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from application import list_offsets
+from application.commits import Commits
+from application.fetch import FetchedPartition, FetchService
+from application.list_offsets import ListOffsetsService
+from application.topics.catalog import Catalog
+from domain.errors import StorageFailed
+from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
+from domain.partitions.partition import Appended, Partition
+from domain.partitions.producers import Producers, ProducerState
+from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from tests.simulation.timeline import Timeline
+
+Patch = pytest.MonkeyPatch
+
+# ---- what is stored
+
+
+def checksum_is_not_checked(patch: Patch) -> None:
+    append = Partition.append
+
+    def trusting(self: Partition, batch: RecordBatch, now_ms: int, checksum: Any) -> Appended:
+        crc = batch.crc
+        return append(self, batch, now_ms, lambda data: crc)
+
+    patch.setattr(Partition, "append", trusting)
+
+
+def stamped_batch_forgets_its_codec(patch: Patch) -> None:
+    stamp = RecordBatch.stamp
+
+    def careless(self: RecordBatch, time_ms: int, checksum: Any) -> None:
+        self.attributes = LOG_APPEND_TIME
+        stamp(self, time_ms, checksum)
+
+    patch.setattr(RecordBatch, "stamp", careless)
+
+
+def log_append_time_follows_the_clock_back(patch: Patch) -> None:
+    append = Partition.append
+
+    def following(self: Partition, batch: RecordBatch, now_ms: int, checksum: Any) -> Appended:
+        before, self.max_timestamp = self.max_timestamp, -1
+        try:
+            return append(self, batch, now_ms, checksum)
+        finally:
+            self.max_timestamp = max(before, self.max_timestamp)
+
+    patch.setattr(Partition, "append", following)
+
+
+def waiting_is_measured_with_the_wall_clock(patch: Patch) -> None:
+    patch.setattr(Timeline, "monotonic_ms", Timeline.now_ms)
+
+
+# ---- found by time
+
+
+def header_is_believed(patch: Patch) -> None:
+    patch.setattr(
+        list_offsets, "_first_in", lambda batch, *_: (list_offsets._at_start_of(batch), 1)
+    )
+
+
+def index_has_a_batchs_own_time(patch: Patch) -> None:
+    advance = Partition._advance
+
+    def own(self: Partition, batch: RecordBatch, *time: int) -> Appended:
+        appended = advance(self, batch, *time)
+        if appended.indexed_timestamp >= 0:
+            appended.indexed_timestamp = batch.max_timestamp
+        return appended
+
+    patch.setattr(Partition, "_advance", own)
+
+
+def long_search_is_given_up(patch: Patch) -> None:
+    complete = ListOffsetsService.complete
+
+    def lazy(self: ListOffsetsService, searches: Any) -> None:
+        pending = complete(self, searches)
+        if pending is not None:
+            pending.abandon()
+
+    patch.setattr(ListOffsetsService, "complete", lazy)
+
+
+def long_search_never_goes_on(patch: Patch) -> None:
+    patch.setattr(ListOffsetsService, "_turn", lambda self: None)
+
+
+# ---- remembered of producers
+
+
+def changed_producer_is_not_in_the_snapshot(patch: Patch) -> None:
+    changed = Producers.changed
+    patch.setattr(Producers, "changed", lambda self: changed(self)[1:])
+
+
+def producers_are_not_looked_up(patch: Patch) -> None:
+    def forgetful(self: Producers, producer_id: int) -> ProducerState | None:
+        return None
+
+    patch.setattr(Producers, "recall", forgetful)
+
+
+def expired_producers_stay_in_memory(patch: Patch) -> None:
+    patch.setattr(Producers, "expire", lambda self, before: 0)
+
+
+def expired_producers_stay_on_the_disk(patch: Patch) -> None:
+    patch.setattr(StoredPartitionRepository, "forget_silent", lambda *_: None)
+
+
+# ---- read badly
+
+
+def unreadable_is_taken_for_empty(patch: Patch) -> None:
+    read = FetchService._read_partition
+
+    def blind(self: FetchService, *wanted: Any) -> FetchedPartition:
+        one = read(self, *wanted)
+        known = one.item.partition
+        if isinstance(one.error, StorageFailed) and known is not None:
+            end = known.high_watermark
+            return FetchedPartition(one.item, None, end, end, 0)
+        return one
+
+    patch.setattr(FetchService, "_read_partition", blind)
+
+
+def unreadable_partition_begins_anew(patch: Patch) -> None:
+    recover = StoredPartitionRepository.recover
+
+    def hopeful(self: StoredPartitionRepository, partition: Partition) -> None:
+        try:
+            recover(self, partition)
+        except StorageFailed:
+            partition.restore(None)
+
+    patch.setattr(StoredPartitionRepository, "recover", hopeful)
+
+
+def unreadable_partition_ends_the_request(patch: Patch) -> None:
+    recover = Catalog._recover
+
+    def careless(self: Catalog, partition: Partition) -> None:
+        try:
+            recover(self, partition)
+        except StorageFailed as failure:
+            raise RuntimeError("nobody foresaw this") from failure
+
+    patch.setattr(Catalog, "_recover", careless)
+
+
+# ---- kept slowly
+
+
+def commits_overlap(patch: Patch) -> None:
+    ask = Commits._ask
+
+    def eager(self: Commits) -> None:
+        under_way, self._under_way = self._under_way, False
+        ask(self)
+        self._under_way = under_way
+
+    patch.setattr(Commits, "_ask", eager)
+
+
+def what_gathers_is_answered_with_the_commit_before_it(patch: Patch) -> None:
+    done = Commits._done
+
+    def hasty(self: Commits, failure: StorageFailed | None) -> None:
+        self._answering += self._waiters
+        self._waiters = []
+        done(self, failure)
+
+    patch.setattr(Commits, "_done", hasty)
+
+
+LOG: list[Callable[[Patch], None]] = [
+    checksum_is_not_checked,
+    stamped_batch_forgets_its_codec,
+    log_append_time_follows_the_clock_back,
+    waiting_is_measured_with_the_wall_clock,
+    header_is_believed,
+    index_has_a_batchs_own_time,
+    long_search_is_given_up,
+    long_search_never_goes_on,
+    changed_producer_is_not_in_the_snapshot,
+    producers_are_not_looked_up,
+    expired_producers_stay_in_memory,
+    expired_producers_stay_on_the_disk,
+    unreadable_is_taken_for_empty,
+    unreadable_partition_begins_anew,
+    unreadable_partition_ends_the_request,
+    commits_overlap,
+    what_gathers_is_answered_with_the_commit_before_it,
+]

@@ -1,0 +1,127 @@
+"""Faults of topics and producer ids: made too early, told too early, numbered twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from application.pending import Pending
+from application.topics import create
+from application.topics.create import Created, CreateTopicsService
+from application.topics.partitions import CreatePartitionsService
+from domain.topics.topic import Topic
+from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
+from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+Patch = pytest.MonkeyPatch
+
+
+def producer_ids_are_not_reserved(patch: Patch) -> None:
+    patch.setattr(StoredClusterRepository, "reserve_producer_ids", lambda self, next_id: None)
+
+
+def topic_is_there_before_its_commit(patch: Patch) -> None:
+    stage = CreateTopicsService._stage
+
+    def hasty(self: CreateTopicsService, topics: Any, then: Any) -> None:
+        stage(self, topics, then)
+        for topic in topics:
+            self._catalog.put(topic)
+
+    patch.setattr(CreateTopicsService, "_stage", hasty)
+
+
+def topic_is_said_to_exist_before_its_commit(patch: Patch) -> None:
+    patch.setattr(create, "_doubted", lambda results, unsure, failure: results)
+
+
+def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
+    automatically = CreateTopicsService.create_automatically
+
+    def hasty(self: CreateTopicsService, name: str) -> Pending[Created]:
+        automatically(self, name)
+        pending: Pending[Created] = Pending()
+        topic = Topic(name, b"0123456789abcdef", (0,), {})
+        pending.resolve(self._catalog.topic(name) or topic)
+        return pending
+
+    patch.setattr(CreateTopicsService, "create_automatically", hasty)
+
+
+def second_who_asks_for_a_topic_is_forgotten(patch: Patch) -> None:
+    automatically = CreateTopicsService.create_automatically
+
+    def forgetful(self: CreateTopicsService, name: str) -> Pending[Created]:
+        return Pending() if name in self._waiting else automatically(self, name)
+
+    patch.setattr(CreateTopicsService, "create_automatically", forgetful)
+
+
+def what_is_only_checked_is_made(patch: Patch) -> None:
+    make = CreateTopicsService.create
+    patch.setattr(
+        CreateTopicsService, "create", lambda self, wanted, validate_only: make(self, wanted, False)
+    )
+
+
+def checked_name_is_said_to_exist_before_its_commit(patch: Patch) -> None:
+    make = CreateTopicsService.create
+
+    def hasty(self: CreateTopicsService, wanted: Any, validate_only: bool) -> Any:
+        if not validate_only:
+            return make(self, wanted, False)
+        waiting, self._waiting = self._waiting, {}
+        try:
+            return make(self, wanted, True)
+        finally:
+            self._waiting = waiting
+
+    patch.setattr(CreateTopicsService, "create", hasty)
+
+
+def topic_grows_before_its_commit(patch: Patch) -> None:
+    stage = CreatePartitionsService._stage
+
+    def hasty(self: CreatePartitionsService, topics: Any, then: Any) -> None:
+        stage(self, topics, then)
+        for topic in topics:
+            self._catalog.put(topic)
+
+    patch.setattr(CreatePartitionsService, "_stage", hasty)
+
+
+def growth_is_told_before_its_commit(patch: Patch) -> None:
+    stage = CreatePartitionsService._stage
+
+    def hasty(self: CreatePartitionsService, topics: Any, then: Any) -> None:
+        stage(self, topics, lambda failure: None)
+        then(None)
+
+    patch.setattr(CreatePartitionsService, "_stage", hasty)
+
+
+def partition_ids_are_given_twice(patch: Patch) -> None:
+    reserve = StoredTopicRepository.reserve_partition_ids
+
+    def again(self: StoredTopicRepository, count: int) -> tuple[int, ...]:
+        ids = reserve(self, count)
+        self._next_partition_id -= 1
+        return ids
+
+    patch.setattr(StoredTopicRepository, "reserve_partition_ids", again)
+
+
+TOPICS: list[Callable[[Patch], None]] = [
+    producer_ids_are_not_reserved,
+    topic_is_there_before_its_commit,
+    topic_is_said_to_exist_before_its_commit,
+    topic_that_was_asked_for_is_told_before_its_commit,
+    second_who_asks_for_a_topic_is_forgotten,
+    what_is_only_checked_is_made,
+    checked_name_is_said_to_exist_before_its_commit,
+    topic_grows_before_its_commit,
+    growth_is_told_before_its_commit,
+    partition_ids_are_given_twice,
+]
