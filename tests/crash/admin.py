@@ -42,6 +42,7 @@ class Admin(Client):
         super().__init__("admin")
         self.chance, self.topics = chance, topics
         self.made = 0
+        self.names_gone: list[str] = []
         self.storage_may_fail = False
 
     def go_on(self) -> None:
@@ -78,9 +79,10 @@ class Admin(Client):
 
     def _create(self) -> None:
         """Sometimes under a name that was there before."""
-        self.made += 1
-        name = f"other-{self.made if self.chance.random() < 0.7 else self.chance.randrange(4)}"
-        if name in self.topics.by_name:
+        if self.names_gone and self.chance.random() < 0.3:
+            name = self.names_gone.pop()
+        else:
+            self.made += 1
             name = f"other-{self.made}"
         topic = self.topics.makes(Topic(name, self.chance.randint(1, 3)))
 
@@ -113,6 +115,7 @@ class Admin(Client):
             told = _first(DeleteTopicsResponse.decode(6, answer.data, TAGS)[0].responses)
             if self._done(told.error_code, f"DeleteTopics {topic.name}"):
                 self.topics.deleted(topic)
+                self.names_gone.append(topic.name)
             else:
                 topic.going = False
 

@@ -43,7 +43,7 @@ class Nursery:
         self.orders, self.said = self.process.stdin, self.process.stdout
         self.rest = b""
         self.events: list[dict[str, Any]] = []
-        assert self.wait_for("born", START_WITHIN_S)
+        self.wait_for("born", within_s=START_WITHIN_S)
 
     def __enter__(self) -> Self:
         return self

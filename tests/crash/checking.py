@@ -8,9 +8,16 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
-from tests.crash.ledger import Broken, Found, Stream
+from tests.crash.ledger import Batch, Broken, Found, Stream
 from tests.crash.topics import Topic, Topics
-from tests.e2e.raw_client import LIST_OFFSETS, METADATA, RawClient, array, string
+from tests.e2e.raw_client import (
+    LIST_OFFSETS,
+    METADATA,
+    RawClient,
+    array,
+    split_batches,
+    string,
+)
 
 #: A broker remembers so many batches of a producer.
 REMEMBERED = 5
@@ -47,12 +54,25 @@ class Check:
 
     def _partition(self, topic: Topic, index: int) -> int:
         ledger = topic.ledger(index)
-        high_watermark = self.client.fetch(topic.name, 0, index, max_bytes=1).high_watermark
-        raw = self.client.fetch_everything(topic.name, index)
+        raw, high_watermark = self._read(topic.name, index)
         found = ledger.check(raw, high_watermark)
         self._retries(topic, index, found)
         self._offsets(topic, index, found, high_watermark)
         return len(found)
+
+    def _read(self, name: str, index: int) -> tuple[list[tuple[int, bytes]], int]:
+        batches: list[tuple[int, bytes]] = []
+        position, end = 0, 1
+        while position < end:
+            fetched = self.client.fetch(name, position, index)
+            end = fetched.high_watermark
+            if fetched.error or (position < end and not fetched.records):
+                raise Broken(f"{name}-{index}: nothing at {position} of {end}, {fetched.error=}")
+            batches += split_batches(fetched.records)
+            if batches:
+                last, raw = batches[-1]
+                position = last + Batch(raw).count
+        return batches, end
 
     def _retries(self, topic: Topic, index: int, found: list[Found]) -> None:
         """The last batches of each producer, sent once more, are told their place."""
@@ -87,5 +107,3 @@ class Check:
                 f"{topic.name}-{index}: time {timestamp} is at {offset} (error {error}), "
                 f"not at {expected}"
             )
-
-

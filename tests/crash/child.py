@@ -6,13 +6,14 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from application import commits, init_producer_id
+from application.topics import dropping
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults
 from tests.crash.passages import Passages, name_the_rest, wrapped_opening
 
 #: What takes megabytes or hundreds of batches in earnest, so that it happens all the time.
 SMALL_SNAPSHOT_BYTES = 64 * 1024
-SMALL_SLICE_BATCHES = 8
 SMALL_BLOCK_OF_IDS = 2
 
 
@@ -26,6 +27,8 @@ class Plan:
     passage: int = 1
     moment_us: int = 0
     map_size_bytes: int | None = None
+    #: None: as in earnest.
+    slice_batches: int | None = None
     small: bool = True
     fault: str | None = None
 
@@ -42,11 +45,13 @@ def run(plan: Plan) -> int:
     name_the_rest(passages)
     if plan.small:
         make_small()
+    if plan.slice_batches is not None:
+        dropping.BATCHES_PER_SLICE = plan.slice_batches
     if plan.map_size_bytes is not None:
         # As with a pass that is larger than all that is free: growing in time does not help.
         LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]
     if plan.fault is not None:
-        faults.FAULTS[plan.fault]()
+        faults.FAULTS[plan.fault][0]()
     storage: Any = AppContainer.storage
     storage.store.override(
         providers.Singleton(
@@ -57,9 +62,5 @@ def run(plan: Plan) -> int:
 
 
 def make_small() -> None:
-    from application import commits, init_producer_id
-    from application.topics import dropping
-
     commits.SNAPSHOT_INTERVAL_BYTES = SMALL_SNAPSHOT_BYTES  # type: ignore[attr-defined]
     init_producer_id.BLOCK_SIZE = SMALL_BLOCK_OF_IDS
-    dropping.BATCHES_PER_SLICE = SMALL_SLICE_BATCHES

@@ -151,8 +151,7 @@ class Fleet:
         try:
             line.write()
         except ConnectionError:
-            pass  # what it has answered before its end is still to be read
-            line.client.out.clear()
+            line.client.out.clear()  # what it answered before its end is still to be read
         wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.client.out else 0)
         self.selector.modify(line.socket, wanted, line)
 

@@ -30,12 +30,13 @@ from tests.crash.producers import (
     UnansweredProducer,
     Wanderer,
 )
+from tests.crash.store import check_store
 from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import RawClient
 
 MAIN_PARTITIONS = 3
 #: A main topic is left to be deleted after so many deaths.
-MOVE_EVERY = 5
+MOVE_EVERY = 3
 #: Free at the beginning of a run whose map is to be full.
 ROOM_BYTES = 128 * 1024
 MOST_ANSWERS = 400
@@ -98,7 +99,7 @@ class Life:
         ]
         steady = IdempotentProducer("idempotent", payload, topics)
         large = IdempotentProducer("large", payload, topics)
-        large.large = 3
+        large.large = 2
         self.clients = [
             large,
             steady,
@@ -114,10 +115,10 @@ class Life:
     def random_death(self) -> Death:
         chance = self.chance
         answers = chance.randrange(chance.choice([3, 50, MOST_ANSWERS]))
-        delay_s = chance.random() * 0.003
         drawn = chance.random()
+        delay_s = chance.random() * 0.003
         if drawn < 0.5:
-            return Death(f"SIGKILL after {answers} answers", None, answers, delay_s)
+            return self.killed_after(answers)
         if drawn < 0.6:
             return Death(f"SIGTERM after {answers}", None, answers, delay_s, signal.SIGTERM)
         if drawn < 0.7:
@@ -127,6 +128,10 @@ class Life:
             )  # fmt: skip
         later = [point for point in points_of(self.flush) if point.when is not When.FIRST_START]
         return self.at(chance.choice(later))
+
+    def killed_after(self, answers: int) -> Death:
+        delay_s = self.chance.random() * 0.003
+        return Death(f"SIGKILL after {answers} answers", None, answers, delay_s)
 
     def at(self, point: Point) -> Death:
         if point.when is not When.STOPPING:
@@ -162,6 +167,8 @@ class Life:
         # What takes megabytes in earnest mostly happens after kilobytes here; points need it.
         small = death.point is not None or chance.random() < 0.7
         self.say(f"{death.story} {plan or ''}")
+        if small:
+            plan["slice_batches"] = 2 if death.point and death.point.name[:6] == "slice:" else 32
         interval = ["--set", f"flush.interval.ms={chance.choice([1, 10, 1000])}"]
         if death.point and death.point.name.startswith("flush:"):
             interval[1] = "flush.interval.ms=2"
@@ -241,6 +248,8 @@ class Life:
         self.broker.signal(signal.SIGTERM)
         if self.broker.wait() != 0:
             raise Broken(f"the end was not in order:\n{self.broker.log()}")
+        self._check_log()
+        check_store(self.broker.folder / "data")
 
 
 class Executioner:
@@ -260,9 +269,7 @@ class Executioner:
             self.broker.signal(self.due.pop(0)[1])
         return self.due[0][0] - now if self.due else None
 
-    def _orders(
-        self, told: signal.Signals, when: float
-    ) -> list[tuple[float, signal.Signals]]:
+    def _orders(self, told: signal.Signals, when: float) -> list[tuple[float, signal.Signals]]:
         orders = [(when, told)]
         if self.death.grace_s is not None:
             orders.append((when + self.death.grace_s, signal.SIGKILL))

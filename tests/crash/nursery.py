@@ -7,6 +7,7 @@ started, ready, ended. When its input ends, it takes the broker with it.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import selectors
@@ -123,5 +124,8 @@ def warm_up() -> None:
 
 if __name__ == "__main__":
     warm_up()
+    # What is here is here for ever: a fork copies none of it, and its collections look at none.
+    gc.collect()
+    gc.freeze()
     say("born")
     Nursery().loop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import uuid
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, cast
@@ -187,17 +188,15 @@ def name_the_rest(passages: Passages) -> None:
 
 
 def _name_the_middle_of_making_a_store(passages: Passages) -> None:
-    uuid4 = environment.uuid.uuid4
-
     class Ids:
         """The id is the last thing that is put into a new store."""
 
         @staticmethod
         def uuid4() -> Any:
             passages.at("first start: tables made, no id yet")
-            return uuid4()
+            return uuid.uuid4()
 
-    environment.uuid = Ids  # type: ignore[assignment]
+    environment.uuid = Ids  # type: ignore[assignment, attr-defined]
 
 
 def _name_the_fsyncs(passages: Passages) -> None:
@@ -242,5 +241,3 @@ def _name_the_answers(passages: Passages) -> None:
             self._scheduler.after_ms(0, lambda: os.kill(os.getpid(), signal.SIGKILL))
 
     Outbox.flush = named  # type: ignore[method-assign]
-
-

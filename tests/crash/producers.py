@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tests.crash.fleet import Client
-from tests.crash.ledger import Broken, PartitionLedger, Stream
-from tests.crash.payload import Batch, Payload
+from tests.crash.ledger import Batch, Broken, PartitionLedger, Stream
+from tests.crash.payload import Payload
 from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import (
     INIT_PRODUCER_ID,
@@ -29,17 +29,17 @@ class Part(NamedTuple):
     """One batch for one partition."""
 
     topic: Topic
-    index: int
+    partition: int
     batch: Batch
 
     @property
     def ledger(self) -> PartitionLedger:
-        return self.topic.ledger(self.index)
+        return self.topic.ledger(self.partition)
 
 
 def produce_body(parts: Sequence[Part], acks: int) -> bytes:
     """All of one topic."""
-    rows = [struct.pack(">ii", p.index, len(p.batch.bytes)) + p.batch.bytes for p in parts]
+    rows = [struct.pack(">ii", p.partition, len(p.batch.bytes)) + p.batch.bytes for p in parts]
     head = string(None) + struct.pack(">hi", acks, 30_000)
     return head + array([string(parts[0].topic.name) + array(rows)])
 
@@ -55,17 +55,27 @@ def read_produced(answer: Reader) -> list[tuple[int, int, int]]:
 class Producer(Client):
     acks = -1
     in_flight = IN_FLIGHT
+    #: Requests in one run of the broker: all of it is read again after the next start.
+    quota = 120
 
     def __init__(self, name: str, payload: Payload, topics: Topics) -> None:
         super().__init__(name)
         self.payload, self.topics, self.chance = payload, topics, payload.chance
         self.storage_may_fail = False
+        self.left = self.quota
+
+    def begin(self) -> None:
+        super().begin()
+        self.left = self.quota
 
     def next_request(self) -> list[Part]:
         raise NotImplementedError
 
     def go_on(self) -> None:
-        while len(self.unanswered) < self.in_flight and len(self.out) < UNSENT_BYTES:
+        while (
+            self.left > 0 and len(self.unanswered) < self.in_flight and len(self.out) < UNSENT_BYTES
+        ):
+            self.left -= 1
             self.send(self.next_request())
 
     def send(self, parts: list[Part]) -> None:
@@ -75,7 +85,7 @@ class Producer(Client):
 
     def answered(self, context: list[Part], answer: Reader) -> None:
         told = read_produced(answer)
-        if [index for index, _, _ in told] != [part.index for part in context]:
+        if [index for index, _, _ in told] != [part.partition for part in context]:
             raise Broken(f"{self.name}: the answer is about {told}")
         for part, (_, error, offset) in zip(context, told, strict=True):
             if error == 0:
@@ -126,8 +136,9 @@ class UnansweredProducer(PlainProducer):
         super().__init__(name, payload, topics, acks=0)
 
     def go_on(self) -> None:
-        if self.unanswered:
+        if self.unanswered or self.left <= 0:
             return
+        self.left -= self.pace
         for _ in range(self.pace):
             self.send(self.next_request())
         wanted = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
@@ -161,7 +172,10 @@ class RetryingProducer(Producer):
 
 
 class Wanderer(Producer):
-    """Writes to topics that come and go."""
+    """Writes to topics that come and go, as long as they do."""
+
+    in_flight = 2
+    quota = 1_000_000
 
     def next_request(self) -> list[Part]:
         topic = self.chance.choice(self.topics.others() or [self.topics.main])
@@ -246,4 +260,3 @@ class IdempotentProducer(Producer):
         if not (error == OUT_OF_ORDER and self.rewinding):
             super().refused(part, error)
         self.rewinding = True
-
