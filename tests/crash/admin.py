@@ -43,7 +43,6 @@ class Admin(Client):
         self.chance, self.topics = chance, topics
         self.made = 0
         self.names_gone: list[str] = []
-        self.storage_may_fail = False
 
     def go_on(self) -> None:
         if not self.unanswered:

@@ -22,6 +22,8 @@ class Client:
 
     #: The broker may end its connection and live on.
     may_be_cut_off = False
+    #: In this run commits fail, and what was in them is refused.
+    storage_may_fail = False
 
     def __init__(self, name: str) -> None:
         self.name = name

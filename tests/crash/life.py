@@ -9,22 +9,22 @@ from __future__ import annotations
 import random
 import re
 import signal
-import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.crash.admin import STORAGE_ERROR, Admin
-from tests.crash.broker import VIOLENT, Broker, Nursery
+from tests.crash.broker import Broker, Nursery
 from tests.crash.checking import Check
 from tests.crash.consumer import Consumer
+from tests.crash.deaths import Death, Executioner
 from tests.crash.fleet import Client, Fleet
 from tests.crash.ledger import Broken
 from tests.crash.payload import Payload
-from tests.crash.points import FLUSHES, Point, When, points_of
+from tests.crash.points import FLUSHES, When
 from tests.crash.producers import (
     IdempotentProducer,
+    Newcomer,
     PlainProducer,
     RetryingProducer,
     UnansweredProducer,
@@ -39,27 +39,8 @@ MAIN_PARTITIONS = 3
 MOVE_EVERY = 3
 #: Free at the beginning of a run whose map is to be full.
 ROOM_BYTES = 128 * 1024
-MOST_ANSWERS = 400
 #: What a broker may say that dies and starts again, and nothing else of that weight.
 FORESEEN = re.compile("a batch sent with acks=0 was lost|nothing can be stored")
-
-
-@dataclass
-class Death:
-    """How one run of the broker ends."""
-
-    story: str
-    point: Point | None = None
-    #: After so many answers, and so much later, what is `told` is sent.
-    answers: int = 0
-    delay_s: float = 0.0
-    told: signal.Signals | None = signal.SIGKILL
-    #: So long after SIGTERM comes SIGKILL.
-    grace_s: float | None = None
-
-    @property
-    def when(self) -> When:
-        return self.point.when if self.point else When.RUNNING
 
 
 class Life:
@@ -105,39 +86,11 @@ class Life:
             steady,
             *self.plain,
             RetryingProducer("retrying", payload, topics),
+            Newcomer("newcomer", payload, topics),
             Wanderer("wanderer", payload, topics),
             Admin(self.chance, topics),
             Consumer(topics),
         ]
-
-    # ---- deaths
-
-    def random_death(self) -> Death:
-        chance = self.chance
-        answers = chance.randrange(chance.choice([3, 50, MOST_ANSWERS]))
-        drawn = chance.random()
-        delay_s = chance.random() * 0.003
-        if drawn < 0.5:
-            return self.killed_after(answers)
-        if drawn < 0.6:
-            return Death(f"SIGTERM after {answers}", None, answers, delay_s, signal.SIGTERM)
-        if drawn < 0.7:
-            return Death(
-                f"SIGTERM after {answers} answers, SIGKILL",
-                None, answers, delay_s, signal.SIGTERM, chance.random() * 0.01,
-            )  # fmt: skip
-        later = [point for point in points_of(self.flush) if point.when is not When.FIRST_START]
-        return self.at(chance.choice(later))
-
-    def killed_after(self, answers: int) -> Death:
-        delay_s = self.chance.random() * 0.003
-        return Death(f"SIGKILL after {answers} answers", None, answers, delay_s)
-
-    def at(self, point: Point) -> Death:
-        if point.when is not When.STOPPING:
-            return Death(point.name, point, told=None)
-        answers = self.chance.randrange(50)
-        return Death(point.name, point, answers, told=signal.SIGTERM)
 
     # ---- one run
 
@@ -152,30 +105,31 @@ class Life:
         self._check_end(death)
 
     def _starts(self, death: Death) -> bool:
-        chance, plan = self.chance, dict[str, Any]()
-        if death.point is not None:
-            plan = {
-                "point": death.point.name,
-                "passage": chance.randint(1, death.point.most),
-                "moment_us": chance.randrange(1, 800),
-            }
-        self.storage_may_fail = death.point is not None and death.point.full_map
+        plan = self._plan(death)
+        self.say(f"{death.story} {plan}")
+        ready = self.broker.start(fault=self.fault, **plan)
+        if not ready and death.when not in (When.FIRST_START, When.START):
+            raise Broken(f"the broker did not start: exit {self.broker.code}")
+        return ready
+
+    def _plan(self, death: Death) -> dict[str, Any]:
+        chance, point = self.chance, death.point
+        # What takes megabytes in earnest mostly happens after kilobytes here; points need it.
+        small = point is not None or chance.random() < 0.7
+        plan: dict[str, Any] = {"small": small}
+        if small:
+            plan["slice_batches"] = 2 if point and point.name.startswith("slice:") else 32
+        often = point is not None and point.name.startswith("flush:")
+        plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
+        if point is not None:
+            plan |= {"point": point.name, "passage": chance.randint(1, point.most)}
+            plan["moment_us"] = chance.randrange(1, 800)
+        self.storage_may_fail = point is not None and point.full_map
         if self.storage_may_fail:
             data = self.broker.folder / "data" / "data.mdb"
             size = data.stat().st_size if data.exists() else 0
             plan["map_size_bytes"] = (size + ROOM_BYTES) // 4096 * 4096
-        # What takes megabytes in earnest mostly happens after kilobytes here; points need it.
-        small = death.point is not None or chance.random() < 0.7
-        self.say(f"{death.story} {plan or ''}")
-        if small:
-            plan["slice_batches"] = 2 if death.point and death.point.name[:6] == "slice:" else 32
-        interval = ["--set", f"flush.interval.ms={chance.choice([1, 10, 1000])}"]
-        if death.point and death.point.name.startswith("flush:"):
-            interval[1] = "flush.interval.ms=2"
-        ready = self.broker.start(interval, small=small, fault=self.fault, **plan)
-        if not ready and death.when not in (When.FIRST_START, When.START):
-            raise Broken(f"the broker did not start: exit {self.broker.code}")
-        return ready
+        return plan
 
     def _dies_while_it_is_read(self, death: Death) -> bool:
         try:
@@ -214,8 +168,7 @@ class Life:
 
     def _work(self, death: Death) -> None:
         for client in self.clients:
-            if hasattr(client, "storage_may_fail"):
-                client.storage_may_fail = self.storage_may_fail
+            client.storage_may_fail = self.storage_may_fail
         self.storage_was_failing = self.storage_may_fail
         fleet = Fleet(self.broker, self.clients)
         fleet.run(Executioner(self.broker, death))
@@ -223,11 +176,8 @@ class Life:
 
     def _check_end(self, death: Death) -> None:
         code = self.broker.wait()
-        wanted: tuple[int, ...] = VIOLENT
-        if death.point is None and death.told is signal.SIGTERM:
-            wanted = (0,) if death.grace_s is None else (0, -signal.SIGTERM, *VIOLENT)
         self._check_log()
-        if code not in wanted:
+        if code not in death.codes:
             raise Broken(f"the broker ended with {code}: {death.story}\n{self.broker.log()}")
 
     def _check_log(self) -> None:
@@ -250,27 +200,3 @@ class Life:
             raise Broken(f"the end was not in order:\n{self.broker.log()}")
         self._check_log()
         check_store(self.broker.folder / "data")
-
-
-class Executioner:
-    """Asked by the fleet again and again; tells the broker to end when its time has come."""
-
-    def __init__(self, broker: Broker, death: Death) -> None:
-        self.broker, self.death = broker, death
-        self.due: list[tuple[float, signal.Signals]] | None = None
-
-    def __call__(self, answers: int) -> float | None:
-        now = time.monotonic()
-        if self.due is None:
-            if self.death.told is None or answers < self.death.answers:
-                return None
-            self.due = self._orders(self.death.told, now + self.death.delay_s)
-        while self.due and self.due[0][0] <= now:
-            self.broker.signal(self.due.pop(0)[1])
-        return self.due[0][0] - now if self.due else None
-
-    def _orders(self, told: signal.Signals, when: float) -> list[tuple[float, signal.Signals]]:
-        orders = [(when, told)]
-        if self.death.grace_s is not None:
-            orders.append((when + self.death.grace_s, signal.SIGKILL))
-        return orders

@@ -61,7 +61,6 @@ class Producer(Client):
     def __init__(self, name: str, payload: Payload, topics: Topics) -> None:
         super().__init__(name)
         self.payload, self.topics, self.chance = payload, topics, payload.chance
-        self.storage_may_fail = False
         self.left = self.quota
 
     def begin(self) -> None:
@@ -260,3 +259,14 @@ class IdempotentProducer(Producer):
         if not (error == OUT_OF_ORDER and self.rewinding):
             super().refused(part, error)
         self.rewinding = True
+
+
+class Newcomer(IdempotentProducer):
+    """Somebody else in each run of the broker, with an id of its own; retries nothing."""
+
+    quota = 40
+
+    def begin(self) -> None:
+        self.move()
+        self.producer_id = None
+        super().begin()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.crash.broker import Nursery
-from tests.crash.life import Death, Life
+from tests.crash.deaths import Death, random_death
+from tests.crash.life import Life
 
 #: Deaths of the broker in one life.
 DEATHS = 20
@@ -25,9 +26,9 @@ class LifeFailed(AssertionError):
         )
 
 
-def live(life: Life, deaths: Callable[[], Sequence[Death]]) -> Life:
+def live(life: Life, deaths: Sequence[Death]) -> Life:
     try:
-        life.run(deaths())
+        life.run(deaths)
         life.end()
     except Exception as failure:
         raise LifeFailed(life, failure) from failure
@@ -40,4 +41,4 @@ def random_life(
     nursery: Nursery, folder: Path, seed: int, flush: str | None = None, deaths: int = DEATHS
 ) -> Life:
     life = Life(nursery, folder, seed, flush)
-    return live(life, lambda: [life.random_death() for _ in range(deaths)])
+    return live(life, [random_death(life.flush, life.chance) for _ in range(deaths)])

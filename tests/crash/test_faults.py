@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.crash.broker import Nursery
+from tests.crash.deaths import Death, at, killed_after
 from tests.crash.faults import FAULTS
-from tests.crash.life import Death, Life
+from tests.crash.life import Life
 from tests.crash.points import BY_NAME
 from tests.crash.story import LifeFailed, live
 
@@ -16,17 +17,16 @@ from tests.crash.story import LifeFailed, live
 DEATHS = 20
 
 
+def death_of(name: str, life: Life) -> Death:
+    return at(BY_NAME[name], life.chance) if name else killed_after(200, life.chance)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_broker_is_found_out(fault: str, nursery: Nursery, tmp_path: Path) -> None:
     _, points = FAULTS[fault]
     life = Life(nursery, tmp_path, seed=1, flush="os", fault=fault)
 
-    def deaths() -> list[Death]:
-        return [
-            life.at(BY_NAME[name]) if name else life.killed_after(200)
-            for name in (points * DEATHS)[:DEATHS]
-        ]
-
+    deaths = [death_of(name, life) for name in (points * DEATHS)[:DEATHS]]
     with pytest.raises(LifeFailed, match="Broken"):
         live(life, deaths)
 
@@ -34,8 +34,5 @@ def test_a_broken_broker_is_found_out(fault: str, nursery: Nursery, tmp_path: Pa
 def test_the_same_without_a_fault_gets_through(nursery: Nursery, tmp_path: Path) -> None:
     points = dict.fromkeys(name for _, names in FAULTS.values() for name in names)
     life = Life(nursery, tmp_path, seed=1, flush="os")
-    live(
-        life,
-        lambda: [life.at(BY_NAME[name]) if name else life.killed_after(200) for name in points],
-    )
+    live(life, [death_of(name, life) for name in points])
     assert life.batches > 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.broker import Nursery
+from tests.crash.deaths import at, killed_after
 from tests.crash.life import Life
 from tests.crash.points import FLUSHES, POINTS, Point, When, points_of
 from tests.crash.story import live
@@ -30,7 +31,7 @@ def dealt(flush: str) -> list[Point]:
 def test_nothing_is_lost_wherever_it_dies(flush: str, nursery: Nursery, tmp_path: Path) -> None:
     life, points = Life(nursery, tmp_path, 1, flush), dealt(flush)
     random.Random(flush).shuffle(points)
-    live(life, lambda: [life.at(point) for point in points])
+    live(life, [at(point, life.chance) for point in points])
     assert life.batches > 0
 
 
@@ -39,7 +40,7 @@ def test_a_store_that_was_not_finished_is_made_again(
     point: Point, nursery: Nursery, tmp_path: Path
 ) -> None:
     life = Life(nursery, tmp_path, 1, "commit")
-    live(life, lambda: [life.at(point), life.killed_after(50)])
+    live(life, [at(point, life.chance), killed_after(50, life.chance)])
 
 
 @pytest.mark.long
@@ -52,4 +53,4 @@ def test_nothing_is_lost_at_any_point_under_any_policy(
         life = Life(nursery, tmp_path / str(seed), seed, flush)
         points = [point for point in points_of(flush) if point.when is not When.FIRST_START]
         life.chance.shuffle(points)
-        live(life, lambda life=life, points=points: [life.at(p) for p in points])  # type: ignore[misc]
+        live(life, [at(point, life.chance) for point in points])
