@@ -14,7 +14,7 @@ from tests.e2e.conftest import new_topic
 from tests.e2e.librdkafka import read_values
 from tests.e2e.load import Acknowledged, IdempotentLoad
 
-KILLS = 3
+KILLS = 2
 
 
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])
