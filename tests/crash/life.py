@@ -123,7 +123,8 @@ class Life:
         plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
         if point is not None:
             plan |= {"point": point.name, "passage": chance.randint(1, point.most)}
-            plan["moment_us"] = chance.randrange(1, 800)
+            # A commit takes some 20 us without an fsync, and up to a millisecond with one.
+            plan["moment_us"] = int(10 ** chance.uniform(0, 3))
         self.storage_may_fail = point is not None and point.full_map
         if self.storage_may_fail:
             data = self.broker.folder / "data" / "data.mdb"
