@@ -77,23 +77,32 @@ class Admin(Client):
         self.asks(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000), heard)
 
     def _create(self) -> None:
-        """Sometimes under a name that was there before."""
-        if self.names_gone and self.chance.random() < 0.3:
-            name = self.names_gone.pop()
-        else:
-            self.made += 1
-            name = f"other-{self.made}"
-        topic = self.topics.makes(Topic(name, self.chance.randint(1, 3)))
+        """One topic, or two that come to be together."""
+        names = [self._new_name() for _ in range(self.chance.randint(1, 2))]
+        topics = [self.topics.makes(Topic(name, self.chance.randint(1, 3))) for name in names]
+        for topic in topics:
+            topic.made_with = topics
 
         def heard(answer: Reader) -> None:
-            told = _first(CreateTopicsResponse.decode(7, answer.data, TAGS)[0].topics)
-            if self._done(told.error_code, f"CreateTopics {name}"):
-                self.topics.made(topic, told.topic_id)
-            else:
-                del self.topics.by_name[name]
+            told = CreateTopicsResponse.decode(7, answer.data, TAGS)[0].topics
+            for topic, one in zip(topics, told, strict=True):
+                if self._done(one.error_code, f"CreateTopics {topic.name}"):
+                    self.topics.made(topic, one.topic_id)
+                else:
+                    del self.topics.by_name[topic.name]
 
-        wanted = CreatableTopic(name=name, num_partitions=topic.partitions, replication_factor=1)
-        self._send(CreateTopicsRequest(topics=[wanted]), 7, heard)
+        wanted = [
+            CreatableTopic(name=one.name, num_partitions=one.partitions, replication_factor=1)
+            for one in topics
+        ]
+        self._send(CreateTopicsRequest(topics=wanted), 7, heard)
+
+    def _new_name(self) -> str:
+        """Sometimes one that was there before."""
+        if self.names_gone and self.chance.random() < 0.3:
+            return self.names_gone.pop()
+        self.made += 1
+        return f"other-{self.made}"
 
     def _grow(self, topic: Topic) -> None:
         topic.growing = topic.partitions + self.chance.randint(1, 2)

@@ -16,6 +16,8 @@ class Topic:
     topic_id: bytes = NO_ID
     #: Its making was acknowledged, or it was found after a restart.
     sure: bool = False
+    #: Those of the same request: all of them are there, or none.
+    made_with: list[Topic] = field(default_factory=list)
     #: A total that was asked for and not answered yet.
     growing: int | None = None
     #: Its end was asked for and not answered yet.
@@ -51,7 +53,8 @@ class Topics:
 
     def deleted(self, topic: Topic) -> None:
         del self.by_name[topic.name]
-        self.gone.add(topic.topic_id)
+        if topic.topic_id != NO_ID:
+            self.gone.add(topic.topic_id)
 
     def gives(self, producer_id: int) -> None:
         if producer_id in self.producer_ids:
@@ -63,6 +66,8 @@ class Topics:
         for name in told.keys() - self.by_name.keys():
             raise Broken(f"{name}: nobody has made it, or it was deleted")
         for topic in list(self.by_name.values()):
+            if not topic.sure and len({one.name in told for one in topic.made_with}) > 1:
+                raise Broken(f"{topic.name}: its request was kept in parts")
             if topic.name in told:
                 self._check(topic, *told[topic.name])
             elif topic.sure and not topic.going:
