@@ -47,6 +47,10 @@ class Broker:
         self.dropping.resume()
         self.producer_expiry.start()
 
+    def stop_upkeep(self) -> None:
+        """Nothing of it touches the store from now on."""
+        self.dropping.stop()
+
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""
         for partition in self.catalog.loaded():

@@ -40,6 +40,7 @@ class Dropping:
         self._doomed: deque[int] = deque()
         self._busy = False
         self._failures = 0
+        self._stopped = False
 
     def __len__(self) -> int:
         return len(self._doomed)
@@ -52,12 +53,18 @@ class Dropping:
         self._doomed.extend(partition_ids)
         self._next_after(PAUSE_MS)
 
+    def stop(self) -> None:
+        """The store is about to be closed: the rest is for the next run."""
+        self._stopped = True
+
     def _next_after(self, delay_ms: int) -> None:
         if self._doomed and not self._busy:
             self._busy = True
             self._scheduler.after_ms(delay_ms, self._drop_slice)
 
     def _drop_slice(self) -> None:
+        if self._stopped:
+            return
         partition_id = self._doomed[0]
         try:
             empty = self._log.drop(partition_id, BATCHES_PER_SLICE)

@@ -60,7 +60,7 @@ def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])
 def test_acknowledged_batches_survive_a_kill(tmp_path: Path, flush: Flush) -> None:
     chance = random.Random(flush)
-    for _ in range(5):
+    for _ in range(2):
         acknowledged = write_until_killed(tmp_path, flush, chance.randint(1, 150))
 
         storage = open_storage(f"lmdb://{tmp_path}", flush)

@@ -63,6 +63,7 @@ class App:
         self._scheduler = AsyncioScheduler(loop)
         container: Any = AppContainer(settings=settings, scheduler=self._scheduler, events=events)
         self._events = events
+        self._closed = False
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self.storage: Storage = container.storage.store()
         if self.storage.info.power_cut is not None:
@@ -93,6 +94,8 @@ class App:
             self._flush_now_and_then(self.storage.start_flush)
 
     def _name_strays(self) -> None:
+        if self._closed:
+            return
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
             self._events.warning("the store has data that no topic owns", partition_ids=strays)
@@ -108,6 +111,7 @@ class App:
         for listener in self.listeners:
             listener.stop_accepting()
         in_time = await self._shared.drain(timeout_seconds)
+        self.broker.stop_upkeep()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
         failure = await done
@@ -116,4 +120,5 @@ class App:
         return in_time
 
     def close(self) -> None:
+        self._closed = True
         self.storage.commit.close()

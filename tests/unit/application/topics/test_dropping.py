@@ -113,3 +113,23 @@ def test_topics_that_are_deleted_meanwhile_get_in_line(fake: FakeBroker) -> None
     assert len(fake.scheduler.timers) == 1
     fake.scheduler.advance(100)
     assert fake.store.partitions == {}
+
+
+def test_once_it_is_stopped_the_store_is_not_touched_again(fake: FakeBroker) -> None:
+    fake.scheduler.advance(PAUSE_MS)
+    fake.broker.stop_upkeep()
+    fake.scheduler.advance(RETRY_MS)
+    assert left(fake) == [BATCHES_PER_SLICE + 1, 1]
+    assert fake.scheduler.timers == []
+
+
+def test_a_topic_that_is_deleted_in_the_end_is_left_to_the_next_run(fake: FakeBroker) -> None:
+    fake.broker.stop_upkeep()
+    fake.broker.delete_topics.delete([fake.topic("u")])
+    fake.run()
+    fake.scheduler.advance(RETRY_MS)
+    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    again = fake.restarted()
+    again.broker.dropping.resume()
+    again.scheduler.advance(100)
+    assert again.store.tables["doomed"] == {}

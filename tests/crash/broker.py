@@ -1,0 +1,129 @@
+"""The test's side of a broker that dies: started, told to end, and waited for, all by events."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from tests.crash.child import Plan
+from tests.e2e.broker_process import ROOT, environment
+
+#: A start reads the rows and opens a map: many times what it takes on a loaded machine.
+START_WITHIN_S = 10.0
+#: An end that was asked for, or a named point under load.
+END_WITHIN_S = 20.0
+
+#: How it ends when nobody lets it finish: a kill, or the timer of a moment within a call.
+VIOLENT = (-signal.SIGKILL, -signal.SIGALRM)
+
+
+class NotInTime(AssertionError):
+    pass
+
+
+class Nursery:
+    """One process for many runs of the broker; one run at a time."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "tests.crash.nursery"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env=environment(),
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.orders, self.said = self.process.stdin, self.process.stdout
+        self.rest = b""
+        self.events: list[dict[str, Any]] = []
+        self.wait_for("born", within_s=START_WITHIN_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self.orders.close()
+        self.said.close()
+        self.process.wait()
+
+    def order(self, **facts: Any) -> None:
+        self.orders.write(json.dumps(facts).encode() + b"\n")
+        self.orders.flush()
+
+    def hear(self) -> None:
+        """Takes what was said; to be called when there is something to read."""
+        data = os.read(self.said.fileno(), 1 << 16)
+        assert data, "the nursery is gone"
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        self.events += map(json.loads, lines)
+
+    def wait_for(self, *names: str, within_s: float = START_WITHIN_S) -> dict[str, Any]:
+        deadline = time.monotonic() + within_s
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.said, selectors.EVENT_READ)
+            while True:
+                for event in self.events:
+                    if event["event"] in names:
+                        return event
+                if not selector.select(deadline - time.monotonic()):
+                    raise NotInTime(f"the broker was not {' or '.join(names)} in {within_s} s")
+                self.hear()
+
+
+class Broker:
+    """One run after another over one folder and, once known, one port."""
+
+    def __init__(self, nursery: Nursery, folder: Path, flush: str, port: int = 0) -> None:
+        self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, port
+        self.log_file = folder / "broker.log"
+        self.code: int | None = 0
+
+    def start(self, flush_interval_ms: int = 1000, **plan: Any) -> bool:
+        """True once it is ready; False when it is gone before: it passed its point."""
+        arguments = [
+            *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", self.flush),
+            *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),
+            *("--set", f"flush.interval.ms={flush_interval_ms}"),
+        ]
+        self.code = None
+        self.nursery.events.clear()
+        self.nursery.order(**Plan(arguments, str(self.log_file), **plan).as_json())
+        self.nursery.wait_for("started")
+        event = self.nursery.wait_for("ready", "ended")
+        if event["event"] == "ended":
+            self.code = event["code"]
+            return False
+        self.port = event["port"]
+        return True
+
+    def signal(self, number: int) -> None:
+        self.nursery.order(signal=int(number))
+
+    def has_ended(self) -> bool:
+        for event in self.nursery.events:
+            if event["event"] == "ended":
+                self.code = event["code"]
+        return self.code is not None
+
+    def wait(self, within_s: float = END_WITHIN_S) -> int:
+        if self.code is None:
+            self.code = self.nursery.wait_for("ended", within_s=within_s)["code"]
+        assert self.code is not None
+        return self.code
+
+    def kill(self) -> None:
+        if self.code is None:
+            self.signal(signal.SIGKILL)
+            self.wait()
+
+    def log(self, last_bytes: int = 4_000) -> str:
+        if not self.log_file.exists():
+            return ""
+        return self.log_file.read_bytes()[-last_bytes:].decode(errors="replace")

@@ -1,0 +1,109 @@
+"""After a restart: everything there is, read through the protocol and held against the ledger."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections import defaultdict
+from collections.abc import Iterable
+
+from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
+from tests.crash.ledger import Batch, Broken, Found, Stream
+from tests.crash.topics import Topic, Topics
+from tests.e2e.raw_client import (
+    LIST_OFFSETS,
+    METADATA,
+    RawClient,
+    array,
+    split_batches,
+    string,
+)
+
+#: A broker remembers so many batches of a producer.
+REMEMBERED = 5
+LATEST, EARLIEST = -1, -2
+
+
+class Check:
+    def __init__(self, port: int, chance: random.Random) -> None:
+        self.client = RawClient("127.0.0.1", port, patience_s=10)
+        self.chance = chance
+
+    def all(self, topics: Topics, streams: Iterable[Stream]) -> int:
+        """How many batches are there."""
+        with self.client:
+            topics.check(self._told_topics())
+            batches = 0
+            for topic in list(topics.by_name.values()):
+                for index in range(topic.partitions):
+                    batches += self._partition(topic, index)
+            for stream in streams:
+                stream.check()
+        return batches
+
+    def _told_topics(self) -> dict[str, tuple[bytes, int]]:
+        body = b"\0" + b"".join(MetadataRequest(topics=None).encode(12))
+        answer = self.client.ask(METADATA, 12, body)
+        told = {}
+        for topic in MetadataResponse.decode(12, answer.data, 5)[0].topics:
+            indexes = sorted(one.partition_index for one in topic.partitions)
+            if topic.error_code or indexes != list(range(len(indexes))):
+                raise Broken(f"{topic.name}: error {topic.error_code}, partitions {indexes}")
+            told[topic.name or ""] = (topic.topic_id, len(indexes))
+        return told
+
+    def _partition(self, topic: Topic, index: int) -> int:
+        ledger = topic.ledger(index)
+        raw, high_watermark = self._read(topic.name, index)
+        found = ledger.check(raw, high_watermark)
+        self._retries(topic, index, found)
+        self._offsets(topic, index, found, high_watermark)
+        return len(found)
+
+    def _read(self, name: str, index: int) -> tuple[list[tuple[int, bytes]], int]:
+        batches: list[tuple[int, bytes]] = []
+        position, end = 0, 1
+        while position < end:
+            fetched = self.client.fetch(name, position, index)
+            end = fetched.high_watermark
+            if fetched.error or (position < end and not fetched.records):
+                raise Broken(f"{name}-{index}: nothing at {position} of {end}, {fetched.error=}")
+            batches += split_batches(fetched.records)
+            if batches:
+                last, raw = batches[-1]
+                position = last + Batch(raw).count
+        return batches, end
+
+    def _retries(self, topic: Topic, index: int, found: list[Found]) -> None:
+        """The last batches of each producer, sent once more, are told their place."""
+        by_producer: dict[int, list[Found]] = defaultdict(list)
+        for one in found:
+            if one.batch.producer_id >= 0:
+                by_producer[one.batch.producer_id].append(one)
+        for batches in by_producer.values():
+            base_offset, batch = self.chance.choice(batches[-REMEMBERED:])
+            told = self.client.produce(topic.name, batch.bytes, index)
+            if told != (0, base_offset):
+                raise Broken(f"{topic.name}-{index}: a retry of {base_offset} is told {told}")
+
+    def _offsets(self, topic: Topic, index: int, found: list[Found], end: int) -> None:
+        self._offset(topic, index, EARLIEST, 0)
+        self._offset(topic, index, LATEST, end)
+        if not found:
+            return
+        for one in self.chance.sample(found, min(2, len(found))):
+            wanted = one.batch.timestamp
+            first = next(f.base_offset for f in found if f.batch.timestamp >= wanted)
+            self._offset(topic, index, wanted, first)
+        self._offset(topic, index, max(f.batch.timestamp for f in found) + 1, -1)
+
+    def _offset(self, topic: Topic, index: int, timestamp: int, expected: int) -> None:
+        wanted = string(topic.name) + array([struct.pack(">iq", index, timestamp)])
+        answer = self.client.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([wanted]))
+        answer.take("i"), answer.string()
+        _count, _index, error, _time, offset = answer.take("iihqq")
+        if error or offset != expected:
+            raise Broken(
+                f"{topic.name}-{index}: time {timestamp} is at {offset} (error {error}), "
+                f"not at {expected}"
+            )

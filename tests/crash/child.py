@@ -1,0 +1,66 @@
+"""The broker that is to die: `ottla serve`, over a wrapped store, in a process that was forked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from application import commits, init_producer_id
+from application.topics import dropping
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from tests.crash import faults
+from tests.crash.passages import Passages, name_the_rest, wrapped_opening
+
+#: What takes megabytes or hundreds of batches in earnest, so that it happens all the time.
+SMALL_SNAPSHOT_BYTES = 64 * 1024
+SMALL_BLOCK_OF_IDS = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run of the broker; `point` and the passage at which it is the last."""
+
+    arguments: list[str] = field(default_factory=list)
+    log: str = os.devnull
+    point: str | None = None
+    passage: int = 1
+    moment_us: int = 0
+    map_size_bytes: int | None = None
+    #: None: as in earnest.
+    slice_batches: int | None = None
+    small: bool = True
+    fault: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run(plan: Plan) -> int:
+    from interfaces.main.__main__ import main
+    from interfaces.main.container.app import AppContainer
+    from interfaces.main.container.declarative import providers
+
+    passages = Passages(plan.point, plan.passage, plan.moment_us)
+    name_the_rest(passages)
+    if plan.small:
+        make_small()
+    if plan.slice_batches is not None:
+        dropping.BATCHES_PER_SLICE = plan.slice_batches
+    if plan.map_size_bytes is not None:
+        # As with a pass that is larger than all that is free: growing in time does not help.
+        LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]
+    if plan.fault is not None:
+        faults.FAULTS[plan.fault][0]()
+    storage: Any = AppContainer.storage
+    storage.store.override(
+        providers.Singleton(
+            wrapped_opening(passages, plan.map_size_bytes), storage.url, storage.flush
+        )
+    )
+    return main(plan.arguments)
+
+
+def make_small() -> None:
+    commits.SNAPSHOT_INTERVAL_BYTES = SMALL_SNAPSHOT_BYTES  # type: ignore[attr-defined]
+    init_producer_id.BLOCK_SIZE = SMALL_BLOCK_OF_IDS

@@ -1,0 +1,89 @@
+"""How a run of the broker ends, and who sees to it."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from dataclasses import dataclass
+
+from tests.crash.broker import VIOLENT, Broker
+from tests.crash.points import Point, When, points_of
+
+MOST_ANSWERS = 400
+#: Between an order and its time, and between SIGTERM and SIGKILL.
+DELAY_S, GRACE_S = 0.003, 0.010
+
+
+@dataclass
+class Death:
+    """How one run of the broker ends."""
+
+    story: str
+    point: Point | None = None
+    #: After so many answers, and so much later, what is `told` is sent.
+    answers: int = 0
+    delay_s: float = 0.0
+    told: signal.Signals | None = signal.SIGKILL
+    #: So long after SIGTERM comes SIGKILL.
+    grace_s: float | None = None
+
+    @property
+    def when(self) -> When:
+        return self.point.when if self.point else When.RUNNING
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """How the process may end."""
+        if self.point is not None or self.told is signal.SIGKILL:
+            return VIOLENT
+        return (0,) if self.grace_s is None else (0, -signal.SIGTERM, *VIOLENT)
+
+
+def killed_after(answers: int, chance: random.Random) -> Death:
+    return Death(f"SIGKILL after {answers} answers", None, answers, chance.random() * DELAY_S)
+
+
+def at(point: Point, chance: random.Random) -> Death:
+    if point.when is not When.STOPPING:
+        return Death(point.name, point, told=None)
+    return Death(point.name, point, chance.randrange(50), told=signal.SIGTERM)
+
+
+def random_death(flush: str, chance: random.Random) -> Death:
+    answers = chance.randrange(chance.choice([3, 50, MOST_ANSWERS]))
+    drawn = chance.random()
+    if drawn < 0.5:
+        return killed_after(answers, chance)
+    if drawn < 0.6:
+        return Death(f"SIGTERM after {answers} answers", None, answers, told=signal.SIGTERM)
+    if drawn < 0.7:
+        grace_s = chance.random() * GRACE_S
+        story = f"SIGTERM after {answers} answers, SIGKILL {grace_s * 1000:.1f} ms later"
+        return Death(story, None, answers, told=signal.SIGTERM, grace_s=grace_s)
+    later = [point for point in points_of(flush) if point.when is not When.FIRST_START]
+    return at(chance.choice(later), chance)
+
+
+class Executioner:
+    """Asked by the fleet again and again; tells the broker to end when its time has come."""
+
+    def __init__(self, broker: Broker, death: Death) -> None:
+        self.broker, self.death = broker, death
+        self.due: list[tuple[float, signal.Signals]] | None = None
+
+    def __call__(self, answers: int) -> float | None:
+        now = time.monotonic()
+        if self.due is None:
+            if self.death.told is None or answers < self.death.answers:
+                return None
+            self.due = self._orders(self.death.told, now + self.death.delay_s)
+        while self.due and self.due[0][0] <= now:
+            self.broker.signal(self.due.pop(0)[1])
+        return self.due[0][0] - now if self.due else None
+
+    def _orders(self, told: signal.Signals, when: float) -> list[tuple[float, signal.Signals]]:
+        orders = [(when, told)]
+        if self.death.grace_s is not None:
+            orders.append((when + self.death.grace_s, signal.SIGKILL))
+        return orders

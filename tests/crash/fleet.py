@@ -1,0 +1,166 @@
+"""Many connections on one thread, until the broker is gone and each has heard the last of it."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.crash.broker import END_WITHIN_S, Broker, NotInTime
+from tests.crash.ledger import Broken
+from tests.e2e.raw_client import Reader, frame
+
+_LENGTH = struct.Struct(">i")
+
+
+class Client:
+    """One connection at a time. Says what it wants in `go_on`, hears in `answered` and `lost`."""
+
+    #: The broker may end its connection and live on.
+    may_be_cut_off = False
+    #: In this run commits fail, and what was in them is refused.
+    storage_may_fail = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.out = bytearray()
+        self.unanswered: deque[tuple[int, Any]] = deque()
+        self.next_id = 0
+
+    def asks(self, key: int, version: int, body: bytes, context: Any, answer: bool = True) -> None:
+        self.next_id += 1
+        self.out += frame(key, version, self.next_id, body)
+        if answer:
+            self.unanswered.append((self.next_id, context))
+
+    def hears(self, payload: bytes) -> None:
+        answer = Reader(payload)
+        (correlation_id,) = answer.take("i")
+        expected, context = self.unanswered.popleft()
+        if correlation_id != expected:
+            raise Broken(f"{self.name}: answer {correlation_id} instead of {expected}")
+        self.answered(context, answer)
+
+    def begin(self) -> None:
+        """Connected; whatever was unanswered before never will be."""
+        self.out.clear()
+        self.unanswered.clear()
+
+    def go_on(self) -> None:
+        raise NotImplementedError
+
+    def answered(self, context: Any, answer: Reader) -> None:
+        raise NotImplementedError
+
+    def lost(self) -> None:
+        pass
+
+
+class Line:
+    """A socket that waits for nothing, and what has come of the next answer."""
+
+    def __init__(self, client: Client, port: int) -> None:
+        self.client = client
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setblocking(False)
+        self.received = bytearray()
+
+    def write(self) -> None:
+        try:
+            while self.client.out:
+                sent = self.socket.send(memoryview(self.client.out)[: 1 << 18])
+                del self.client.out[:sent]
+        except BlockingIOError:
+            pass
+
+    def read(self) -> int:
+        """How many answers came; raises ConnectionError at the end of the stream."""
+        data = self.socket.recv(1 << 18)
+        if not data:
+            raise ConnectionResetError
+        self.received += data
+        answers, start = 0, 0
+        while len(self.received) - start >= 4:
+            end = start + 4 + _LENGTH.unpack_from(self.received, start)[0]
+            if len(self.received) < end:
+                break
+            self.client.hears(bytes(self.received[start + 4 : end]))
+            start, answers = end, answers + 1
+        del self.received[:start]
+        return answers
+
+
+class Fleet:
+    def __init__(self, broker: Broker, clients: Sequence[Client]) -> None:
+        self.broker, self.clients = broker, clients
+        self.selector = selectors.DefaultSelector()
+        self.answers = 0
+        self.lines = 0
+
+    def run(self, death: Callable[[int], float | None]) -> None:
+        """`death(answers)`: to be asked again after so many seconds, None: with the next answer."""
+        deadline = time.monotonic() + END_WITHIN_S
+        with self.selector:
+            self.selector.register(self.broker.nursery.said, selectors.EVENT_READ)
+            try:
+                for client in self.clients:
+                    self._connect(client)
+                while self.lines or not self.broker.has_ended():
+                    wait_s = death(self.answers)
+                    left_s = deadline - time.monotonic()
+                    if left_s < 0:
+                        raise NotInTime(f"the broker lives on after {self.answers} answers")
+                    self._turn(left_s if wait_s is None else min(wait_s, left_s))
+            finally:
+                for key in list(self.selector.get_map().values()):
+                    if key.data is not None:
+                        key.data.socket.close()
+
+    def _connect(self, client: Client) -> None:
+        client.begin()
+        try:
+            line = Line(client, self.broker.port)
+        except ConnectionError:
+            client.lost()
+            return
+        self.lines += 1
+        self.selector.register(line.socket, selectors.EVENT_READ, line)
+        self._serve(line)
+
+    def _turn(self, wait_s: float) -> None:
+        for key, events in self.selector.select(wait_s):
+            line: Line | None = key.data
+            if line is None:
+                self.broker.nursery.hear()
+                continue
+            try:
+                if events & selectors.EVENT_READ:
+                    self.answers += line.read()
+            except BlockingIOError:
+                pass
+            except ConnectionError:
+                self._lose(line)
+                continue
+            self._serve(line)
+
+    def _serve(self, line: Line) -> None:
+        line.client.go_on()
+        try:
+            line.write()
+        except ConnectionError:
+            line.client.out.clear()  # what it answered before its end is still to be read
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.client.out else 0)
+        self.selector.modify(line.socket, wanted, line)
+
+    def _lose(self, line: Line) -> None:
+        self.selector.unregister(line.socket)
+        line.socket.close()
+        self.lines -= 1
+        line.client.lost()
+        if line.client.may_be_cut_off and not self.broker.has_ended():
+            self._connect(line.client)

@@ -1,0 +1,158 @@
+"""What was sent to a partition and what was told of it, to be held against what is there later."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from tests.e2e.raw_client import sealed_part
+
+_HEADER = struct.Struct(">qiibIhiqqqhii")
+NO_PRODUCER_ID = -1
+
+
+class Broken(AssertionError):
+    """A promise that was not kept."""
+
+
+class Batch:
+    """One batch of ours; `tries` is how often it was sent."""
+
+    __slots__ = ("bytes", "count", "producer_id", "sealed", "sequence", "timestamp", "tries")
+
+    def __init__(self, whole: bytes) -> None:
+        header = _HEADER.unpack_from(whole)
+        self.bytes = whole
+        #: What no broker may touch; no two batches of ours have it in common.
+        self.sealed = sealed_part(whole)
+        self.timestamp: int = header[8]
+        self.producer_id: int = header[9]
+        self.sequence: int = header[11]
+        self.count: int = header[12]
+        self.tries = 0
+
+
+class Found(NamedTuple):
+    base_offset: int
+    batch: Batch
+
+    @property
+    def next_offset(self) -> int:
+        return self.base_offset + self.batch.count
+
+
+class PartitionLedger:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sent: dict[bytes, Batch] = {}
+        self.acknowledged: dict[int, Batch] = {}
+        #: Where somebody has read a batch: a check, or a consumer.
+        self.seen: dict[int, Batch] = {}
+        self.next_offset_seen = 0
+        self.places: dict[bytes, list[int]] = {}
+
+    # ---- while the broker runs
+
+    def sends(self, batch: Batch) -> None:
+        batch.tries += 1
+        self.sent[batch.sealed] = batch
+
+    def acknowledges(self, batch: Batch, offset: int) -> None:
+        if offset < 0:
+            raise Broken(f"{self.name}: acknowledged at offset {offset}")
+        other = self.acknowledged.setdefault(offset, batch)
+        if other is not batch:
+            raise Broken(f"{self.name}: two batches are acknowledged at offset {offset}")
+        where = self.places.get(batch.sealed)
+        if where and batch.producer_id != NO_PRODUCER_ID and where != [offset]:
+            raise Broken(f"{self.name}: a retry of the batch at {where} is told {offset}")
+
+    def sees(self, found: Iterable[tuple[int, bytes]]) -> list[Found]:
+        """What a fetch gave: only what was sent, and nothing that contradicts what was seen."""
+        known = [Found(offset, self._known(offset, raw)) for offset, raw in found]
+        for offset, batch in known:
+            if self.seen.setdefault(offset, batch) is not batch:
+                raise Broken(f"{self.name}: offset {offset} has changed")
+        return known
+
+    def _known(self, offset: int, raw: bytes) -> Batch:
+        batch = self.sent.get(sealed_part(raw))
+        if batch is None:
+            raise Broken(f"{self.name}: nobody has sent what is at offset {offset}")
+        return batch
+
+    # ---- after a restart
+
+    def check(self, raw: Sequence[tuple[int, bytes]], high_watermark: int) -> list[Found]:
+        """Everything from the first offset to the high watermark."""
+        found = self.sees(raw)
+        expected = 0
+        for one in found:
+            if one.base_offset != expected:
+                raise Broken(f"{self.name}: offset {one.base_offset} follows {expected - 1}")
+            expected = one.next_offset
+        if expected != high_watermark:
+            raise Broken(f"{self.name}: batches end at {expected}, watermark {high_watermark}")
+        self._check_kept(dict(found), high_watermark)
+        self._check_numbers(found)
+        self.places = {}
+        for one in found:
+            self.places.setdefault(one.batch.sealed, []).append(one.base_offset)
+        return found
+
+    def _check_kept(self, there: dict[int, Batch], high_watermark: int) -> None:
+        for offset, batch in self.acknowledged.items():
+            if there.get(offset) is not batch:
+                raise Broken(f"{self.name}: the batch acknowledged at {offset} is not there")
+        for offset, batch in self.seen.items():
+            if there.get(offset) is not batch:
+                raise Broken(f"{self.name}: the batch that was read at {offset} is not there")
+        if high_watermark < self.next_offset_seen:
+            raise Broken(
+                f"{self.name}: the high watermark was {self.next_offset_seen}, is {high_watermark}"
+            )
+        self.next_offset_seen = high_watermark
+
+    def _check_numbers(self, found: Sequence[Found]) -> None:
+        """Idempotent batches once and in order, others not more often than they were sent."""
+        times = Counter(one.batch.sealed for one in found)
+        next_sequence: dict[int, int] = {}
+        for offset, batch in found:
+            if batch.producer_id == NO_PRODUCER_ID:
+                if times[batch.sealed] > batch.tries:
+                    raise Broken(
+                        f"{self.name}: sent {batch.tries} times, there {times[batch.sealed]} times"
+                    )
+                continue
+            expected = next_sequence.get(batch.producer_id, 0)
+            if batch.sequence != expected:
+                raise Broken(
+                    f"{self.name}: producer {batch.producer_id} has sequence {batch.sequence} at "
+                    f"offset {offset}, after {expected - 1}"
+                )
+            next_sequence[batch.producer_id] = expected + batch.count
+
+
+Part = tuple[PartitionLedger, Batch]
+
+
+class Stream:
+    """What one connection sent once, request by request: a broker keeps a beginning of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.requests: list[list[Part]] = []
+
+    def check(self) -> None:
+        """After the ledgers were checked: whole requests, and none without those before it."""
+        gap: int | None = None
+        for number, parts in enumerate(self.requests):
+            kept = [batch.sealed in ledger.places for ledger, batch in parts]
+            if any(kept) and not all(kept):
+                raise Broken(f"{self.name}: request {number} was kept in parts: {kept}")
+            if not all(kept) and gap is None:
+                gap = number
+            elif all(kept) and gap is not None:
+                raise Broken(f"{self.name}: request {number} is there, {gap} before it is not")

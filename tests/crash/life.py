@@ -1,0 +1,203 @@
+"""One data folder and all who use it, through one death of the broker after another, by a seed.
+
+The plan (who sends what, where the broker dies) is drawn from the seed; how the system mixes the
+processes is not, so a seed replays a kind of story rather than every step of it.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.crash.admin import STORAGE_ERROR, Admin
+from tests.crash.broker import Broker, Nursery
+from tests.crash.checking import Check
+from tests.crash.consumer import Consumer
+from tests.crash.deaths import Death, Executioner
+from tests.crash.fleet import Client, Fleet
+from tests.crash.ledger import Broken
+from tests.crash.payload import Payload
+from tests.crash.points import FLUSHES, When
+from tests.crash.producers import (
+    IdempotentProducer,
+    Newcomer,
+    PlainProducer,
+    RetryingProducer,
+    UnansweredProducer,
+    Wanderer,
+)
+from tests.crash.store import check_store
+from tests.crash.topics import Topic, Topics
+from tests.e2e.raw_client import RawClient
+
+MAIN_PARTITIONS = 3
+#: A main topic is left to be deleted after so many deaths.
+MOVE_EVERY = 3
+#: Free at the beginning of a run whose map is to be full.
+ROOM_BYTES = 128 * 1024
+#: What a broker may say that dies and starts again, and nothing else of that weight.
+FORESEEN = re.compile("a batch sent with acks=0 was lost|nothing can be stored")
+
+
+class Life:
+    def __init__(
+        self,
+        nursery: Nursery,
+        folder: Path,
+        seed: int,
+        flush: str | None = None,
+        fault: str | None = None,
+    ) -> None:
+        self.seed, self.chance = seed, random.Random(seed)
+        self.flush = flush or self.chance.choice(FLUSHES)
+        self.fault = fault
+        folder.mkdir(parents=True, exist_ok=True)
+        self.broker = Broker(nursery, folder, self.flush)
+        self.topics = Topics()
+        self.payload = Payload(self.chance)
+        self.lines_told: list[str] = []
+        self.deaths = self.batches = self.mains = 0
+        self.log_position = 0
+        self.clients: list[Client] = []
+        self.plain: list[PlainProducer] = []
+        #: In this run, and in the last one that was under load.
+        self.storage_may_fail = self.storage_was_failing = False
+        self._hire()
+
+    def say(self, line: str) -> None:
+        self.lines_told.append(f"{self.deaths:4}  {line}")
+
+    def _hire(self) -> None:
+        payload, topics = self.payload, self.topics
+        self.plain = [
+            PlainProducer("acks=all", payload, topics, acks=-1),
+            PlainProducer("acks=1", payload, topics, acks=1),
+            UnansweredProducer("acks=0", payload, topics),
+        ]
+        steady = IdempotentProducer("idempotent", payload, topics)
+        large = IdempotentProducer("large", payload, topics)
+        large.large = 2
+        self.clients = [
+            large,
+            steady,
+            *self.plain,
+            RetryingProducer("retrying", payload, topics),
+            Newcomer("newcomer", payload, topics),
+            Wanderer("wanderer", payload, topics),
+            Admin(self.chance, topics),
+            Consumer(topics),
+        ]
+
+    # ---- one run
+
+    def run(self, deaths: Iterable[Death]) -> None:
+        for death in deaths:
+            self.live(death)
+
+    def live(self, death: Death) -> None:
+        self.deaths += 1
+        if self._starts(death) and not self._dies_while_it_is_read(death):
+            self._work(death)
+        self._check_end(death)
+
+    def _starts(self, death: Death) -> bool:
+        plan = self._plan(death)
+        self.say(f"{death.story} {plan}")
+        ready = self.broker.start(fault=self.fault, **plan)
+        if not ready and death.when not in (When.FIRST_START, When.START):
+            raise Broken(f"the broker did not start: exit {self.broker.code}")
+        return ready
+
+    def _plan(self, death: Death) -> dict[str, Any]:
+        chance, point = self.chance, death.point
+        # What takes megabytes in earnest mostly happens after kilobytes here; points need it.
+        small = point is not None or chance.random() < 0.7
+        plan: dict[str, Any] = {"small": small}
+        if small:
+            plan["slice_batches"] = 2 if point and point.name.startswith("slice:") else 32
+        often = point is not None and point.name.startswith("flush:")
+        plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
+        if point is not None:
+            plan |= {"point": point.name, "passage": chance.randint(1, point.most)}
+            # A commit takes some 20 us without an fsync, and up to a millisecond with one.
+            plan["moment_us"] = int(10 ** chance.uniform(0, 3))
+        self.storage_may_fail = point is not None and point.full_map
+        if self.storage_may_fail:
+            data = self.broker.folder / "data" / "data.mdb"
+            size = data.stat().st_size if data.exists() else 0
+            plan["map_size_bytes"] = (size + ROOM_BYTES) // 4096 * 4096
+        return plan
+
+    def _dies_while_it_is_read(self, death: Death) -> bool:
+        try:
+            self._check()
+            if self.topics.main.partitions == 0 or self.deaths % MOVE_EVERY == 0:
+                self._move()
+        except ConnectionError:
+            if death.point is None:
+                raise
+            self.broker.wait()
+            return True
+        return False
+
+    def _check(self) -> None:
+        streams = [] if self.storage_was_failing else [one.stream for one in self.plain]
+        check = Check(self.broker.port, self.chance)
+        self.batches = check.all(self.topics, streams)
+        for one in self.plain:
+            one.begin()
+
+    def _move(self) -> None:
+        """A new main topic; the old one is left to be deleted with all that is in it."""
+        self.mains += 1
+        topic = self.topics.makes(Topic(f"main-{self.mains}", MAIN_PARTITIONS))
+        with RawClient("127.0.0.1", self.broker.port, patience_s=10) as client:
+            error = client.create_topic(topic.name, MAIN_PARTITIONS)
+            if error == STORAGE_ERROR and self.storage_may_fail:
+                error = client.create_topic(topic.name, MAIN_PARTITIONS)
+        if error:
+            raise Broken(f"{topic.name} cannot be made: error {error}")
+        topic.sure = True
+        self.topics.main = topic
+        for client_ in self.clients:
+            if isinstance(client_, IdempotentProducer | RetryingProducer):
+                client_.move()
+
+    def _work(self, death: Death) -> None:
+        for client in self.clients:
+            client.storage_may_fail = self.storage_may_fail
+        self.storage_was_failing = self.storage_may_fail
+        fleet = Fleet(self.broker, self.clients)
+        fleet.run(Executioner(self.broker, death))
+        self.say(f"gone after {fleet.answers} answers")
+
+    def _check_end(self, death: Death) -> None:
+        code = self.broker.wait()
+        self._check_log()
+        if code not in death.codes:
+            raise Broken(f"the broker ended with {code}: {death.story}\n{self.broker.log()}")
+
+    def _check_log(self) -> None:
+        log = self.broker.log_file.read_text(errors="replace")
+        new, self.log_position = log[self.log_position :], len(log)
+        for line in new.splitlines():
+            grave = '"level":"warning"' in line or '"level":"error"' in line or "{" not in line
+            if grave and not (self.storage_may_fail and FORESEEN.search(line)):
+                raise Broken(f"the broker says: {new[-4000:]}")
+
+    # ---- the end of it
+
+    def end(self) -> None:
+        """Once more in peace, and then a look at the store itself."""
+        self.live(Death("SIGTERM in the end", answers=20, told=signal.SIGTERM))
+        assert self.broker.start()
+        self._check()
+        self.broker.signal(signal.SIGTERM)
+        if self.broker.wait() != 0:
+            raise Broken(f"the end was not in order:\n{self.broker.log()}")
+        self._check_log()
+        check_store(self.broker.folder / "data")

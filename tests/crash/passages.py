@@ -1,0 +1,243 @@
+"""In the broker's process: moments have names, and at the nth passage of one of them it dies.
+
+Nothing in the broker knows of this. The store that the container opens is wrapped, and a few
+methods that nothing else can reach are replaced, before `ottla serve` begins.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import uuid
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+from application.broker import Broker
+from application.commits import Commits
+from application.ports.commit import Commit
+from application.ports.log_store import NOT_INDEXED, Buffer, LogStore
+from application.ports.state_store import StateStore
+from domain.errors import StorageFailed
+from infrastructure.storage.lmdb import environment
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.opening import Flush, Storage, open_storage
+from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from interfaces.kafka.listener import Shared
+from interfaces.kafka.outbox import Outbox
+from interfaces.main.container.app import App
+
+
+class Passages:
+    """Counts one name. `moment_us`: how long after the passage, for what lies within a call."""
+
+    def __init__(self, point: str | None, number: int = 1, moment_us: int = 0) -> None:
+        self.point, self.left, self.moment_us = point, number, moment_us
+        #: What the present pass has staged, in order.
+        self.staged: list[str] = []
+
+    def at(self, name: str) -> None:
+        if self.reached(name):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def reached(self, name: str) -> bool:
+        if name != self.point:
+            return False
+        self.left -= 1
+        return self.left == 0
+
+    def soon(self, name: str) -> None:
+        """A little later, in whatever the process is doing then: a timer that nobody handles."""
+        if self.reached(name):
+            signal.setitimer(signal.ITIMER_REAL, max(self.moment_us, 1) / 1e6)
+
+    def stage(self, kind: str) -> None:
+        self.at(f"{kind}: staged, first" if kind not in self.staged else f"{kind}: staged, again")
+        self.staged.append(kind)
+
+    def each_staged(self, moment: str) -> None:
+        for kind in dict.fromkeys(self.staged):
+            self.at(f"{kind}: {moment}")
+
+    def around(self, owner: type, method: str, before: str, after: str) -> None:
+        inner = getattr(owner, method)
+
+        @wraps(inner)
+        def outer(*arguments: Any, **named: Any) -> Any:
+            self.at(before)
+            result = inner(*arguments, **named)
+            self.at(after)
+            return result
+
+        setattr(owner, method, outer)
+
+
+class PassedLog:
+    def __init__(self, inner: LogStore, passages: Passages) -> None:
+        self._inner, self._passages = inner, passages
+        self.read, self.at_timestamp = inner.read, inner.at_timestamp
+        self.partition_ids = inner.partition_ids
+
+    def append(
+        self,
+        partition_id: int,
+        last_offset: int,
+        batch: Buffer,
+        indexed_timestamp: int = NOT_INDEXED,
+    ) -> None:
+        self._inner.append(partition_id, last_offset, batch, indexed_timestamp)
+        self._passages.stage("batch")
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        headers = self._inner.headers(partition_id, offset, limit)
+        self._passages.at("recovery: headers read, not replayed")
+        return headers
+
+    def drop(self, partition_id: int, max_batches: int) -> bool:
+        empty = self._inner.drop(partition_id, max_batches)
+        self._passages.stage("last slice" if empty else "slice")
+        return empty
+
+
+class PassedState:
+    """Says of a row what it means."""
+
+    def __init__(self, inner: StateStore, passages: Passages) -> None:
+        self._inner, self._passages = inner, passages
+        self.get = inner.get
+
+    def put(self, table: str, key: bytes, value: bytes | None) -> None:
+        kind = self._kind(table, key, value)
+        self._inner.put(table, key, value)
+        self._passages.stage(kind)
+
+    def _kind(self, table: str, key: bytes, value: bytes | None) -> str:
+        if table == "topics":
+            if value is None:
+                return "deletion"
+            return "topic" if self._inner.get(table, key) is None else "growth"
+        there = "" if value is not None else ", removed"
+        return {
+            "partitions": "snapshot" + there,
+            "doomed": "doomed partition" + there,
+            "counters": "partition ids",
+            "cluster": "cluster id" if key == b"id" else "producer ids",
+        }.get(table, table)
+
+    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
+        rows = self._inner.scan(table)
+        self._passages.at(f"start: {table} read")
+        return rows
+
+
+class PassedCommit:
+    def __init__(self, inner: Commit, passages: Passages) -> None:
+        self._inner, self._passages = inner, passages
+
+    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+        passages = self._passages
+        passages.each_staged("before the commit")
+        passages.soon("within a commit")
+
+        def committed(failure: StorageFailed | None) -> None:
+            if failure is None:
+                passages.each_staged("committed, nobody told")
+            else:
+                passages.at("a commit has failed, nobody told")
+            passages.staged.clear()
+            done(failure)
+
+        self._inner.commit(committed)
+
+    def close(self) -> None:
+        self._passages.at("stop: before the store is closed")
+        self._inner.close()
+        self._passages.at("stop: the store is closed")
+
+
+def wrapped_opening(
+    passages: Passages, map_size_bytes: int | None
+) -> Callable[[str, Flush], Storage]:
+    def opened(url: str, flush: Flush) -> Storage:
+        storage = open_storage(url, flush, map_size_bytes)
+        return Storage(
+            cast(LogStore, PassedLog(storage.log, passages)),
+            PassedState(storage.state, passages),
+            PassedCommit(storage.commit, passages),
+            storage.info,
+            storage.start_flush,
+        )
+
+    return opened
+
+
+def name_the_rest(passages: Passages) -> None:
+    around = passages.around
+    around(LmdbEnvironment, "_open", "start: before the store is opened", "start: store opened")
+    around(LmdbEnvironment, "_create", "first start: empty folder", "first start: store made")
+    around(LmdbEnvironment, "grow", "the map is full", "the map has grown")
+    around(Commits, "_rebuild", "before partitions are rebuilt", "partitions rebuilt, nobody told")
+    around(StoredPartitionRepository, "recover", "recovery: begins", "recovery: done")
+    around(App, "start_upkeep", "start: listening, not yet ready", "start: upkeep begins")
+    around(Broker, "snapshot_all", "stop: drained", "stop: last snapshots staged")
+    _name_the_middle_of_making_a_store(passages)
+    _name_the_fsyncs(passages)
+    _name_the_drain(passages)
+    _name_the_answers(passages)
+
+
+def _name_the_middle_of_making_a_store(passages: Passages) -> None:
+    class Ids:
+        """The id is the last thing that is put into a new store."""
+
+        @staticmethod
+        def uuid4() -> Any:
+            passages.at("first start: tables made, no id yet")
+            return uuid.uuid4()
+
+    environment.uuid = Ids  # type: ignore[assignment, attr-defined]
+
+
+def _name_the_fsyncs(passages: Passages) -> None:
+    sync = LmdbEnvironment.sync
+
+    def named(self: LmdbEnvironment) -> None:
+        who = "flush" if threading.current_thread().name == "ottla-flush" else "stop"
+        passages.at(f"{who}: before the fsync")
+        sync(self)
+        passages.at(f"{who}: after the fsync")
+
+    LmdbEnvironment.sync = named  # type: ignore[method-assign]
+
+
+def _name_the_drain(passages: Passages) -> None:
+    drain = Shared.drain
+
+    async def named(self: Shared, timeout_seconds: float) -> bool:
+        passages.at("stop: no new connections")
+        return await drain(self, timeout_seconds)
+
+    Shared.drain = named  # type: ignore[method-assign]
+
+
+def _name_the_answers(passages: Passages) -> None:
+    """Bytes leave the process when the loop turns; so one sender is let go, the rest is held."""
+    flush = Outbox.flush
+    some, all_of_them = "the first of several answers is sent", "all answers of a pass are sent"
+
+    def named(self: Outbox) -> None:
+        if passages.point == some and passages.left <= 0:
+            return
+        if len(self._senders) > 1 and passages.reached(some):
+            first = next(iter(self._senders))
+            self._senders.clear()
+            first.flush()
+            self._scheduler.after_ms(1, lambda: os.kill(os.getpid(), signal.SIGKILL))
+            return
+        answered = bool(self._senders)
+        flush(self)
+        if answered and passages.reached(all_of_them):
+            self._scheduler.after_ms(0, lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+    Outbox.flush = named  # type: ignore[method-assign]

@@ -1,0 +1,103 @@
+"""THE table of named points: where a broker dies, and what it takes to get there.
+
+A point is a moment of `passages.py`. `most`: the passage at which it dies is drawn from 1 to this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+FLUSHES = ("commit", "interval", "os")
+
+
+class When(Enum):
+    FIRST_START = "in a new folder"
+    START = "before it is ready"
+    #: While it is being read after a restart, or under load.
+    RUNNING = "under load"
+    STOPPING = "after SIGTERM, under load"
+
+
+@dataclass(frozen=True)
+class Point:
+    name: str
+    when: When
+    most: int = 1
+    flushes: tuple[str, ...] = FLUSHES
+    #: Its store is given a map that is full at once.
+    full_map: bool = False
+
+
+def _of_each_commit(kind: str, most: int, *, again: bool = False) -> list[Point]:
+    moments = ["staged, first", "before the commit", "committed, nobody told"]
+    if again:
+        moments.insert(1, "staged, again")
+    return [Point(f"{kind}: {moment}", When.RUNNING, most) for moment in moments]
+
+
+def _all_of(when: When, *names: str) -> list[Point]:
+    return [Point(name, when) for name in names]
+
+
+POINTS: tuple[Point, ...] = (
+    *_all_of(
+        When.FIRST_START,
+        "first start: empty folder",
+        "first start: tables made, no id yet",
+        "first start: store made",
+        "cluster id: staged, first",
+        "cluster id: before the commit",
+        "cluster id: committed, nobody told",
+    ),
+    *_all_of(
+        When.START,
+        "start: before the store is opened",
+        "start: store opened",
+        "start: topics read",
+        "start: listening, not yet ready",
+        "start: doomed read",
+        "start: upkeep begins",
+    ),
+    Point("recovery: begins", When.RUNNING, 4),
+    Point("recovery: headers read, not replayed", When.RUNNING, 4),
+    Point("recovery: done", When.RUNNING, 4),
+    *_of_each_commit("batch", 100, again=True),
+    *_of_each_commit("producer ids", 3),
+    *_of_each_commit("partition ids", 5),
+    *_of_each_commit("topic", 5),
+    *_of_each_commit("growth", 3),
+    *_of_each_commit("deletion", 3),
+    *_of_each_commit("doomed partition", 3, again=True),
+    *_of_each_commit("slice", 5),
+    *_of_each_commit("last slice", 2),
+    *_of_each_commit("snapshot, removed", 2),
+    *_of_each_commit("doomed partition, removed", 2),
+    *_of_each_commit("snapshot", 5),
+    Point("within a commit", When.RUNNING, 100),
+    Point("the first of several answers is sent", When.RUNNING, 50),
+    Point("all answers of a pass are sent", When.RUNNING, 50),
+    Point("the map is full", When.RUNNING, full_map=True),
+    Point("the map has grown", When.RUNNING, full_map=True),
+    Point("a commit has failed, nobody told", When.RUNNING, full_map=True),
+    Point("before partitions are rebuilt", When.RUNNING, full_map=True),
+    Point("partitions rebuilt, nobody told", When.RUNNING, full_map=True),
+    Point("flush: before the fsync", When.RUNNING, 5, flushes=("interval",)),
+    Point("flush: after the fsync", When.RUNNING, 5, flushes=("interval",)),
+    *_all_of(
+        When.STOPPING,
+        "stop: no new connections",
+        "stop: drained",
+        "stop: last snapshots staged",
+        "stop: before the store is closed",
+        "stop: before the fsync",
+        "stop: after the fsync",
+        "stop: the store is closed",
+    ),
+)
+
+BY_NAME = {point.name: point for point in POINTS}
+
+
+def points_of(flush: str) -> list[Point]:
+    return [point for point in POINTS if flush in point.flushes]

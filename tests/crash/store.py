@@ -1,0 +1,32 @@
+"""The store itself, once its broker is gone: LMDB's tree is whole, nothing belongs to nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from struct import Struct
+
+from lmdb.verify import verify
+
+from infrastructure.storage.opening import open_storage
+from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+from tests.crash.ledger import Broken
+
+_PARTITION_ID = Struct(">I")
+
+
+def check_store(folder: Path) -> None:
+    problems = verify(str(folder / "data.mdb"))  # type: ignore[no-untyped-call]
+    if problems:
+        raise Broken(f"LMDB's file is damaged: {problems[0]}")
+    storage = open_storage(f"lmdb://{folder}", "os")
+    try:
+        topics = StoredTopicRepository(storage.state)
+        owned = {one for topic in topics.load() for one in topic.partition_ids}
+        doomed = set(topics.doomed_partitions())
+        snapshots = {_PARTITION_ID.unpack(key)[0] for key, _ in storage.state.scan("partitions")}
+        if owned & doomed:
+            raise Broken(f"partitions {owned & doomed} are a topic's and to be dropped")
+        if strays := (snapshots | set(storage.log.partition_ids())) - owned - doomed:
+            raise Broken(f"partitions {strays} belong to nobody")
+    finally:
+        storage.commit.close()

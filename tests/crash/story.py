@@ -1,0 +1,44 @@
+"""Whole lives by their seeds, for the suite and for `scripts/crash`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.crash.broker import Nursery
+from tests.crash.deaths import Death, random_death
+from tests.crash.life import Life
+
+#: Deaths of the broker in one life.
+DEATHS = 20
+
+
+class LifeFailed(AssertionError):
+    """One life went wrong; the message is its story."""
+
+    def __init__(self, life: Life, failure: BaseException) -> None:
+        self.failure = failure
+        story = "\n".join(life.lines_told)
+        super().__init__(
+            f"seed {life.seed}, flush={life.flush}: {type(failure).__name__}: {failure}\n{story}\n"
+            f"the folder: {life.broker.folder}; the end of the log:\n{life.broker.log()}\n"
+            f"again: scripts/crash --life {life.seed} --flush {life.flush}"
+        )
+
+
+def live(life: Life, deaths: Sequence[Death]) -> Life:
+    try:
+        life.run(deaths)
+        life.end()
+    except Exception as failure:
+        raise LifeFailed(life, failure) from failure
+    finally:
+        life.broker.kill()
+    return life
+
+
+def random_life(
+    nursery: Nursery, folder: Path, seed: int, flush: str | None = None, deaths: int = DEATHS
+) -> Life:
+    life = Life(nursery, folder, seed, flush)
+    return live(life, [random_death(life.flush, life.chance) for _ in range(deaths)])

@@ -1,0 +1,38 @@
+"""The ledger finds out: brokers that are broken on purpose do not get through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.crash.broker import Nursery
+from tests.crash.deaths import Death, at, killed_after
+from tests.crash.faults import FAULTS
+from tests.crash.life import Life
+from tests.crash.points import BY_NAME
+from tests.crash.story import LifeFailed, live
+
+#: Found within so many deaths.
+DEATHS = 20
+
+
+def death_of(name: str, life: Life) -> Death:
+    return at(BY_NAME[name], life.chance) if name else killed_after(200, life.chance)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_broken_broker_is_found_out(fault: str, nursery: Nursery, tmp_path: Path) -> None:
+    _, points = FAULTS[fault]
+    life = Life(nursery, tmp_path, seed=1, flush="os", fault=fault)
+
+    deaths = [death_of(name, life) for name in (points * DEATHS)[:DEATHS]]
+    with pytest.raises(LifeFailed, match="Broken"):
+        live(life, deaths)
+
+
+def test_the_same_without_a_fault_gets_through(nursery: Nursery, tmp_path: Path) -> None:
+    points = dict.fromkeys(name for _, names in FAULTS.values() for name in names)
+    life = Life(nursery, tmp_path, seed=1, flush="os")
+    live(life, [death_of(name, life) for name in points])
+    assert life.batches > 0

@@ -1,0 +1,36 @@
+"""Brokers that are killed, stopped and started again under load, at random and at named points."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.crash.broker import Nursery
+from tests.crash.points import FLUSHES
+from tests.crash.story import random_life
+
+LONG_LIVES = 70
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("flush", FLUSHES)
+def test_what_was_acknowledged_is_there_after_every_death(
+    flush: str, nursery: Nursery, tmp_path: Path
+) -> None:
+    life = random_life(nursery, tmp_path, seed=1, flush=flush, deaths=8)
+    assert life.batches > 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("flush", FLUSHES)
+def test_thousands_of_deaths(flush: str, nursery: Nursery, tmp_path: Path) -> None:
+    """New seeds each time; OTTLA_TEST_SEED begins with one of one's own."""
+    first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
+    for seed in range(first, first + LONG_LIVES):
+        folder = tmp_path / str(seed)
+        random_life(nursery, folder, seed, flush)
+        shutil.rmtree(folder)

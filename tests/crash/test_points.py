@@ -1,0 +1,56 @@
+"""A broker that dies at each of the named points: all of them are passed, and nothing is lost."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.crash.broker import Nursery
+from tests.crash.deaths import at, killed_after
+from tests.crash.life import Life
+from tests.crash.points import FLUSHES, POINTS, Point, When, points_of
+from tests.crash.story import live
+
+IN_A_NEW_FOLDER = [point for point in POINTS if point.when is When.FIRST_START]
+
+
+def dealt(flush: str) -> list[Point]:
+    """Each point to one flush policy; `--long` has them all under each."""
+    return [
+        point
+        for number, point in enumerate(POINTS)
+        if point.when is not When.FIRST_START
+        and point.flushes[number % len(point.flushes)] == flush
+    ]
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("flush", FLUSHES)
+def test_nothing_is_lost_wherever_it_dies(flush: str, nursery: Nursery, tmp_path: Path) -> None:
+    life, points = Life(nursery, tmp_path, 1, flush), dealt(flush)
+    random.Random(flush).shuffle(points)
+    live(life, [at(point, life.chance) for point in points])
+    assert life.batches > 0
+
+
+@pytest.mark.parametrize("point", IN_A_NEW_FOLDER, ids=lambda point: point.name)
+def test_a_store_that_was_not_finished_is_made_again(
+    point: Point, nursery: Nursery, tmp_path: Path
+) -> None:
+    life = Life(nursery, tmp_path, 1, "commit")
+    live(life, [at(point, life.chance), killed_after(50, life.chance)])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("flush", FLUSHES)
+def test_nothing_is_lost_at_any_point_under_any_policy(
+    flush: str, nursery: Nursery, tmp_path: Path
+) -> None:
+    for seed in range(5):
+        life = Life(nursery, tmp_path / str(seed), seed, flush)
+        points = [point for point in points_of(flush) if point.when is not When.FIRST_START]
+        life.chance.shuffle(points)
+        live(life, [at(point, life.chance) for point in points])

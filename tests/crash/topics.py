@@ -1,0 +1,86 @@
+"""Which topics there have to be, may be, and must not be any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.crash.ledger import Broken, PartitionLedger
+
+NO_ID = bytes(16)
+
+
+@dataclass(eq=False)
+class Topic:
+    name: str
+    partitions: int
+    topic_id: bytes = NO_ID
+    #: Its making was acknowledged, or it was found after a restart.
+    sure: bool = False
+    #: Those of the same request: all of them are there, or none.
+    made_with: list[Topic] = field(default_factory=list)
+    #: A total that was asked for and not answered yet.
+    growing: int | None = None
+    #: Its end was asked for and not answered yet.
+    going: bool = False
+    ledgers: dict[int, PartitionLedger] = field(default_factory=dict)
+
+    def ledger(self, index: int) -> PartitionLedger:
+        found = self.ledgers.get(index)
+        if found is None:
+            found = self.ledgers[index] = PartitionLedger(f"{self.name}-{index}")
+        return found
+
+
+class Topics:
+    def __init__(self) -> None:
+        self.by_name: dict[str, Topic] = {}
+        self.gone: set[bytes] = set()
+        #: Where most producers send; nobody deletes it while they do.
+        self.main = Topic("none", 0)
+        self.producer_ids: set[int] = set()
+
+    def others(self) -> list[Topic]:
+        return [one for one in self.by_name.values() if one is not self.main and one.sure]
+
+    def makes(self, topic: Topic) -> Topic:
+        self.by_name[topic.name] = topic
+        return topic
+
+    def made(self, topic: Topic, topic_id: bytes) -> None:
+        if topic_id in self.gone:
+            raise Broken(f"{topic.name}: the id of a topic that was deleted")
+        topic.sure, topic.topic_id = True, topic_id
+
+    def deleted(self, topic: Topic) -> None:
+        del self.by_name[topic.name]
+        if topic.topic_id != NO_ID:
+            self.gone.add(topic.topic_id)
+
+    def gives(self, producer_id: int) -> None:
+        if producer_id in self.producer_ids:
+            raise Broken(f"producer id {producer_id} is given twice")
+        self.producer_ids.add(producer_id)
+
+    def check(self, told: dict[str, tuple[bytes, int]]) -> None:
+        """After a restart; what was not certain is from now on."""
+        for name in told.keys() - self.by_name.keys():
+            raise Broken(f"{name}: nobody has made it, or it was deleted")
+        for topic in list(self.by_name.values()):
+            if not topic.sure and len({one.name in told for one in topic.made_with}) > 1:
+                raise Broken(f"{topic.name}: its request was kept in parts")
+            if topic.name in told:
+                self._check(topic, *told[topic.name])
+            elif topic.sure and not topic.going:
+                raise Broken(f"{topic.name} is not there any more")
+            else:
+                self.deleted(topic)
+
+    def _check(self, topic: Topic, topic_id: bytes, partitions: int) -> None:
+        if topic_id in self.gone:
+            raise Broken(f"{topic.name} was deleted and is back")
+        if topic.sure and topic.topic_id not in (topic_id, NO_ID):
+            raise Broken(f"{topic.name} has another id")
+        if partitions not in (topic.partitions, topic.growing):
+            raise Broken(f"{topic.name} has {partitions} partitions, not {topic.partitions}")
+        topic.sure, topic.topic_id, topic.partitions = True, topic_id, partitions
+        topic.growing, topic.going = None, False
