@@ -1,10 +1,11 @@
-// rawbench: produce requests over raw sockets against any Kafka-speaking broker.
+// rawbench: produce or fetch requests over raw sockets against any Kafka-speaking broker.
 //
 //	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
+//	rawbench -addr HOST:PORT -topic T -fetch -max-bytes 1000000 -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
 // broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
-// topic is auto-created unless -topic names one.
+// topic is auto-created unless -topic names one. -requests ends a run early, by their number.
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -138,6 +140,9 @@ func main() {
 	parts := flag.Int("partitions", 1, "")
 	topicFlag := flag.String("topic", "", "existing topic: create nothing")
 	warm := flag.Float64("warm", 1, "seconds before the count begins")
+	requests := flag.Int64("requests", 1<<62, "no more than these, the warm-up included")
+	fetch := flag.Bool("fetch", false, "fetch from -topic instead")
+	maxBytes := flag.Int("max-bytes", 1<<20, "of one answer to a fetch")
 	flag.Parse()
 	topic := *topicFlag
 	if topic == "" {
@@ -146,7 +151,7 @@ func main() {
 	b := batch(*nrec, *size, time.Now().UnixMilli())
 	var mu sync.Mutex
 	var lats []int64
-	var failed int64
+	var failed, fetchedBytes, begun int64
 	run := func(secs float64, keep bool) (int, float64, float64) {
 		stop := time.Now().Add(time.Duration(secs * float64(time.Second)))
 		var wg sync.WaitGroup
@@ -157,6 +162,18 @@ func main() {
 			go func(i int) {
 				defer wg.Done()
 				time.Sleep(time.Duration(i) * time.Millisecond)
+				if *fetch {
+					n, size, bad, my := consume(*addr, topic, *maxBytes, stop)
+					mu.Lock()
+					defer mu.Unlock()
+					total += n
+					failed += bad
+					if keep {
+						fetchedBytes += size
+						lats = append(lats, my...)
+					}
+					return
+				}
 				c, err := net.Dial("tcp", *addr)
 				if err != nil {
 					panic(err)
@@ -167,7 +184,7 @@ func main() {
 				sent := make(chan time.Time, *depth)
 				slots := make(chan struct{}, *depth)
 				go func() {
-					for time.Now().Before(stop) {
+					for time.Now().Before(stop) && atomic.AddInt64(&begun, 1) <= *requests {
 						slots <- struct{}{}
 						sent <- time.Now()
 						if _, err := c.Write(frame); err != nil {
@@ -208,24 +225,32 @@ func main() {
 		wg.Wait()
 		return total, time.Since(t0).Seconds(), cpu(*pid) - c0
 	}
-	run(*warm, false)
+	if *warm > 0 {
+		run(*warm, false)
+	}
 	n, dt, cp := run(*secs, true)
-	sort.Slice(lats, func(i, j int) bool { return lats[i] < lats[j] })
-	q := func(p float64) int64 { return lats[int(float64(len(lats)-1)*p)] }
 	if n == 0 {
 		fmt.Println("no request was answered")
 		os.Exit(1)
 	}
+	sort.Slice(lats, func(i, j int) bool { return lats[i] < lats[j] })
+	q := func(p float64) int64 { return lats[int(float64(len(lats)-1)*p)] }
+	mb := float64(n**size**nrec) / 1e6
+	if *fetch {
+		mb = float64(fetchedBytes) / 1e6
+	}
 	result := map[string]any{
 		"requests_per_s": float64(n) / dt,
-		"mb_per_s":       float64(n**size**nrec) / dt / 1e6,
+		"mb_per_s":       mb / dt,
 		"p50_us":         q(.5),
 		"p99_us":         q(.99),
+		"p999_us":        q(.999),
 		"max_us":         q(1),
 		"failed":         failed,
 	}
 	if *pid > 0 {
 		result["cpu_us_per_request"] = cp / float64(n) * 1e6
+		result["cpu_s_per_gb"] = cp / mb * 1e3
 		result["cores"] = cp / dt
 	}
 	json.NewEncoder(os.Stdout).Encode(result)

@@ -1,0 +1,24 @@
+"""Our meter of the time from a producer to a consumer, at a steady pace and back to back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.bench.brokers import Broker
+from tests.bench.client_process import client, new_topic
+from tests.bench.gauges import Figures
+from tests.bench.runs import Load
+
+PER_SECOND = 500
+
+
+def loads(seconds: float) -> Iterator[Load]:
+    paced = int(seconds * PER_SECOND)
+    yield Load(f"{PER_SECOND} a second", lambda broker: _run(broker, paced, PER_SECOND))
+    # About what both brokers do in that time; a count makes the quantiles comparable.
+    yield Load("back to back", lambda broker: _run(broker, paced * 4, 0))
+
+
+def _run(broker: Broker, count: int, per_second: float) -> Figures:
+    options = ["--count", count, "--per-second", per_second]
+    return client("meter", broker.address, new_topic(broker), *options)
