@@ -115,10 +115,10 @@ class Bench:
             if "fsync" in self._parts:
                 self._fsync(rawbench)
             if "startup" in self._parts:
-                recovery.measure(
-                    *(self.runs, self._contenders("os"), CACHE, rawbench),
-                    *(self._plan.recovered_bytes, self._plan.rounds),
-                )
+                killed = self.runs, self._contenders("os"), CACHE, rawbench
+                recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)
+                if not quick:
+                    recovery.measure(*killed, 0, 1)
         if "startup" in self._parts:
             startup.measure(self.runs, self._contenders("os"), CACHE, self._plan.starts)
         if "micro" in self._parts:

@@ -29,4 +29,3 @@ def client(name: str, *arguments: object) -> Figures:
         raise LoadFailed(done.stderr[-2000:])
     figures: Figures = json.loads(done.stdout)
     return figures
-

@@ -57,8 +57,7 @@ def _kcat(broker: Broker, topic: Topic) -> Figures:
             *("kcat", "-C", "-q", "-b", broker.address, "-t", topic.name, "-p", "0"),
             *("-o", "beginning", "-e", "-u", "-f", "%S\n"),
         ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         timeout=PATIENCE_S,
     )
     seconds = time.perf_counter() - started

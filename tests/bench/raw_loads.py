@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.bench.brokers import Broker, Contender
@@ -59,7 +60,7 @@ class Rawbench:
 
     def produce_loads(self, shapes: list[Shape], seconds: float) -> list[Load]:
         return [
-            Load(shape.name, lambda broker, shape=shape: self.produce(broker, shape, seconds))
+            Load(shape.name, partial(self.produce, shape=shape, seconds=seconds))
             for shape in shapes
         ]
 
@@ -67,8 +68,8 @@ class Rawbench:
         return [
             Load(
                 name,
-                lambda broker, size=size: self.fetch(broker, topic.name, size, seconds),
-                lambda broker: filled(broker, topic, self),
+                partial(self.fetch, topic=topic.name, max_bytes=size, seconds=seconds),
+                partial(filled, topic=topic, filler=self),
             )
             for name, size in FETCH.items()
         ]

@@ -1,4 +1,7 @@
-"""The start after SIGKILL, with data in a hundred partitions.
+"""The start after SIGKILL, with data in a hundred partitions, or with none.
+
+The start with none says how much of it has nothing to do with data: Kafka's controller, in the same
+process, refuses the new broker until the session of the killed one is over (nine seconds).
 
 Every round begins on a copy of what the killed broker left: a second start on the same folder would
 find the work of the first. All of it is in the page cache, as after a crash of the process alone.
@@ -6,6 +9,7 @@ find the work of the first. All of it is in the page cache, as after a crash of 
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -31,8 +35,9 @@ def measure(
     size_bytes: int,
     rounds: int,
 ) -> None:
-    topic = Topic("recovered", PARTITIONS, size_bytes)
-    load = f"after SIGKILL, {size_bytes / 1e9:.1f} GB in {PARTITIONS} partitions"
+    topic = Topic("recovered", PARTITIONS if size_bytes else 0, size_bytes)
+    data = f"{size_bytes / 1e9:.1f} GB in {PARTITIONS} partitions" if size_bytes else "no topics"
+    load = f"after SIGKILL, {data}"
     ends: dict[str, list[int]] = {}
     left: dict[str, Path] = {}
     try:
@@ -58,8 +63,9 @@ def _killed(contender: Contender, folder: Path, topic: Topic, rawbench: Rawbench
     contender.prepare(folder)
     broker = contender.start(folder)
     try:
-        create(broker, topic.name, topic.partitions)
-        rawbench.fill(broker, topic)
+        if topic.partitions:
+            create(broker, topic.name, topic.partitions)
+            rawbench.fill(broker, topic)
         return _ends(broker, topic)
     finally:
         broker.kill()
@@ -73,7 +79,7 @@ def _recovered(
     subprocess.run(["cp", "-a", "--reflink=auto", str(folder), str(kept)], check=True)
     broker = None
     try:
-        subprocess.run(["sync"], check=True)
+        os.sync()
         broker = contender.start(folder)
         figures = _until_offsets(broker, topic, ends)
         runs.add(PART, load, contender.name, figures)

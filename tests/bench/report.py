@@ -17,7 +17,7 @@ from tests.bench.gauges import Figures
 from tests.bench.limits import LABELS
 from tests.bench.runs import medians
 
-BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+BEGIN, END = "<!-- {}: begin -->", "<!-- {}: end -->"
 
 _RAW = {
     "requests_per_s": "requests/s",
@@ -109,7 +109,9 @@ def _noise(rows: list[dict[str, Any]]) -> str | None:
         if rate is not None:
             rates.setdefault((row["part"], row["load"], row["broker"]), []).append(rate)
     spread = [
-        (max(runs) - min(runs)) / statistics.median(runs) for runs in rates.values() if len(runs) > 1
+        (max(runs) - min(runs)) / statistics.median(runs)
+        for runs in rates.values()
+        if len(runs) > 1
     ]
     if not spread:
         return "unknown, with one round"
@@ -166,13 +168,13 @@ def _lines(header: str, rows: list[str]) -> str:
     return "\n".join([header, "| --- |" + " ---: |" * (columns - 1), *rows])
 
 
-def replace(page: str, text: str) -> str:
-    """The page with its marked part replaced."""
-    before, begin, rest = page.partition(BEGIN)
-    _old, end, after = rest.partition(END)
+def replace(page: str, text: str, part: str = "bench") -> str:
+    """The page with the part between two marks replaced."""
+    before, begin, rest = page.partition(BEGIN.format(part))
+    _old, end, after = rest.partition(END.format(part))
     if not begin or not end:
-        raise ValueError(f"the page has no {BEGIN} ... {END}")
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
+        raise ValueError(f"the page has no {BEGIN.format(part)} ... {END.format(part)}")
+    return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 
 def main() -> None:

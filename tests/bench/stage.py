@@ -22,7 +22,10 @@ class Stage:
         contenders: Sequence[Contender],
         cache: Path,
         warm_up: Callable[[Contender, Broker], None],
+        settle: Callable[[], None] = os.sync,
     ) -> None:
+        #: So that what one run left in the page cache is not written in the next one's time.
+        self.settle = settle
         self.contenders = contenders
         self._cache = cache
         self._warm_up = warm_up
@@ -52,10 +55,6 @@ class Stage:
         del self._brokers[name]
         return broker.said() or "(nothing)"
 
-    def settle(self) -> None:
-        """What one run left in the page cache is not written in the next one's time."""
-        os.sync()
-
     def make_room(self) -> None:
         used = sum(_size_bytes(self._folder(contender)) for contender in self.contenders)
         if used > MOST_DATA_BYTES or shutil.disk_usage(self._cache).free < LEAST_FREE_BYTES:
@@ -80,5 +79,3 @@ def _size_bytes(folder: Path) -> int:
         return 0
     done = subprocess.run(["du", "-sB1", str(folder)], capture_output=True, text=True)
     return int(done.stdout.split()[0]) if done.stdout else 0
-
-

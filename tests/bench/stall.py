@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from tests.bench.brokers import Broker
 from tests.bench.client_process import PATIENCE_S
@@ -24,24 +25,14 @@ def loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:
         filled(broker, topic, rawbench)
 
     for shape in _SHAPES:
-        yield Load(
-            f"pings beside produce, {shape.name}",
-            lambda broker, shape=shape: _pinged(
-                broker, lambda: rawbench.produce(broker, shape, seconds, warm_s=0)
-            ),
-            fill,
-        )
-    yield Load(
-        "pings beside fetch, 1 MB answers",
-        lambda broker: _pinged(
-            broker,
-            lambda: rawbench.fetch(broker, topic.name, FETCH["1 MB answers"], seconds, warm_s=0),
-        ),
-        fill,
-    )
+        produce = partial(rawbench.produce, shape=shape, seconds=seconds, warm_s=0)
+        yield Load(f"pings beside produce, {shape.name}", partial(_pinged, run=produce), fill)
+    size = FETCH["1 MB answers"]
+    fetch = partial(rawbench.fetch, topic=topic.name, max_bytes=size, seconds=seconds, warm_s=0)
+    yield Load("pings beside fetch, 1 MB answers", partial(_pinged, run=fetch), fill)
 
 
-def _pinged(broker: Broker, run: Callable[[], Figures]) -> Figures:
+def _pinged(broker: Broker, run: Callable[[Broker], Figures]) -> Figures:
     ping = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.clients.ping", broker.address, TOPIC.name],
         stdin=subprocess.PIPE,
@@ -50,7 +41,7 @@ def _pinged(broker: Broker, run: Callable[[], Figures]) -> Figures:
         text=True,
     )
     try:
-        load = run()
+        load = run(broker)
         said, complaint = ping.communicate("", timeout=PATIENCE_S)
     finally:
         ping.kill()

@@ -26,10 +26,12 @@ def main() -> None:
     with RawClient(host, int(port)) as client:
         client.ask(METADATA, 4, body)
         gc.disable()
-        while not select.select([sys.stdin], [], [], _EVERY_S)[0]:
+        over = False
+        while not over:
             started = time.perf_counter_ns()
             client.ask(METADATA, 4, body)
             times.append(time.perf_counter_ns() - started)
+            over = bool(select.select([sys.stdin], [], [], _EVERY_S)[0])
     times.sort()
     figures = {
         f"ping_{name}_us": times[int((len(times) - 1) * q)] / 1000
