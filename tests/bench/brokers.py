@@ -134,13 +134,8 @@ def kafka(libs: Path, flush: str) -> Contender:
             )
         )
         tool = [*java, "kafka.tools.StorageTool"]
-        made = subprocess.check_output([*tool, "random-uuid"], stderr=subprocess.DEVNULL)
-        identity = made.decode().split()[-1]
-        subprocess.run(
-            [*tool, "format", "--standalone", "-t", identity, "-c", str(properties)],
-            check=True,
-            capture_output=True,
-        )
+        identity = _run(*tool, "random-uuid").split()[-1]
+        _run(*tool, "format", "--standalone", "-t", identity, "-c", str(properties))
 
     def start(folder: Path) -> Broker:
         properties = folder / "server.properties"
@@ -160,6 +155,13 @@ def _spawn(folder: Path, *command: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=kept
         )
+
+
+def _run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise BrokerFailed(f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-_SAID_BYTES:]}")
+    return done.stdout
 
 
 def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: Path) -> None:

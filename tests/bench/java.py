@@ -46,19 +46,29 @@ class JavaClients:
         )
         if compiled.returncode:
             raise NoJava(compiled.stderr[-2000:])
-        self._process = LineProcess(
-            ["java", "-Xmx512m", "-cp", f"{classes}:{classpath}", "Clients"], cache / "java.log"
-        )
+        self._command = ["java", "-Xmx512m", "-cp", f"{classes}:{classpath}", "Clients"]
+        self._log = cache / "java.log"
+        self._process: LineProcess | None = None
 
     def ask(self, *words: object) -> Figures:
-        answer = json.loads(self._process.ask(" ".join(map(str, words))))
+        if self._process is None:
+            self._process = LineProcess(self._command, self._log)
+        try:
+            answer = json.loads(self._process.ask(" ".join(map(str, words))))
+        except (AssertionError, OSError) as failure:
+            # Its answer may still come, and must not be taken for the next one's.
+            self._process.process.kill()
+            self.close()
+            raise LoadFailed(f"the Java client: {failure}") from None
         if "wrong" in answer:
             raise LoadFailed(answer["wrong"][:2000])
         figures: Figures = answer
         return figures
 
     def close(self) -> None:
-        self._process.close()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
 
 def loads(clients: JavaClients, topic: Topic, filler: Filler, scale: float) -> Iterator[Load]:

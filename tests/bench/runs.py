@@ -7,7 +7,8 @@ import statistics
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from tests.bench.brokers import Broker
 from tests.bench.gauges import Figures, Usage
@@ -69,19 +70,39 @@ def medians(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, dict[str, Fig
 def measure(runs: Runs, stage: Stage, part: str, loads: Iterable[Load], rounds: int) -> None:
     for load in loads:
         stage.make_room()
-        # A load that a broker failed at is not tried with it again.
-        left = list(stage.contenders)
+        # A load that a broker failed at is not tried with it again. All are started first, so that
+        # none is started between two runs.
+        left = [
+            name
+            for name in stage.names
+            if _kept(runs, stage, part, load.name, name, partial(stage.broker, name))
+        ]
         for _ in range(rounds):
-            for contender in list(left):
-                try:
-                    runs.add(part, load.name, contender.name, _once(load, stage, contender.name))
-                except Exception as failure:
-                    why = f"{type(failure).__name__}: {failure}"
-                    if said := stage.lost(contender.name):
-                        why += f"\nThe broker died. Its output ends:\n{said}"
-                    runs.add_failure(part, load.name, contender.name, why)
-                    left.remove(contender)
+            for name in list(left):
+                if figures := _kept(
+                    runs, stage, part, load.name, name, partial(_once, load, stage, name)
+                ):
+                    runs.add(part, load.name, name, figures)
+                else:
+                    left.remove(name)
                 stage.settle()
+
+
+T = TypeVar("T")
+
+
+def _kept(
+    runs: Runs, stage: Stage, part: str, load: str, name: str, step: Callable[[], T]
+) -> T | None:
+    """What the step gives, or None: whatever went wrong is a row of the report."""
+    try:
+        return step()
+    except Exception as failure:
+        why = f"{type(failure).__name__}: {failure}"
+        if said := stage.lost(name):
+            why += f"\nThe broker died. Its output ends:\n{said}"
+        runs.add_failure(part, load, name, why)
+        return None
 
 
 def _once(load: Load, stage: Stage, name: str) -> Figures:

@@ -27,6 +27,7 @@ class Stage:
         #: So that what one run left in the page cache is not written in the next one's time.
         self.settle = settle
         self.contenders = contenders
+        self.names = [contender.name for contender in contenders]
         self._cache = cache
         self._warm_up = warm_up
         self._brokers: dict[str, Broker] = {}
@@ -42,11 +43,6 @@ class Stage:
             self.settle()
         return self._brokers[name]
 
-    def start(self) -> None:
-        """All of them, so that none is started between two runs."""
-        for contender in self.contenders:
-            self.broker(contender.name)
-
     def lost(self, name: str) -> str | None:
         """The last words of a broker that died; the next time it is wanted, a new one starts."""
         broker = self._brokers.get(name)
@@ -61,7 +57,6 @@ class Stage:
             self.close()
         if shutil.disk_usage(self._cache).free < LEAST_FREE_BYTES:
             raise SystemExit(f"bench: {self._cache} needs {LEAST_FREE_BYTES >> 30} GiB free")
-        self.start()
 
     def close(self) -> None:
         for broker in self._brokers.values():

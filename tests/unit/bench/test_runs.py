@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import stage
-from tests.bench.brokers import Broker, Contender
+from tests.bench.brokers import Broker, BrokerFailed, Contender
 from tests.bench.gauges import Figures
 from tests.bench.runs import Load, LoadFailed, Runs, measure, medians
 from tests.bench.stage import Stage
@@ -65,6 +65,24 @@ def test_a_load_that_fails_is_kept_and_the_others_go_on(two: Stage) -> None:
     ]
 
 
+def test_a_broker_that_does_not_start_leaves_the_others_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(folder: Path) -> Broker:
+        raise BrokerFailed("a busy port")
+
+    monkeypatch.setattr(stage, "LEAST_FREE_BYTES", 0)
+    contenders = [Contender("kafka os", start), contender("ottla os")]
+    made = Stage(contenders, tmp_path, lambda contender, broker: None, lambda: None)
+    runs = Runs()
+    measure(runs, made, "p", [Load("a", lambda broker: {})], rounds=1)
+    made.close()
+    assert [(one["broker"], one.get("failed")) for one in runs.rows] == [
+        ("kafka os", "BrokerFailed: a busy port"),
+        ("ottla os", None),
+    ]
+
+
 def test_a_broker_that_died_says_its_last_words_and_is_started_again(two: Stage) -> None:
     def deadly(broker: Broker) -> Figures:
         # Not before it has said something.
@@ -82,7 +100,6 @@ def test_a_broker_that_died_says_its_last_words_and_is_started_again(two: Stage)
 def test_more_data_than_is_good_for_the_page_cache_begins_anew(
     two: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two.start()
     before = two.broker("ottla os")
     two.make_room()
     assert two.broker("ottla os") is before
