@@ -9,11 +9,14 @@ The figures are for reading and for ratios within one run: no test fails because
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import shlex
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,7 @@ from tests.bench.brokers import Broker, Contender, kafka, ottla
 from tests.bench.filled import Topic
 from tests.bench.jars import MAVEN, NoKafka, jars, version
 from tests.bench.plan import FULL, QUICK, Plan
+from tests.bench.progress import say
 from tests.bench.raw_loads import FSYNC, PRODUCE, NoRawbench, Rawbench
 from tests.bench.runs import Runs, measure, medians
 from tests.bench.stage import Stage
@@ -47,9 +51,26 @@ PARTS = ["limits", *BESIDE, "fsync", "startup", "micro"]
 
 def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))
-    if sys.argv[1:2] == ["profile"]:
-        profile.main(sys.argv[2:], CACHE)
-        return
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with _alone():
+        if sys.argv[1:2] == ["profile"]:
+            profile.main(sys.argv[2:], CACHE)
+        else:
+            _measure()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Two at once would take each other's folders, and their time."""
+    with (CACHE / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SystemExit("bench: another one runs in this checkout") from None
+        yield
+
+
+def _measure() -> None:
     options = _options()
     plan = QUICK if options.quick else FULL
     if options.rounds:
@@ -59,7 +80,6 @@ def main() -> None:
     except NoKafka as missing:
         raise SystemExit(f"bench: {missing}") from None
 
-    CACHE.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     about: dict[str, Any] = {
         "command": _command(options),
@@ -104,6 +124,7 @@ class Bench:
     def run(self) -> None:
         quick = self._plan.scale < 1
         if "limits" in self._parts:
+            say("limits")
             self.limits = limits.measure(CACHE / "limits", quick)
         try:
             rawbench = Rawbench(CACHE)
@@ -122,6 +143,7 @@ class Bench:
         if "startup" in self._parts:
             startup.measure(self.runs, self._contenders("os"), CACHE, self._plan.starts)
         if "micro" in self._parts:
+            say("micro")
             self.micro = micro.measure(quick) | chain.measure(CACHE, quick)
 
     def _contenders(self, flush: str) -> list[Contender]:

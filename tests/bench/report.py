@@ -88,6 +88,8 @@ def _about(run: dict[str, Any]) -> str:
         f" {machine['lmdb']}, confluent-kafka {machine['confluent-kafka']}; {machine['java']};"
         f" {machine['go']}",
     ]
+    if doubts := _doubts(run):
+        lines[:0] = [f"**{doubts}**", ""]
     if noise := _noise(run["runs"]):
         lines.append(f"- noise: {noise}")
     lines += [f"- not measured: {part}: {why}" for part, why in run["skipped"].items()]
@@ -98,6 +100,16 @@ def _about(run: dict[str, Any]) -> str:
         if "failed" in row
     ]
     return "\n".join(lines)
+
+
+def _doubts(run: dict[str, Any]) -> str:
+    """Why the figures are no better than a first look."""
+    found = []
+    if run["rounds"] < 3:
+        found.append("A short run: rough figures, to be replaced.")
+    if run["load_before"][0] > run["machine"]["cpus"] / 2:
+        found.append("The machine had other work meanwhile.")
+    return " ".join(found)
 
 
 def _noise(rows: list[dict[str, Any]]) -> str | None:

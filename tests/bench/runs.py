@@ -4,7 +4,6 @@ does hits all brokers alike and their ratio holds where their figures do not."""
 from __future__ import annotations
 
 import statistics
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 
 from tests.bench.brokers import Broker
 from tests.bench.gauges import Figures, Usage
+from tests.bench.progress import say
 from tests.bench.stage import Stage
 
 
@@ -40,11 +40,11 @@ class Runs:
 
     def add(self, part: str, load: str, broker: str, figures: Figures) -> None:
         self.rows.append({"part": part, "load": load, "broker": broker, "figures": figures})
-        print(f"{part}: {load}: {broker}: {_short(figures)}", file=sys.stderr, flush=True)
+        say(f"{part}: {load}: {broker}: {_short(figures)}")
 
     def add_failure(self, part: str, load: str, broker: str, why: str) -> None:
         self.rows.append({"part": part, "load": load, "broker": broker, "failed": why})
-        print(f"{part}: {load}: {broker}: FAILED: {why}", file=sys.stderr, flush=True)
+        say(f"{part}: {load}: {broker}: FAILED: {why}")
 
     def failures(self) -> list[dict[str, Any]]:
         return [row for row in self.rows if "failed" in row]

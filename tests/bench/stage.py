@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.bench.brokers import Broker, Contender
+from tests.bench.progress import say
 
 #: Beyond this much data, or with less free than that, all brokers begin anew on empty folders.
 MOST_DATA_BYTES = 12 << 30
@@ -37,7 +37,7 @@ class Stage:
             [contender] = [one for one in self.contenders if one.name == name]
             folder = self._folder(contender)
             contender.prepare(folder)
-            print(f"starting {name}", file=sys.stderr, flush=True)
+            say(f"starting {name}")
             broker = self._brokers[name] = contender.start(folder)
             self._warm_up(contender, broker)
             self.settle()

@@ -36,6 +36,12 @@ def test_noise_is_the_spread_of_the_runs() -> None:
     assert "100% at the worst" in markdown(run(TWO_ROUNDS))
 
 
+def test_a_page_says_itself_that_its_figures_are_rough() -> None:
+    short = markdown(run(TWO_ROUNDS, rounds=1, load_before=[3.0, 3.0, 3.0]))
+    assert short.startswith("**A short run: rough figures, to be replaced. The machine had other")
+    assert not markdown(run(TWO_ROUNDS, rounds=3)).startswith("**")
+
+
 def test_what_failed_and_what_was_left_out_is_said() -> None:
     failed = {"part": "java", "load": "a load", "broker": "kafka os", "failed": "why\nand more"}
     text = markdown(run([*TWO_ROUNDS, failed], skipped={"a part": "no Go"}))
