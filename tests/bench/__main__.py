@@ -175,7 +175,7 @@ class Bench:
             return list(librdkafka.loads(topic, rawbench, plan.scale))
         if part == "end-to-end":
             javas = list(java.latency_loads(clients, plan.scale)) if clients else []
-            return [*end_to_end.loads(plan.seconds), *javas]
+            return [*end_to_end.loads(plan.paced_s), *javas]
         return list(stall.loads(rawbench, topic, plan.seconds))
 
     def _fsync(self, rawbench: Rawbench) -> None:

@@ -20,12 +20,12 @@ SOURCE = Path(__file__).parent / "java" / "Clients.java"
 
 #: Name, bytes of a value, values in a full run.
 PRODUCED = [
-    ("producer, 100 B", 100, 1_500_000),
-    ("producer, 1 KB", 1000, 250_000),
-    ("producer, 10 KB", 10_000, 25_000),
+    ("producer, 100 B", 100, 1_000_000),
+    ("producer, 1 KB", 1000, 200_000),
+    ("producer, 10 KB", 10_000, 20_000),
 ]
-CONSUMED_BYTES = 2_000_000_000
-LATENCIES = 5_000
+CONSUMED_BYTES = 1_200_000_000
+LATENCIES = 2_500
 
 
 class NoJava(Exception):

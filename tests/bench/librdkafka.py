@@ -18,7 +18,7 @@ PRODUCED = [
     ("producer, 100 B", 100, 2_500_000, False),
     ("producer, 1 KB", 1000, 600_000, False),
     ("producer, 10 KB", 10_000, 60_000, False),
-    ("producer, 1 KB, lz4", 1000, 1_000_000, True),
+    ("producer, 1 KB, lz4", 1000, 800_000, True),
 ]
 
 
@@ -28,7 +28,7 @@ def loads(topic: Topic, filler: Filler, scale: float) -> Iterator[Load]:
 
     for name, size, count, lz4 in PRODUCED:
         yield Load(name, _producer(size, int(count * scale), lz4))
-    count = int(1_500_000 * scale)
+    count = int(1_200_000 * scale)
     yield Load(
         "consumer, 1 KB",
         lambda broker: client(

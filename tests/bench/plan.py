@@ -9,6 +9,8 @@ class Plan(NamedTuple):
     rounds: int
     #: Of one run of a load over raw sockets.
     seconds: float
+    #: Of records sent at a steady pace.
+    paced_s: float
     #: Mixed load before the first run; Kafka's compiler needs it.
     warm_up_s: float
     #: Of the amounts that clients send and read.
@@ -22,7 +24,8 @@ class Plan(NamedTuple):
 
 FULL = Plan(
     rounds=3,
-    seconds=4,
+    seconds=3,
+    paced_s=6,
     warm_up_s=25,
     scale=1,
     filled_bytes=1_000_000_000,
@@ -32,6 +35,7 @@ FULL = Plan(
 QUICK = Plan(
     rounds=1,
     seconds=0.8,
+    paced_s=2,
     warm_up_s=6,
     scale=0.15,
     filled_bytes=150_000_000,

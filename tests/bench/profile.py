@@ -70,8 +70,8 @@ def main(arguments: list[str], cache: Path) -> None:
     stacks = parse(raw)
     us = plain["cpu_us_per_request"]
     picture = options.out / f"{options.load}.svg"
-    title = f"{_name(options.load)}, flush = {options.flush}: {us:.1f} us of CPU a request (Python warm, C grey)"
-    picture.write_text(svg(readable(stacks), title), "utf-8")
+    title = f"{_name(options.load)}, flush = {options.flush}: {us:.1f} us of CPU a request"
+    picture.write_text(svg(readable(stacks), f"{title} (Python warm, C grey)"), "utf-8")
     text = _table(options, us, sum(stacks.values()), groups(stacks))
     print(text)
     print(f"\nbench: {picture}, {picture.stat().st_size // 1000} KB", file=sys.stderr)

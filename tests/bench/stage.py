@@ -12,7 +12,7 @@ from tests.bench.brokers import Broker, Contender
 from tests.bench.progress import say
 
 #: Beyond this much data, or with less free than that, all brokers begin anew on empty folders.
-MOST_DATA_BYTES = 12 << 30
+MOST_DATA_BYTES = 16 << 30
 LEAST_FREE_BYTES = 6 << 30
 
 
