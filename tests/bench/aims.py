@@ -44,7 +44,7 @@ MEMORY = "memory"
 AIMS = [
     Aim("one-record requests, 10 connections: rate", "produce", "10 connections", RATE, 1.3),
     Aim("... CPU per request", "produce", "10 connections", CPU, at_most=0.7),
-    Aim("10 connections x 5 in flight: rate", "produce", "10 x 5", RATE, 2),
+    Aim("10 connections x 5 in flight: rate", "produce", "10 x 5 in flight", RATE, 2),
     Aim("200 connections: rate", "produce", "200", RATE, 1.4),
     Aim("16 KB batches: rate", "produce", "16 KB", RATE, 1.5),
     Aim("900 KB batches: rate", "produce", "900 KB", RATE, 1),

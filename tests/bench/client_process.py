@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import subprocess
 import sys
 
-from tests.bench.brokers import Broker
-from tests.bench.filled import create
 from tests.bench.gauges import Figures
 from tests.bench.runs import LoadFailed
 
 PATIENCE_S = 120
-_numbers = itertools.count(1)
-
-
-def new_topic(broker: Broker) -> str:
-    name = f"bench-{next(_numbers)}"
-    create(broker, name)
-    return name
 
 
 def client(name: str, *arguments: object) -> Figures:

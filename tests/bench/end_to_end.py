@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.bench.brokers import Broker
-from tests.bench.client_process import client, new_topic
+from tests.bench.client_process import client
+from tests.bench.filled import new_topic
 from tests.bench.gauges import Figures
 from tests.bench.runs import Load
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import NamedTuple, Protocol
 
 from tests.bench.brokers import Broker
 
 _PATIENCE_S = 60
+_numbers = itertools.count(1)
 
 
 class Topic(NamedTuple):
@@ -26,6 +28,12 @@ def filled(broker: Broker, topic: Topic, filler: Filler) -> None:
         create(broker, topic.name, topic.partitions)
         filler.fill(broker, topic)
         broker.filled.add(topic.name)
+
+
+def new_topic(broker: Broker, partitions: int = 1) -> str:
+    name = f"bench-{next(_numbers)}"
+    create(broker, name, partitions)
+    return name
 
 
 def create(broker: Broker, name: str, partitions: int = 1) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.bench.brokers import Broker
-from tests.bench.client_process import new_topic
-from tests.bench.filled import Filler, Topic, filled
+from tests.bench.filled import Filler, Topic, filled, new_topic
 from tests.bench.gauges import Figures
 from tests.bench.runs import Load, LoadFailed
 from tests.e2e.line_process import LineProcess

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from tests.bench.brokers import Broker
-from tests.bench.client_process import PATIENCE_S, client, new_topic
-from tests.bench.filled import Filler, Topic, filled
+from tests.bench.client_process import PATIENCE_S, client
+from tests.bench.filled import Filler, Topic, filled, new_topic
 from tests.bench.gauges import Figures
 from tests.bench.runs import Load, LoadFailed
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.bench.brokers import Broker, Contender
-from tests.bench.filled import Topic, filled
+from tests.bench.filled import Topic, filled, new_topic
 from tests.bench.gauges import Figures
 from tests.bench.runs import Load, LoadFailed
 
@@ -30,6 +30,8 @@ class Shape:
     in_flight: int = 1
     records: int = 1
     record_bytes: int = 1000
+    #: Each connection sends to these in turn.
+    partitions: int = 1
     #: Of the time of a run: large batches fill memory and disk.
     share: float = 1.0
 
@@ -38,6 +40,7 @@ PRODUCE = [
     Shape("1 connection", 1),
     Shape("10 connections", 10),
     Shape("10 x 5 in flight", 10, 5),
+    Shape("10 x 5 in flight, 20 partitions in turn", 10, 5, partitions=20),
     Shape("200 connections", 200),
     Shape("16 KB batches, 4 x 5", 4, 5, records=16),
     Shape("900 KB batches, 2 x 3", 2, 3, records=900, share=0.5),
@@ -79,7 +82,7 @@ class Rawbench:
         topic = Topic("warm-up", 1, 16 << 20)
         filled(broker, topic, self)
         share = seconds * contender.warm_up_share / 6
-        for shape in (PRODUCE[0], PRODUCE[2], PRODUCE[2], PRODUCE[4]):
+        for shape in (PRODUCE[0], PRODUCE[2], PRODUCE[3], PRODUCE[5]):
             self.produce(broker, shape, share, warm_s=0)
         for size in FETCH.values():
             self.fetch(broker, topic.name, size, share, warm_s=0)
@@ -89,8 +92,13 @@ class Rawbench:
     ) -> Figures:
         seconds *= shape.share
         warm_s = seconds / 4 if warm_s is None else warm_s
+        topic = []
+        if shape.partitions > 1:
+            name = new_topic(broker, shape.partitions)
+            topic = ["-topic", name, "-partitions", str(shape.partitions), "-spread"]
         return self._run(
             broker,
+            *topic,
             *("-conns", str(shape.connections), "-depth", str(shape.in_flight)),
             *("-records", str(shape.records), "-size", str(shape.record_bytes)),
             *("-secs", str(seconds), "-warm", str(warm_s)),

@@ -15,7 +15,7 @@ from tests.bench.gauges import Figures
 from tests.bench.raw_loads import FETCH, PRODUCE, Rawbench
 from tests.bench.runs import Load, LoadFailed
 
-_SHAPES = [PRODUCE[2], PRODUCE[5]]
+_SHAPES = [PRODUCE[2], PRODUCE[6]]
 TOPIC = Topic("pinged", 1, 16_000)
 
 

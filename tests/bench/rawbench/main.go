@@ -26,6 +26,12 @@ import (
 	"time"
 )
 
+// Each connection sends these many different batches in turn, of sizes around the one asked for, so
+// that no request repeats the one before it byte by byte.
+const variants = 16
+
+func sizeOf(variant, size int) int { return size + (2*variant-variants+1)*size/(10*variants) }
+
 func batch(n, size int, now int64) []byte {
 	var recs []byte
 	for i := 0; i < n; i++ {
@@ -37,7 +43,7 @@ func batch(n, size int, now int64) []byte {
 		r = binary.AppendVarint(r, int64(size))
 		v := make([]byte, size)
 		for j := range v {
-			v[j] = byte(j*7 + i)
+			v[j] = byte(j*7 + i + size)
 		}
 		r = append(r, v...)
 		r = binary.AppendVarint(r, 0)
@@ -138,6 +144,7 @@ func main() {
 	acks := flag.Int("acks", -1, "")
 	pid := flag.Int("pid", 0, "")
 	parts := flag.Int("partitions", 1, "")
+	spread := flag.Bool("spread", false, "over all partitions from each connection")
 	topicFlag := flag.String("topic", "", "existing topic: create nothing")
 	warm := flag.Float64("warm", 1, "seconds before the count begins")
 	requests := flag.Int64("requests", 1<<62, "no more than these, the warm-up included")
@@ -148,7 +155,10 @@ func main() {
 	if topic == "" {
 		topic = createTopic(*addr)
 	}
-	b := batch(*nrec, *size, time.Now().UnixMilli())
+	batches := make([][]byte, variants)
+	for v := range batches {
+		batches[v] = batch(*nrec, sizeOf(v, *size), time.Now().UnixMilli())
+	}
 	var mu sync.Mutex
 	var lats []int64
 	var failed, fetchedBytes, begun int64
@@ -179,14 +189,23 @@ func main() {
 					panic(err)
 				}
 				defer c.Close()
-				frame := produceV9(topic, i%*parts, *acks, b)
+				frames := make([][]byte, max(variants, *parts))
+				for v := range frames {
+					partition := i % *parts
+					if *spread {
+						partition = v % *parts
+					}
+					frames[v] = produceV9(topic, partition, *acks, batches[(i+v)%variants])
+				}
 				rd := bufio.NewReaderSize(c, 1<<16)
 				sent := make(chan time.Time, *depth)
 				slots := make(chan struct{}, *depth)
 				go func() {
-					for time.Now().Before(stop) && atomic.AddInt64(&begun, 1) <= *requests {
+					for id := 0; time.Now().Before(stop) && atomic.AddInt64(&begun, 1) <= *requests; id++ {
 						slots <- struct{}{}
 						sent <- time.Now()
+						frame := frames[id%len(frames)]
+						binary.BigEndian.PutUint32(frame[8:], uint32(id))
 						if _, err := c.Write(frame); err != nil {
 							break
 						}
@@ -196,6 +215,7 @@ func main() {
 				var my []int64
 				n := 0
 				buf := make([]byte, 1<<16)
+				id := uint32(0)
 				for s := range sent {
 					var h [4]byte
 					if _, err := io.ReadFull(rd, h[:]); err != nil {
@@ -210,6 +230,11 @@ func main() {
 						failed++
 						mu.Unlock()
 					}
+					if binary.BigEndian.Uint32(buf) != id {
+						fmt.Println("an answer out of order")
+						os.Exit(1)
+					}
+					id++
 					my = append(my, time.Since(s).Microseconds())
 					<-slots
 					n++
