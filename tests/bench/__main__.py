@@ -1,76 +1,233 @@
-"""scripts/bench [--quick] [--json FILE] [--kafka FOLDER_OF_JARS] [PART...]
+"""scripts/bench [--quick] [--rounds N] [--kafka maven|FOLDER_OF_JARS] [--json FILE] [PART...]
+scripts/bench profile --load produce|fetch [--kafka ...]
 
-Prints Markdown tables and writes the same figures as JSON. They are for reading and for ratios
-within one run: no test fails because of them.
+Measures Ottla, and Apache Kafka beside it where it is given, and prints Markdown tables; all runs
+and their medians are written as JSON, which `python -m tests.bench.report` turns into tables again.
+The figures are for reading and for ratios within one run: no test fails because of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
-import subprocess
+import shlex
+import signal
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from tests.bench import brokers, chain, micro, produce, startup
+from tests.bench import (
+    chain,
+    end_to_end,
+    java,
+    librdkafka,
+    limits,
+    machine,
+    micro,
+    profile,
+    recovery,
+    report,
+    stall,
+    startup,
+)
+from tests.bench.brokers import Broker, Contender, kafka, ottla
+from tests.bench.filled import Topic
+from tests.bench.jars import MAVEN, NoKafka, jars, version
+from tests.bench.plan import FULL, QUICK, Plan
+from tests.bench.progress import say
+from tests.bench.raw_loads import FSYNC, PRODUCE, NoRawbench, Rawbench
+from tests.bench.runs import Runs, measure, medians
+from tests.bench.stage import Stage
 
 CACHE = Path(".cache/bench")
-PARTS = ["produce", "startup", "micro"]
+#: In this order: `fsync` is the part with brokers of its own that flush before each answer.
+BESIDE = ["produce", "fetch", "java", "librdkafka", "end-to-end", "stall"]
+PARTS = ["limits", *BESIDE, "fsync", "startup", "micro"]
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with _alone():
+        if sys.argv[1:2] == ["profile"]:
+            profile.main(sys.argv[2:], CACHE)
+        else:
+            _measure()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Two at once would take each other's folders, and their time."""
+    with (CACHE / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SystemExit("bench: another one runs in this checkout") from None
+        yield
+
+
+def _measure() -> None:
+    options = _options()
+    plan = QUICK if options.quick else FULL
+    if options.rounds:
+        plan = plan._replace(rounds=options.rounds)
+    try:
+        libs = jars(options.kafka) if options.kafka else None
+    except NoKafka as missing:
+        raise SystemExit(f"bench: {missing}") from None
+
+    began = time.monotonic()
+    about: dict[str, Any] = {
+        "command": _command(options),
+        "date": time.strftime("%Y-%m-%d"),
+        "revision": machine.revision(),
+        "machine": machine.describe(),
+        "load_before": machine.busy(),
+        "kafka": version(libs) if libs else None,
+        "rounds": plan.rounds,
+    }
+    bench = Bench(plan, libs, options.parts or PARTS)
+    try:
+        bench.run()
+    finally:
+        about["minutes"] = round((time.monotonic() - began) / 60, 1)
+        written = about | {
+            "limits": bench.limits,
+            "micro": bench.micro,
+            "skipped": bench.skipped,
+            "medians": medians(bench.runs.rows),
+            "runs": bench.runs.rows,
+        }
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(written, indent=1) + "\n")
+    print(report.markdown(json.loads(options.json.read_text())))
+    print(f"\nbench: {options.json}, {about['minutes']} minutes", file=sys.stderr)
+    if bench.runs.failures():
+        sys.exit("bench: not everything could be measured, see FAILED above")
+
+
+class Bench:
+    """The parts that were asked for, one after the other."""
+
+    def __init__(self, plan: Plan, libs: Path | None, parts: list[str]) -> None:
+        self.runs = Runs()
+        self.limits: dict[str, float] = {}
+        self.micro: dict[str, float] = {}
+        self.skipped: dict[str, str] = {}
+        self._plan, self._libs, self._parts = plan, libs, parts
+        self._topic = Topic("filled", 1, plan.filled_bytes)
+
+    def run(self) -> None:
+        quick = self._plan.scale < 1
+        if "limits" in self._parts:
+            say("limits")
+            self.limits = limits.measure(CACHE / "limits", quick)
+        try:
+            rawbench = Rawbench(CACHE)
+        except NoRawbench as missing:
+            self.skipped["all but limits, startup, micro"] = str(missing)
+        else:
+            if beside := [part for part in BESIDE if part in self._parts]:
+                self._beside(rawbench, beside)
+            if "fsync" in self._parts:
+                self._fsync(rawbench)
+            if "startup" in self._parts:
+                killed = self.runs, self._contenders("os"), CACHE, rawbench
+                recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)
+                if not quick:
+                    recovery.measure(*killed, 0, 1)
+        if "startup" in self._parts:
+            startup.measure(self.runs, self._contenders("os"), CACHE, self._plan.starts)
+        if "micro" in self._parts:
+            say("micro")
+            self.micro = micro.measure(quick) | chain.measure(CACHE, quick)
+
+    def _contenders(self, flush: str) -> list[Contender]:
+        return [ottla(flush), *([kafka(self._libs, flush)] if self._libs else [])]
+
+    def _beside(self, rawbench: Rawbench, parts: list[str]) -> None:
+        clients = None
+        stage = self._stage("os", rawbench)
+        try:
+            if {"java", "end-to-end"} & set(parts):
+                clients = self._java()
+            for part in parts:
+                loads = self._loads(part, rawbench, clients)
+                measure(self.runs, stage, part, loads, self._plan.rounds)
+        finally:
+            stage.close()
+            if clients is not None:
+                clients.close()
+
+    def _loads(self, part: str, rawbench: Rawbench, clients: java.JavaClients | None) -> list[Any]:
+        plan, topic = self._plan, self._topic
+        if part == "produce":
+            return rawbench.produce_loads(PRODUCE, plan.seconds)
+        if part == "fetch":
+            return rawbench.fetch_loads(topic, plan.seconds)
+        if part == "java":
+            return list(java.loads(clients, topic, rawbench, plan.scale)) if clients else []
+        if part == "librdkafka":
+            return list(librdkafka.loads(topic, rawbench, plan.scale))
+        if part == "end-to-end":
+            javas = list(java.latency_loads(clients, plan.scale)) if clients else []
+            return [*end_to_end.loads(plan.paced_s), *javas]
+        return list(stall.loads(rawbench, topic, plan.seconds))
+
+    def _fsync(self, rawbench: Rawbench) -> None:
+        stage = self._stage("commit", rawbench)
+        try:
+            loads = rawbench.produce_loads(FSYNC, self._plan.seconds)
+            measure(self.runs, stage, "fsync", loads, self._plan.rounds)
+        finally:
+            stage.close()
+
+    def _stage(self, flush: str, rawbench: Rawbench) -> Stage:
+        def warm_up(contender: Contender, broker: Broker) -> None:
+            rawbench.warm_up(contender, broker, self._plan.warm_up_s)
+
+        return Stage(self._contenders(flush), CACHE, warm_up)
+
+    def _java(self) -> java.JavaClients | None:
+        if self._libs is None:
+            self.skipped["java"] = "the Java client comes with Kafka's jars (--kafka)"
+            return None
+        try:
+            return java.JavaClients(self._libs, CACHE)
+        except java.NoJava as missing:
+            self.skipped["java"] = str(missing)
+            return None
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="short runs, one round")
+    parser.add_argument("--rounds", type=int, help="how often each load meets each broker")
     parser.add_argument("--json", type=Path, default=CACHE / "latest.json")
-    parser.add_argument("--kafka", type=Path, metavar="FOLDER", help="compare with these jars")
+    parser.add_argument(
+        "--kafka", metavar="maven|FOLDER", help="compare with Kafka: Maven packages, or these jars"
+    )
     options = parser.parse_args()
     if not set(options.parts) <= set(PARTS):
         parser.error(f"there are only the parts {', '.join(PARTS)}")
-    parts = options.parts or PARTS
+    return options
 
-    CACHE.mkdir(parents=True, exist_ok=True)
-    contenders = [
-        brokers.ottla("memory", "os"),
-        brokers.ottla("lmdb", "os"),
-        brokers.ottla("lmdb", "commit"),
-    ]
+
+def _command(options: argparse.Namespace) -> str:
+    """As it can be written down: where somebody's jars lie is nobody's business."""
+    words = ["scripts/bench"]
+    words += ["--quick"] if options.quick else []
+    words += ["--rounds", str(options.rounds)] if options.rounds else []
     if options.kafka:
-        contenders += [brokers.kafka(options.kafka, flush) for flush in ("os", "commit")]
-
-    report: dict[str, object] = {"machine": brokers.machine(), "revision": _revision()}
-    if "produce" in parts:
-        _produce(report, contenders, options.quick)
-    if "startup" in parts:
-        started = startup.measure(contenders, CACHE, 3 if options.quick else 11)
-        report["startup"] = started
-        print("\n### Start and idle memory\n\n" + startup.table(started))
-    if "micro" in parts:
-        pieces = micro.measure(options.quick) | chain.measure(CACHE, options.quick)
-        report["micro"] = pieces
-        print("\n### Pieces\n\n" + micro.table(pieces))
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=2) + "\n")
-    print(f"\nbench: {options.json}", file=sys.stderr)
-
-
-def _produce(report: dict[str, object], contenders: list[brokers.Contender], quick: bool) -> None:
-    rawbench = produce.build(CACHE)
-    if isinstance(rawbench, str):
-        report["produce"] = {"skipped": rawbench}
-        print(f"### Produce\n\nskipped: {rawbench}")
-        return
-    seconds, rounds = (1.5, 1) if quick else (5, 3)
-    results = produce.measure(rawbench, contenders, CACHE, seconds, rounds)
-    report["produce"] = results
-    print("### Produce, acks=all\n\n" + produce.table(results))
-
-
-def _revision() -> str:
-    command = ["git", "describe", "--always", "--dirty"]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+        words += ["--kafka", MAVEN if options.kafka == MAVEN else "FOLDER_OF_JARS"]
+    return shlex.join([*words, *options.parts])
 
 
 if __name__ == "__main__":

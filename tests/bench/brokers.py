@@ -13,7 +13,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-READY_TIMEOUT_S = 60
+from tests.e2e.raw_client import RawClient
+
+READY_TIMEOUT_S = 120
+_POLL_S = 0.002
+_SAID_BYTES = 2_000
 _KAFKA_PROPERTIES = """
 process.roles=broker,controller
 node.id=1
@@ -22,104 +26,142 @@ controller.listener.names=CONTROLLER
 controller.quorum.bootstrap.servers=127.0.0.1:{controller}
 log.dirs={folder}/data
 offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
 log.flush.interval.messages={flush}
 """
+_JAVA = ("java", "-Xms1g", "-Xmx1g")
 _EVERY_MESSAGE, _NEVER = 1, 2**63 - 1
 
 
-class Broker:
-    def __init__(self, process: subprocess.Popen[bytes], address: str, ready_s: float) -> None:
-        self.process = process
-        self.address = address
-        self.ready_s = ready_s
+class BrokerFailed(Exception):
+    """It did not start, or died; its last words."""
 
-    def memory_mb(self) -> dict[str, float]:
-        """Resident memory, and the part of it that is not pages of files (Linux only)."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        fields = dict(line.split(":", 1) for line in status.splitlines())
-        return {name: int(fields[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon")}
+
+class Broker:
+    def __init__(
+        self, process: subprocess.Popen[bytes], port: int, ready_s: float, folder: Path
+    ) -> None:
+        self.process = process
+        self.port = port
+        self.address = f"127.0.0.1:{port}"
+        self.ready_s = ready_s
+        self.folder = folder
+        #: Names of the topics that hold what loads read.
+        self.filled: set[str] = set()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def connect(self) -> RawClient:
+        return RawClient("127.0.0.1", self.port)
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def said(self) -> str:
+        return _said(self.folder)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            self.kill()
 
 
 class Contender:
-    """A way to run a broker: `start` gives a new one, on an empty folder."""
+    """A way to run a broker: `prepare` a folder once, then `start` on it as often as wanted."""
 
     def __init__(
         self,
         name: str,
         start: Callable[[Path], Broker],
-        grows: bool = False,
-        warm_up_s: float = 0.2,
+        prepare: Callable[[Path], None] = lambda folder: None,
+        warm_up_share: float = 0.1,
     ) -> None:
         self.name = name
-        self._start = start
-        #: Keeps all that it is sent in memory: every load gets a new one.
-        self.grows = grows
-        self.warm_up_s = warm_up_s
+        self.start = start
+        self._prepare = prepare
+        #: Of the time that the slowest to warm up needs.
+        self.warm_up_share = warm_up_share
 
-    def start(self, folder: Path) -> Broker:
+    @property
+    def family(self) -> str:
+        return self.name.split()[0]
+
+    def prepare(self, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        return self._start(folder)
+        self._prepare(folder)
 
 
-def ottla(storage: str, flush: str, *options: str) -> Contender:
+def ottla(flush: str, *options: str) -> Contender:
     def start(folder: Path) -> Broker:
         ready = folder / "ready.json"
-        where = ["--storage", "memory://"] if storage == "memory" else ["--data", f"{folder}/data"]
+        ready.unlink(missing_ok=True)
         started = time.perf_counter()
         process = _spawn(
             folder,
             *(sys.executable, "-m", "interfaces.main", "serve", "--listen", "127.0.0.1:0"),
-            *("--ready-file", str(ready), "--log-requests", "off", "--flush", flush),
-            *where,
+            *("--ready-file", str(ready), "--data", f"{folder}/data", "--flush", flush),
+            *("--log-requests", "off"),
             *options,
         )
         _wait(process, ready.exists, folder)
-        elapsed = time.perf_counter() - started
         [listener, *_] = json.loads(ready.read_text())["listeners"]
-        return Broker(process, f"127.0.0.1:{listener['port']}", elapsed)
+        port = listener["port"]
+        _wait(process, lambda: _answers(port), folder)
+        return Broker(process, port, time.perf_counter() - started, folder)
 
-    name = f"ottla {storage}" if storage == "memory" else f"ottla {storage} {flush}"
-    return Contender(name, start, grows=storage == "memory")
+    return Contender(f"ottla {flush}", start)
 
 
 def kafka(libs: Path, flush: str) -> Contender:
-    def start(folder: Path) -> Broker:
-        port, controller = _free_port(), _free_port()
-        properties = folder / "server.properties"
+    java = [*_JAVA, "-cp", f"{libs}/*"]
+
+    def prepare(folder: Path) -> None:
         every = _EVERY_MESSAGE if flush == "commit" else _NEVER
+        properties = folder / "server.properties"
         properties.write_text(
-            _KAFKA_PROPERTIES.format(port=port, controller=controller, folder=folder, flush=every)
+            _KAFKA_PROPERTIES.format(
+                port=_free_port(), controller=_free_port(), folder=folder.absolute(), flush=every
+            )
         )
-        java = ["java", "-Xms1g", "-Xmx1g", "-cp", f"{libs}/*"]
         tool = [*java, "kafka.tools.StorageTool"]
-        cluster = subprocess.check_output([*tool, "random-uuid"], stderr=subprocess.DEVNULL)
-        subprocess.run(
-            [*tool, "format", "--standalone", "-t", cluster.decode().strip(), "-c", properties],
-            check=True,
-            capture_output=True,
-        )
+        identity = _run(*tool, "random-uuid").split()[-1]
+        _run(*tool, "format", "--standalone", "-t", identity, "-c", str(properties))
+
+    def start(folder: Path) -> Broker:
+        properties = folder / "server.properties"
+        listeners = properties.read_text().partition("PLAINTEXT://127.0.0.1:")[2]
+        port = int(listeners.partition(",")[0])
         started = time.perf_counter()
         process = _spawn(folder, *java, "kafka.Kafka", str(properties))
         _wait(process, lambda: _answers(port), folder)
-        return Broker(process, f"127.0.0.1:{port}", time.perf_counter() - started)
+        return Broker(process, port, time.perf_counter() - started, folder)
 
-    return Contender(f"kafka {flush}", start, warm_up_s=10)
+    return Contender(f"kafka {flush}", start, prepare, warm_up_share=1)
 
 
 def _spawn(folder: Path, *command: str) -> subprocess.Popen[bytes]:
-    with (folder / "output").open("wb") as output:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
+    with (folder / "output").open("ab") as output:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=kept
         )
+
+
+def _run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise BrokerFailed(f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-_SAID_BYTES:]}")
+    return done.stdout
 
 
 def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: Path) -> None:
@@ -127,9 +169,14 @@ def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: P
     while not ready():
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
-            said = (folder / "output").read_text()[-2000:]
-            raise SystemExit(f"The broker did not start:\n{said}")
-        time.sleep(0.002)
+            process.wait()
+            raise BrokerFailed(f"The broker did not start:\n{_said(folder)}")
+        time.sleep(_POLL_S)
+
+
+def _said(folder: Path) -> str:
+    output = folder / "output"
+    return output.read_bytes()[-_SAID_BYTES:].decode(errors="replace") if output.exists() else ""
 
 
 def _free_port() -> int:
@@ -140,19 +187,10 @@ def _free_port() -> int:
 
 
 def _answers(port: int) -> bool:
-    """Whether an ApiVersions request is answered; the port alone opens before that."""
-    request = b"\0\x12\0\0\0\0\0\x01\xff\xff"
+    """Whether Metadata of no topic is answered with a broker; the port alone opens before that."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-            connection.sendall(len(request).to_bytes(4, "big") + request)
-            return len(connection.recv(4)) == 4
+        with RawClient("127.0.0.1", port, patience_s=5) as client:
+            _throttle, brokers = client.ask(3, 4, b"\0\0\0\0\0").take("ii")
+            return brokers > 0
     except OSError:
         return False
-
-
-def machine() -> dict[str, object]:
-    return {
-        "cpus": os.cpu_count(),
-        "python": sys.version.split()[0],
-        "platform": sys.platform,
-    }

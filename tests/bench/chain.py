@@ -1,4 +1,4 @@
-"""A produce request from the received bytes to the answer, through everything but the sockets."""
+"""A request from the received bytes to the answer, through everything but the sockets."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from pathlib import Path
 
 from application.ports.event_log import EventLog
 from infrastructure.observability.request_log import StructuredRequestLog
-from tests.fakes.client import InProcessKafka, frame
+from tests.fakes.client import FakeClient, InProcessKafka, frame
 from tests.fakes.logs import FakeEventLog
-from tests.fakes.requests import produce
+from tests.fakes.requests import fetch, produce
 
 CONNECTIONS = 10
 _PASSES = 100
 
 
 def measure(cache: Path, quick: bool) -> dict[str, float]:
+    return _produced(cache, quick) | _fetched(cache, quick)
+
+
+def _produced(cache: Path, quick: bool) -> dict[str, float]:
     """Microseconds of CPU a request of 1 KB, ten connections to a pass, best of several."""
     folder = cache / "chain"
     shutil.rmtree(folder, ignore_errors=True)
@@ -42,7 +46,45 @@ def measure(cache: Path, quick: bool) -> dict[str, float]:
     gc.unfreeze()
     for kafka in kafkas.values():
         kafka.close()
+    shutil.rmtree(folder, ignore_errors=True)
     return {f"produce without sockets: {name}": us for name, us in best.items()}
+
+
+def _fetched(cache: Path, quick: bool) -> dict[str, float]:
+    """Microseconds of CPU a fetch that is answered at once, best of several."""
+    folder = cache / "chain"
+    shutil.rmtree(folder, ignore_errors=True)
+    results = {}
+    for engine, storage in (("memory", "memory://"), ("lmdb", f"lmdb://{folder}/fetched")):
+        kafka = InProcessKafka(storage)
+        kafka.topic("t")
+        client = kafka.client()
+        for _ in range(64):
+            client.ask(produce("x" * 16_000), 9)
+        for size, max_bytes in (("16 KB", 17_000), ("1 MB", 1 << 20)):
+            request = fetch()
+            request.max_bytes = max_bytes
+            request.topics[0].partitions[0].partition_max_bytes = max_bytes
+            name = f"fetch of {size} without sockets: {engine}"
+            results[name] = _fetches_us(kafka, client, frame(request, 12), 2 if quick else 10)
+        kafka.close()
+    shutil.rmtree(folder, ignore_errors=True)
+    return results
+
+
+def _fetches_us(kafka: InProcessKafka, client: FakeClient, request: bytes, times: int) -> float:
+    size_bytes = len(request)
+    best = float("inf")
+    for _ in range(times):
+        started = time.process_time()
+        for _ in range(_PASSES):
+            client.session.get_buffer(-1)[:size_bytes] = request
+            client.session.buffer_updated(size_bytes)
+            kafka.run()
+            assert client.transport.taken
+            client.transport.taken.clear()
+        best = min(best, time.process_time() - started)
+    return best / _PASSES * 1e6
 
 
 def _request_log(events: EventLog, mode: str) -> StructuredRequestLog:

@@ -45,11 +45,6 @@ def measure(quick: bool) -> dict[str, float]:
     return results
 
 
-def table(results: dict[str, float]) -> str:
-    rows = [f"| {name} | {us:,.2f} |" for name, us in results.items()]
-    return "\n".join(["| piece | us |", "| --- | ---: |", *rows])
-
-
 def _best(call: Callable[[], object], repeat: int) -> float:
     timer = timeit.Timer(call)
     number, _ = timer.autorange()

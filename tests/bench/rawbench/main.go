@@ -1,10 +1,11 @@
-// rawbench: produce requests over raw sockets against any Kafka-speaking broker.
+// rawbench: produce or fetch requests over raw sockets against any Kafka-speaking broker.
 //
 //	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
+//	rawbench -addr HOST:PORT -topic T -fetch -max-bytes 1000000 -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
 // broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
-// topic is auto-created unless -topic names one.
+// topic is auto-created unless -topic names one. -requests ends a run early, by their number.
 package main
 
 import (
@@ -21,8 +22,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
+
+// Each connection sends these many different batches in turn, of sizes around the one asked for, so
+// that no request repeats the one before it byte by byte.
+const variants = 16
+
+func sizeOf(variant, size int) int { return size + (2*variant-variants+1)*size/(10*variants) }
 
 func batch(n, size int, now int64) []byte {
 	var recs []byte
@@ -35,7 +43,7 @@ func batch(n, size int, now int64) []byte {
 		r = binary.AppendVarint(r, int64(size))
 		v := make([]byte, size)
 		for j := range v {
-			v[j] = byte(j*7 + i)
+			v[j] = byte(j*7 + i + size)
 		}
 		r = append(r, v...)
 		r = binary.AppendVarint(r, 0)
@@ -136,17 +144,24 @@ func main() {
 	acks := flag.Int("acks", -1, "")
 	pid := flag.Int("pid", 0, "")
 	parts := flag.Int("partitions", 1, "")
+	spread := flag.Bool("spread", false, "over all partitions from each connection")
 	topicFlag := flag.String("topic", "", "existing topic: create nothing")
 	warm := flag.Float64("warm", 1, "seconds before the count begins")
+	requests := flag.Int64("requests", 1<<62, "no more than these, the warm-up included")
+	fetch := flag.Bool("fetch", false, "fetch from -topic instead")
+	maxBytes := flag.Int("max-bytes", 1<<20, "of one answer to a fetch")
 	flag.Parse()
 	topic := *topicFlag
 	if topic == "" {
 		topic = createTopic(*addr)
 	}
-	b := batch(*nrec, *size, time.Now().UnixMilli())
+	batches := make([][]byte, variants)
+	for v := range batches {
+		batches[v] = batch(*nrec, sizeOf(v, *size), time.Now().UnixMilli())
+	}
 	var mu sync.Mutex
 	var lats []int64
-	var failed int64
+	var failed, fetchedBytes, begun int64
 	run := func(secs float64, keep bool) (int, float64, float64) {
 		stop := time.Now().Add(time.Duration(secs * float64(time.Second)))
 		var wg sync.WaitGroup
@@ -157,19 +172,40 @@ func main() {
 			go func(i int) {
 				defer wg.Done()
 				time.Sleep(time.Duration(i) * time.Millisecond)
+				if *fetch {
+					n, size, bad, my := consume(*addr, topic, *maxBytes, stop)
+					mu.Lock()
+					defer mu.Unlock()
+					total += n
+					failed += bad
+					if keep {
+						fetchedBytes += size
+						lats = append(lats, my...)
+					}
+					return
+				}
 				c, err := net.Dial("tcp", *addr)
 				if err != nil {
 					panic(err)
 				}
 				defer c.Close()
-				frame := produceV9(topic, i%*parts, *acks, b)
+				frames := make([][]byte, max(variants, *parts))
+				for v := range frames {
+					partition := i % *parts
+					if *spread {
+						partition = v % *parts
+					}
+					frames[v] = produceV9(topic, partition, *acks, batches[(i+v)%variants])
+				}
 				rd := bufio.NewReaderSize(c, 1<<16)
 				sent := make(chan time.Time, *depth)
 				slots := make(chan struct{}, *depth)
 				go func() {
-					for time.Now().Before(stop) {
+					for id := 0; time.Now().Before(stop) && atomic.AddInt64(&begun, 1) <= *requests; id++ {
 						slots <- struct{}{}
 						sent <- time.Now()
+						frame := frames[id%len(frames)]
+						binary.BigEndian.PutUint32(frame[8:], uint32(id))
 						if _, err := c.Write(frame); err != nil {
 							break
 						}
@@ -179,6 +215,7 @@ func main() {
 				var my []int64
 				n := 0
 				buf := make([]byte, 1<<16)
+				id := uint32(0)
 				for s := range sent {
 					var h [4]byte
 					if _, err := io.ReadFull(rd, h[:]); err != nil {
@@ -193,6 +230,11 @@ func main() {
 						failed++
 						mu.Unlock()
 					}
+					if binary.BigEndian.Uint32(buf) != id {
+						fmt.Println("an answer out of order")
+						os.Exit(1)
+					}
+					id++
 					my = append(my, time.Since(s).Microseconds())
 					<-slots
 					n++
@@ -208,24 +250,32 @@ func main() {
 		wg.Wait()
 		return total, time.Since(t0).Seconds(), cpu(*pid) - c0
 	}
-	run(*warm, false)
+	if *warm > 0 {
+		run(*warm, false)
+	}
 	n, dt, cp := run(*secs, true)
-	sort.Slice(lats, func(i, j int) bool { return lats[i] < lats[j] })
-	q := func(p float64) int64 { return lats[int(float64(len(lats)-1)*p)] }
 	if n == 0 {
 		fmt.Println("no request was answered")
 		os.Exit(1)
 	}
+	sort.Slice(lats, func(i, j int) bool { return lats[i] < lats[j] })
+	q := func(p float64) int64 { return lats[int(float64(len(lats)-1)*p)] }
+	mb := float64(n**size**nrec) / 1e6
+	if *fetch {
+		mb = float64(fetchedBytes) / 1e6
+	}
 	result := map[string]any{
 		"requests_per_s": float64(n) / dt,
-		"mb_per_s":       float64(n**size**nrec) / dt / 1e6,
+		"mb_per_s":       mb / dt,
 		"p50_us":         q(.5),
 		"p99_us":         q(.99),
+		"p999_us":        q(.999),
 		"max_us":         q(1),
 		"failed":         failed,
 	}
 	if *pid > 0 {
 		result["cpu_us_per_request"] = cp / float64(n) * 1e6
+		result["cpu_s_per_gb"] = cp / mb * 1e3
 		result["cores"] = cp / dt
 	}
 	json.NewEncoder(os.Stdout).Encode(result)

@@ -1,0 +1,47 @@
+"""Topics that consumers read: records of 1 KB in batches of 16 KB, as the Java producer makes."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import NamedTuple, Protocol
+
+from tests.bench.brokers import Broker
+
+_PATIENCE_S = 60
+_numbers = itertools.count(1)
+
+
+class Topic(NamedTuple):
+    name: str
+    partitions: int
+    size_bytes: int
+
+
+class Filler(Protocol):
+    def fill(self, broker: Broker, topic: Topic) -> None: ...
+
+
+def filled(broker: Broker, topic: Topic, filler: Filler) -> None:
+    """Once for each broker."""
+    if topic.name not in broker.filled:
+        create(broker, topic.name, topic.partitions)
+        filler.fill(broker, topic)
+        broker.filled.add(topic.name)
+
+
+def new_topic(broker: Broker, partitions: int = 1) -> str:
+    name = f"bench-{next(_numbers)}"
+    create(broker, name, partitions)
+    return name
+
+
+def create(broker: Broker, name: str, partitions: int = 1) -> None:
+    """Until every partition has a leader that answers."""
+    deadline = time.monotonic() + _PATIENCE_S
+    with broker.connect() as client:
+        error = client.create_topic(name, partitions)
+        assert error == 0, f"CreateTopics answered {error}"
+        while client.usable_partitions(name, partitions) < partitions:
+            assert time.monotonic() < deadline, f"{name} has no leaders"
+            time.sleep(0.05)

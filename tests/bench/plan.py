@@ -1,0 +1,44 @@
+"""How long each part measures, in a full run and in a quick one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Plan(NamedTuple):
+    rounds: int
+    #: Of one run of a load over raw sockets.
+    seconds: float
+    #: Of records sent at a steady pace.
+    paced_s: float
+    #: Mixed load before the first run; Kafka's compiler needs it.
+    warm_up_s: float
+    #: Of the amounts that clients send and read.
+    scale: float
+    #: Of the topic that consumers read.
+    filled_bytes: int
+    #: Of the data that a killed broker left.
+    recovered_bytes: int
+    starts: int
+
+
+FULL = Plan(
+    rounds=3,
+    seconds=3,
+    paced_s=6,
+    warm_up_s=25,
+    scale=1,
+    filled_bytes=1_000_000_000,
+    recovered_bytes=2_000_000_000,
+    starts=5,
+)
+QUICK = Plan(
+    rounds=1,
+    seconds=0.8,
+    paced_s=2,
+    warm_up_s=6,
+    scale=0.15,
+    filled_bytes=150_000_000,
+    recovered_bytes=200_000_000,
+    starts=1,
+)

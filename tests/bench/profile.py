@@ -1,0 +1,136 @@
+"""scripts/bench profile --load produce|fetch|... [--out docs/perf] [--write docs/performance.md]
+
+Runs a load against Ottla with py-spy beside it: a flame graph as SVG, and a table of where the
+time of one request goes. The CPU of a request comes from a run without the profiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from tests.bench.brokers import Broker, ottla
+from tests.bench.filled import Topic, filled
+from tests.bench.flamegraph import svg
+from tests.bench.gauges import Figures
+from tests.bench.machine import revision
+from tests.bench.raw_loads import FETCH, PRODUCE, NoRawbench, Rawbench
+from tests.bench.report import replace
+from tests.bench.where_time_goes import groups, parse, readable
+
+LOADS = {
+    "produce": "10 x 5 in flight",
+    "produce-1x1": "1 connection",
+    "produce-16kb": "16 KB batches, 4 x 5",
+    "produce-900kb": "900 KB batches, 2 x 3",
+    "fetch": "16 KB answers",
+    "fetch-1mb": "1 MB answers",
+}
+#: Samples a second; an odd number does not fall into step with timers.
+_RATE = 497
+_TOPIC = Topic("profiled", 1, 200_000_000)
+
+
+def main(arguments: list[str], cache: Path) -> None:
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench profile",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.add_argument("--load", choices=list(LOADS), required=True)
+    parser.add_argument("--flush", choices=["os", "commit"], default="os")
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--out", type=Path, default=cache / "profile")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace its marked part")
+    options = parser.parse_args(arguments)
+    cache.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    py_spy = _py_spy()
+    try:
+        rawbench = Rawbench(cache)
+    except NoRawbench as missing:
+        raise SystemExit(f"bench: {missing}") from None
+
+    contender = ottla(options.flush)
+    folder = cache / "profiled"
+    contender.prepare(folder)
+    broker = contender.start(folder)
+    try:
+        filled(broker, _TOPIC, rawbench)
+        plain = _load(rawbench, broker, options.load, options.seconds / 2)
+        raw = _sampled(py_spy, rawbench, broker, options.load, options.seconds)
+    finally:
+        broker.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    stacks = parse(raw)
+    us = plain["cpu_us_per_request"]
+    picture = options.out / f"{options.load}.svg"
+    title = f"{_name(options.load)}, flush = {options.flush}: {us:.1f} us of CPU a request"
+    picture.write_text(svg(readable(stacks), f"{title} (Python warm, C grey)"), "utf-8")
+    text = _table(options, us, sum(stacks.values()), groups(stacks))
+    print(text)
+    print(f"\nbench: {picture}, {picture.stat().st_size // 1000} KB", file=sys.stderr)
+    if options.write:
+        page = options.write.read_text("utf-8")
+        options.write.write_text(replace(page, text, f"profile {options.load}"), "utf-8")
+
+
+def _table(
+    options: argparse.Namespace, us: float, samples: int, shares: list[tuple[str, float]]
+) -> str:
+    command = f"scripts/bench profile --load {options.load}"
+    command += f" --flush {options.flush}" if options.flush != "os" else ""
+    return "\n".join(
+        [
+            f"{_name(options.load)}: {us:.1f} us of CPU a request (`{command}`, revision"
+            f" {revision()}, {samples} samples).",
+            "",
+            "| what | share | us of a request |",
+            "| --- | ---: | ---: |",
+            *(f"| {name} | {share:.1%} | {share * us:.2f} |" for name, share in shares),
+        ]
+    )
+
+
+def _name(load: str) -> str:
+    return ("Fetch, " if load.startswith("fetch") else "Produce, ") + LOADS[load]
+
+
+def _py_spy() -> str:
+    beside = Path(sys.executable).with_name("py-spy")
+    found = str(beside) if beside.exists() else shutil.which("py-spy")
+    if found is None:
+        raise SystemExit(f"bench: profiling needs py-spy: {sys.executable} -m pip install py-spy")
+    return found
+
+
+def _load(rawbench: Rawbench, broker: Broker, load: str, seconds: float) -> Figures:
+    name = LOADS[load]
+    if load.startswith("fetch"):
+        return rawbench.fetch(broker, _TOPIC.name, FETCH[name], seconds)
+    [shape] = [one for one in PRODUCE if one.name == name]
+    return rawbench.produce(broker, shape, seconds / shape.share)
+
+
+def _sampled(py_spy: str, rawbench: Rawbench, broker: Broker, load: str, seconds: float) -> str:
+    """py-spy's raw output over the middle of the load; with C functions where that works."""
+    raw = broker.folder / "profile.raw"
+    beside = threading.Thread(target=_load, args=(rawbench, broker, load, seconds + 3))
+    beside.start()
+    try:
+        command = [py_spy, "record", "-p", str(broker.pid), "-f", "raw", "-o", str(raw)]
+        command += ["-d", str(max(1, round(seconds))), "-r", str(_RATE)]
+        said = []
+        for native in (["--native"], []):
+            done = subprocess.run([*command, *native], capture_output=True, text=True)
+            if done.returncode == 0:
+                return raw.read_text()
+            said.append((done.stdout + done.stderr)[-1000:])
+        raise SystemExit("bench: py-spy failed:\n" + "\n".join(said))
+    finally:
+        beside.join()

@@ -1,0 +1,95 @@
+"""Sampled stacks, put into the few groups that a microsecond of a request can go to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+Stack = tuple[str, ...]
+
+#: The first that matches a frame, looking from the leaf down, says where the sample goes; the
+#: groups are tried in this order for the whole stack.
+_NATIVE = [
+    ("LMDB commit", re.compile(r"\b_?mdb\d*_txn_commit|^trans_commit|mdb_page_flush|fdatasync")),
+    ("LMDB put", re.compile(r"\b_?mdb\d*_(cursor_)?put|^trans_put|^cursor_put")),
+    ("LMDB read", re.compile(r"^_?mdb\d*_|^cursor_|^trans_|\(cpython\.c")),
+    (
+        "socket write",
+        re.compile(r"^uv__(try_)?write|^UVStream_(write|_)|^(write|writev|send\w*) \("),
+    ),
+    ("socket read", re.compile(r"^(read|recv\w*) \(")),
+    ("epoll", re.compile(r"^epoll_|^_?_?epoll")),
+    ("CRC-32C", re.compile(r"crc32c", re.IGNORECASE)),
+]
+_OURS = [
+    ("wire (codec, framing)", re.compile(r"\(interfaces/kafka/wire/|<\w+ v\d+ (de|en)coder>")),
+    ("handlers", re.compile(r"\(interfaces/kafka/handlers/")),
+    ("session, dispatch, outbox", re.compile(r"\(interfaces/kafka/")),
+    ("application", re.compile(r"\(application/")),
+    ("domain", re.compile(r"\(domain/")),
+    ("infrastructure", re.compile(r"\(infrastructure/")),
+]
+_REST = "event loop (uvloop), interpreter"
+#: What uvloop's debug information says of inlined code means nothing.
+_NOISE = re.compile(r"^(_?_?Py\w*|0x[0-9a-f]+|__pyx_\w+|_PyEval\w*)( \(|$)")
+_LOOP = ("uv_run", "Loop__run")
+_LINE = re.compile(r":\d+\)$")
+
+
+def parse(raw: str) -> dict[Stack, int]:
+    """py-spy's raw format: frames from the root with semicolons, a space, the samples."""
+    stacks: Counter[Stack] = Counter()
+    for line in raw.splitlines():
+        frames, _, count = line.rpartition(" ")
+        if count.isdigit():
+            stacks[tuple(frames.split(";"))] += int(count)
+    return stacks
+
+
+def readable(stacks: Mapping[Stack, int]) -> dict[Stack, int]:
+    """From the loop upwards, by function instead of by line, without what is only noise."""
+    merged: Counter[Stack] = Counter()
+    for stack, samples in stacks.items():
+        names = [_LINE.sub(")", one) for one in stack if not _NOISE.match(one)]
+        starts = [at for at, one in enumerate(names) if one.startswith(_LOOP)]
+        merged[tuple(_without_repeats(names[starts[-1] :] if starts else names))] += samples
+    return merged
+
+
+def groups(stacks: Mapping[Stack, int]) -> list[tuple[str, float]]:
+    """Shares of all samples, the largest first."""
+    counted: Counter[str] = Counter()
+    for stack, samples in stacks.items():
+        counted[_group(stack)] += samples
+    total = sum(counted.values())
+    return [(name, samples / total) for name, samples in counted.most_common()]
+
+
+def _group(stack: Stack) -> str:
+    ours_at, ours = _leafmost_of_ours(stack)
+    # Native code above our newest Python frame is what that frame called.
+    called = stack[ours_at + 1 :]
+    for name, pattern in _NATIVE:
+        if any(pattern.search(frame) for frame in called):
+            return name
+    # What the loop itself runs above the last Python frame is its own, not the caller's.
+    if ours is None or (called and any("(loop.c" in frame for frame in called)):
+        return _REST
+    return ours
+
+
+def _leafmost_of_ours(stack: Stack) -> tuple[int, str | None]:
+    for at in range(len(stack) - 1, -1, -1):
+        for name, pattern in _OURS:
+            if pattern.search(stack[at]):
+                return at, name
+    return -1, None
+
+
+def _without_repeats(names: Iterable[str]) -> Iterator[str]:
+    last = None
+    for name in names:
+        if name != last:
+            yield name
+        last = name

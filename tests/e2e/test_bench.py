@@ -1,0 +1,47 @@
+"""What scripts/bench measures with, against a broker: that it counts what happens."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.bench.clients.meter import WARM_UP, measure, waits_s
+from tests.e2e.broker_process import ROOT
+from tests.e2e.conftest import Broker, CreateTopic
+
+
+@pytest.mark.parametrize("per_second", [0, 2000])
+def test_the_meter_counts_each_record_that_came_through(
+    broker: Broker, create_topic: CreateTopic, per_second: float
+) -> None:
+    topic = create_topic()
+    host, _, port = broker.bootstrap.rpartition(":")
+    figures = measure(host, int(port), topic, 50, per_second)
+    assert 0 < figures["p50_us"] <= figures["p99_us"] <= figures["max_us"]
+    with broker.connect() as client:
+        assert client.end_offset(topic) == WARM_UP + 50 + 2
+
+
+def test_the_pace_has_the_mean_that_was_asked_for_and_no_step() -> None:
+    waits = list(waits_s(4000, 500))
+    assert sum(waits) / len(waits) == pytest.approx(1 / 500, rel=0.05)
+    assert len(set(waits)) > 3000
+
+
+def test_pings_are_counted_until_the_load_is_over(
+    broker: Broker, create_topic: CreateTopic
+) -> None:
+    command = [sys.executable, "-m", "tests.bench.clients.ping", broker.bootstrap, create_topic()]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as ping:
+        with broker.connect() as client:
+            for _ in range(300):
+                client.api_versions()
+        said, _ = ping.communicate("", timeout=30)
+    figures = json.loads(said)
+    assert ping.returncode == 0
+    assert 0 < figures["ping_p50_us"] <= figures["ping_max_us"]

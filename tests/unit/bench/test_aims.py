@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from tests.bench.aims import AIMS, Aim, Outcome, outcomes
+from tests.unit.bench.rows import produced, row
+
+
+def outcome_of(title: str, rows: list[dict[str, object]]) -> Outcome:
+    [found] = [one for one in outcomes(rows) if isinstance(one, Outcome) and one.aim.title == title]
+    return found
+
+
+def test_an_aim_has_one_limit() -> None:
+    assert all((aim.at_least is None) != (aim.at_most is None) for aim in AIMS)
+
+
+def test_an_absolute_aim_judges_the_figure_and_not_the_ratio() -> None:
+    aim = Aim("", "", "", "", at_most=80, absolute="MB")
+    assert Outcome(aim, ottla=79.0, kafka=1.0).met
+    assert not Outcome(aim, ottla=81.0, kafka=1000.0).met
+
+
+def test_a_ratio_needs_somebody_to_compare_with() -> None:
+    assert Outcome(Aim("", "", "", "", at_least=1), ottla=5.0, kafka=None).met is None
+
+
+def test_an_exact_name_goes_before_a_longer_one() -> None:
+    rows = [
+        row("librdkafka", "consumer, 1 KB, kcat", "ottla os", mb_per_s=1.0),
+        row("librdkafka", "consumer, 1 KB", "ottla os", mb_per_s=2.0),
+    ]
+    assert outcome_of("librdkafka consumer (Python), 1 KB: MB/s", rows).ottla == 2.0
+    assert outcome_of("librdkafka consumer (kcat), 1 KB: MB/s", rows).ottla == 1.0
+
+
+def test_the_size_of_the_data_may_follow_a_name() -> None:
+    rows = [
+        row("startup", "after SIGKILL, 2.0 GB", broker, recovered_s=seconds)
+        for broker, seconds in (("ottla os", 0.5), ("kafka os", 10.0))
+    ]
+    assert outcome_of("start after SIGKILL", rows).ratio == 0.05
+
+
+def test_memory_under_load_is_the_most_of_any_run() -> None:
+    rows = [produced("ottla os", 3000), produced("ottla commit", 9000)]
+    assert outcome_of("memory (RssAnon), most under any load", rows).ottla == 90.0

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.report import BEGIN, END, markdown, replace
+from tests.unit.bench.rows import produced, row, run
+
+TWO_ROUNDS = [
+    produced("ottla os", 3000),
+    produced("kafka os", 1000),
+    produced("ottla os", 1000),
+    produced("kafka os", 1000),
+]
+
+
+def test_a_cell_holds_both_medians_and_their_ratio() -> None:
+    assert "| 10 connections | 2,000 / 1,000 (2.00x) |" in markdown(run(TWO_ROUNDS))
+
+
+def test_an_aim_is_met_or_missed_or_was_not_measured() -> None:
+    lines = markdown(run(TWO_ROUNDS)).splitlines()
+    [rate] = [line for line in lines if line.startswith("| one-record requests")]
+    [cpu, *_] = [line for line in lines if line.startswith("| ... CPU per request")]
+    assert rate.endswith("| 2,000 | 1,000 | 2.00x | met |")
+    assert cpu.endswith("| 1.00x | **missed** |")
+    assert any(line.startswith("| end to end") and "not measured" in line for line in lines)
+
+
+def test_without_kafka_there_are_figures_and_no_aims() -> None:
+    text = markdown(run([produced("ottla os", 3000)], kafka=None))
+    assert "| 10 connections | 3,000 |" in text
+    assert "Aims" not in text
+
+
+def test_noise_is_the_spread_of_the_runs() -> None:
+    assert "100% at the worst" in markdown(run(TWO_ROUNDS))
+
+
+def test_a_page_says_itself_that_its_figures_are_rough() -> None:
+    short = markdown(run(TWO_ROUNDS, rounds=1, load_before=[3.0, 3.0, 3.0]))
+    assert short.startswith("**A short run: rough figures, to be replaced. The machine had other")
+    assert not markdown(run(TWO_ROUNDS, rounds=3)).startswith("**")
+
+
+def test_what_failed_and_what_was_left_out_is_said() -> None:
+    failed = {"part": "java", "load": "a load", "broker": "kafka os", "failed": "why\nand more"}
+    text = markdown(run([*TWO_ROUNDS, failed], skipped={"a part": "no Go"}))
+    assert "**failed**: java, a load, kafka os: why\n" in text
+    assert "not measured: a part: no Go" in text
+
+
+def test_memory_is_the_most_of_all_runs_and_what_an_idle_broker_has() -> None:
+    idle = row("startup", "empty folder", "ottla os", rss_anon_mb=19.0, ready_ms=200.0)
+    text = markdown(run([*TWO_ROUNDS, idle]))
+    assert "| loaded | 30 / 10 (3.00x) |" in text
+    assert "| idle | 19 |" in text
+
+
+def test_only_what_stands_between_the_marks_is_replaced() -> None:
+    begin, end = BEGIN.format("bench"), END.format("bench")
+    assert replace(f"a\n{begin}old{end}\nb", "new") == f"a\n{begin}\n\nnew\n\n{end}\nb"
+
+
+def test_a_page_without_marks_is_not_touched() -> None:
+    with pytest.raises(ValueError, match="the page has no"):
+        replace("a page", "new")
