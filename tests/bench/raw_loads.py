@@ -92,13 +92,11 @@ class Rawbench:
     ) -> Figures:
         seconds *= shape.share
         warm_s = seconds / 4 if warm_s is None else warm_s
-        topic = []
-        if shape.partitions > 1:
-            name = new_topic(broker, shape.partitions)
-            topic = ["-topic", name, "-partitions", str(shape.partitions), "-spread"]
+        # One that answers already: Kafka names the leader of a new topic before it leads.
+        topic = new_topic(broker, shape.partitions)
         return self._run(
             broker,
-            *topic,
+            *("-topic", topic, "-partitions", str(shape.partitions), "-spread"),
             *("-conns", str(shape.connections), "-depth", str(shape.in_flight)),
             *("-records", str(shape.records), "-size", str(shape.record_bytes)),
             *("-secs", str(seconds), "-warm", str(warm_s)),

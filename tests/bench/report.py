@@ -66,7 +66,7 @@ def markdown(run: dict[str, Any]) -> str:
         if part in measured
     ]
     if run["limits"]:
-        rows = [f"| {label} | {run['limits'][key]:,.4g} |" for key, label in LABELS.items()]
+        rows = [f"| {label} | {_number(run['limits'][key])} |" for key, label in LABELS.items()]
         sections.append("### The machine alone\n\n" + _lines("| what | figure |", rows))
     if run["micro"]:
         rows = [f"| {piece} | {us:,.2f} |" for piece, us in run["micro"].items()]
