@@ -18,6 +18,8 @@ Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG
 
 
+# On a busy machine, the two hundred seeds that the rarest of them may need take their time.
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
     fault(monkeypatch)

@@ -17,7 +17,7 @@ from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.partitions.partition import Appended, Partition
 from domain.partitions.producers import Producers, ProducerState
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from tests.simulation.timeline import Timeline
+from tests.simulation.timeline import Callback, Event, ProcessLoop
 
 Patch = pytest.MonkeyPatch
 
@@ -58,7 +58,25 @@ def log_append_time_follows_the_clock_back(patch: Patch) -> None:
 
 
 def waiting_is_measured_with_the_wall_clock(patch: Patch) -> None:
-    patch.setattr(Timeline, "monotonic_ms", Timeline.now_ms)
+    """Where the clock is set back, whoever waits waits so much longer."""
+
+    def by_the_wall(self: ProcessLoop, delay_ms: int, callback: Callback) -> Event:
+        timeline = self._timeline
+        due_ms = timeline.now_ms() + delay_ms
+        whole = Event(0, callback)
+
+        def look() -> None:
+            left_ms = due_ms - timeline.now_ms()
+            if self.alive and whole.callback is not None:
+                if left_ms > 0:
+                    timeline.after(left_ms, look)
+                else:
+                    callback()
+
+        timeline.after(delay_ms, look)
+        return whole
+
+    patch.setattr(ProcessLoop, "after_ms", by_the_wall)
 
 
 # ---- found by time
