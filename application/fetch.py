@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from application.pending import Pending
 from application.ports.log_store import LogStore
 from application.ports.scheduler import Scheduler
@@ -126,7 +128,12 @@ class FetchService:
         self._scheduler = scheduler
         self._max_bytes = config.fetch_max_bytes
         self._max_waiting = config.fetch_waiting_max
+        self._room: Callable[[], int] = lambda: config.fetch_max_bytes
         self._draining = False
+
+    def bound_by(self, room: Callable[[], int]) -> None:
+        """How much any answer may have at the most: asked anew for each, also a late one."""
+        self._room = room
 
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:
         fetched, size_bytes = self.read(query)
@@ -145,7 +152,7 @@ class FetchService:
         """What there is now, and how many bytes of records that is."""
         fetched = []
         total_bytes = 0
-        limit = min(query.max_bytes, self._max_bytes)
+        limit = min(query.max_bytes, self._max_bytes, self._room())
         for item in query.items:
             one = self._read_partition(
                 item, limit - total_bytes, query.read_committed, total_bytes == 0

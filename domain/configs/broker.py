@@ -196,6 +196,16 @@ class BrokerConfig:
         also=-1,
         unit="bytes",
     )
+    queued_max_response_bytes: int = setting(
+        "queued.max.response.bytes",
+        LONG,
+        268435456,
+        "Answers that all connections together may leave unread; above it a Fetch gets one batch "
+        "at a time, above twice that the largest are closed. -1: no bound.",
+        minimum=1,
+        also=-1,
+        unit="bytes",
+    )
     connection_unsent_max_bytes: int = setting(
         "connection.unsent.max.bytes",
         INT,

@@ -36,6 +36,7 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
+        self._answers = shared.answers
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
         self._client = ClientInfo(connection_id, listener_name, "")
@@ -160,6 +161,10 @@ class Session(asyncio.BufferedProtocol):
         """A reply is complete; it leaves in its turn."""
         self._unanswered -= 1
         self._ready_bytes += call.bytes_out
+        answers = self._answers
+        answers.used_bytes += call.bytes_out
+        if answers.used_bytes > answers.most_bytes:
+            self._shared.relieve_soon()
         if self._serving:
             if self._ready_bytes > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
@@ -255,10 +260,27 @@ class Session(asyncio.BufferedProtocol):
         memory = self._shared.memory
         if self._connection.needs_bytes:
             memory.forget(self._admitted)
-        held = self._connection.held_bytes + sum(len(f) for f in self._parked if is_large(f))
+        held = self.held_bytes
         if held:
             memory.give(held)
         self._parked.clear()
+
+    @property
+    def held_bytes(self) -> int:
+        """Of large requests that have not begun: not here as a whole, or behind another one."""
+        parked = sum(len(frame) for frame in self._parked if is_large(frame))
+        return self._connection.held_bytes + parked
+
+    @property
+    def large_requests(self) -> int:
+        """How many it has begun to send."""
+        return self._connection.admitted
+
+    @property
+    def unread_bytes(self) -> int:
+        """Of answers that are complete: not sent, or on their way to the system."""
+        transport = self._transport
+        return self._ready_bytes + (transport.get_write_buffer_size() if transport else 0)
 
     def _pause_reading(self) -> None:
         if not self._paused and self._transport is not None:
@@ -295,23 +317,30 @@ class Session(asyncio.BufferedProtocol):
         if not self._unanswered:
             self.close("the broker is stopping", expected=True)
 
-    def abort(self) -> None:
+    def abort(self, why: str | None = None) -> None:
         """Ends the connection now, whatever the client has not read yet."""
-        if self._transport is not None:
-            self._transport.abort()
+        if self._transport is None:
+            return
+        if why is not None and not self._closing:
+            self._log_end(why)
+        self._closing = True
+        self._transport.abort()
+
+    def _log_end(self, why: str) -> None:
+        self._shared.events.warning(
+            "a connection was closed",
+            why=why,
+            peer=self._client.peer,
+            connection_id=self._client.connection_id,
+            client_id=self._client.client_id,
+        )
 
     def close(self, why: str, expected: bool = False) -> None:
         """Ends the connection; what is answered is still sent."""
         if self._closing or self._transport is None:
             return
         if not expected:
-            self._shared.events.warning(
-                "a connection was closed",
-                why=why,
-                peer=self._client.peer,
-                connection_id=self._client.connection_id,
-                client_id=self._client.client_id,
-            )
+            self._log_end(why)
         self._send()
         self._closing = True
         self._transport.close()

@@ -305,7 +305,7 @@ def read_log(kafka: InProcessKafka, partition: Any) -> list[bytes]:
         base_offset, length = struct.unpack_from(">qi", data, position)
         batch = data[position : position + 12 + length]
         assert len(batch) == 12 + length, "half a batch"
-        checksum, attributes, last_delta = struct.unpack_from(">Ihi", batch, 17)
+        checksum, _attributes, last_delta = struct.unpack_from(">Ihi", batch, 17)
         assert base_offset == offset, "a gap between offsets"
         assert crc32c(batch[21:]) == checksum, "a wrong checksum"
         offset += last_delta + 1
