@@ -128,6 +128,8 @@ class FetchService:
         self._scheduler = scheduler
         self._max_bytes = config.fetch_max_bytes
         self._max_waiting = config.fetch_waiting_max
+        self._max_partitions = config.fetch_partitions_max
+        self._waiting_partitions = 0
         self._room: Callable[[], int] = lambda: config.fetch_max_bytes
         self._draining = False
 
@@ -143,10 +145,16 @@ class FetchService:
             or not query.items
             or self._draining
             or len(self._watching) >= self._max_waiting
+            or self._waiting_partitions + len(query.items) > self._max_partitions
             or _is_urgent(fetched)
         ):
             return fetched
+        self._waiting_partitions += len(query.items)
         return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
+
+    def ended(self, query: FetchQuery) -> None:
+        """It does not wait any more."""
+        self._waiting_partitions -= len(query.items)
 
     def read(self, query: FetchQuery) -> tuple[list[FetchedPartition], int]:
         """What there is now, and how many bytes of records that is."""
@@ -280,6 +288,7 @@ class WaitingFetch(Pending[list[FetchedPartition]]):
             self._stop_waiting()
 
     def _stop_waiting(self) -> None:
+        self._service.ended(self._query)
         self._timer.cancel()
         self._watching.unwatch(self._partitions, self)
 

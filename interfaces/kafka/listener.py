@@ -45,7 +45,7 @@ class Shared:
         self.broker = broker
         self.events = events
         self.request_log = request_log
-        self.dispatch = Dispatch(Routes(), events, request_log.enabled)
+        self.dispatch = Dispatch(Routes(config.request_elements_max), events, request_log.enabled)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
         # next commit too.
