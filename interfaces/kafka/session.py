@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from application.ports.request_log import ClientInfo, RequestRecord
 from interfaces.kafka.call import Call, CloseConnection, Peer
+from interfaces.kafka.error_codes import NAMES
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
@@ -364,7 +365,9 @@ def _record(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
     record.topics = call.topics
     record.bytes_in = call.bytes_in
     record.bytes_out = call.bytes_out
-    record.error_codes = tuple(call.error_codes or ())
+    # Each once: a request may name fifty thousand partitions.
+    record.error_codes = tuple(dict.fromkeys(call.error_codes or ()))
+    record.error_names = tuple(NAMES[code] for code in record.error_codes)
     record.received_ns = call.received_ns
     record.started_ns = call.started_ns
     record.decoded_ns = call.decoded_ns
