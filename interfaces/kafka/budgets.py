@@ -65,8 +65,10 @@ class AnswerBudget:
         self._limit_bytes = limit_bytes
         self._holders = holders
         self._counted_bytes = 0
-        #: Above this, somebody has to go.
+        #: Above this, somebody has to go,
         self.most_bytes = NO_BOUND if limit_bytes < 0 else 2 * limit_bytes
+        #: and until they have, nobody is answered.
+        self.spent = False
         #: No less than what is unread; whoever makes an answer adds to it.
         self.used_bytes = 0
 
@@ -91,8 +93,9 @@ class AnswerBudget:
         return 0 <= limit // 2 < self.used_bytes and self.count() > limit // 2
 
     def excess(self) -> int:
-        """How much more is unread than can be borne."""
-        return max(self.count() - self.most_bytes, 0)
+        """How much has to go, or 0 where all can be borne."""
+        unread = self.count()
+        return unread - self._limit_bytes if unread > self.most_bytes else 0
 
 
 class ConnectionBudget:

@@ -64,7 +64,6 @@ class Shared:
             self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
         )
         self._scheduler = scheduler
-        self._relieving = False
         self._empty: asyncio.Event | None = None
 
     def advertise(self, advertised: Advertised) -> None:
@@ -94,22 +93,27 @@ class Shared:
 
     # ---- answers that nobody reads
 
-    def relieve_soon(self) -> None:
-        """More is unread than can be borne, or so it seems: not all that was sent is known."""
-        if not self._relieving:
-            self._relieving = True
-            self._scheduler.soon(self._relieve)
+    def relieve(self) -> None:
+        """More is unread than can be borne, or so it seems: not all that was sent is known.
 
-    def _relieve(self) -> None:
-        self._relieving = False
+        The largest go. Their memory is back in the next pass; until then nobody is answered.
+        """
         excess = self.answers.excess()
-        if not excess:
+        if not excess or self.answers.spent:
             return
+        self.answers.spent = True
         for session in sorted(self.sessions, key=lambda one: one.unread_bytes, reverse=True):
             if excess <= 0:
-                return
+                break
             excess -= session.unread_bytes
             session.abort("all connections' unread answers are far over queued.max.response.bytes")
+        self._scheduler.soon(self._relieved)
+
+    def _relieved(self) -> None:
+        self.answers.spent = False
+        for session in self.sessions:
+            if session.has_parked:
+                self.outbox.add(session)
 
     # ---- the end
 

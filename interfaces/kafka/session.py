@@ -54,6 +54,7 @@ class Session(asyncio.BufferedProtocol):
         self._unread = False
         self._draining = False
         self._closing = False
+        self._aborted = False
         #: Read or answered since the listener last looked for idle connections.
         self.active = True
         self.address = ""
@@ -101,10 +102,16 @@ class Session(asyncio.BufferedProtocol):
         self.active = True
         received_ns = perf_counter_ns() if self._dispatch.timed else 0
         connection = self._connection
+        answers = self._answers
         self._serving = True
         try:
             for frame in connection.received(nbytes):
-                if self._parked or self._unread or (self._unanswered and self._must_wait(frame)):
+                if (
+                    self._parked
+                    or self._unread
+                    or answers.spent
+                    or (self._unanswered and self._must_wait(frame))
+                ):
                     self._park(frame)
                 else:
                     self._run(frame, received_ns)
@@ -165,7 +172,7 @@ class Session(asyncio.BufferedProtocol):
         answers = self._answers
         answers.used_bytes += call.bytes_out
         if answers.used_bytes > answers.most_bytes:
-            self._shared.relieve_soon()
+            self._shared.relieve()
         if self._serving:
             if self._ready_bytes > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
@@ -189,9 +196,9 @@ class Session(asyncio.BufferedProtocol):
             self._pause_reading()
 
     def _may_go_on(self) -> bool:
-        return not (self._closing or self._unread or self._draining) and not (
-            self._unanswered and self._must_wait(self._parked[0])
-        )
+        return not (
+            self._closing or self._unread or self._draining or self._answers.spent
+        ) and not (self._unanswered and self._must_wait(self._parked[0]))
 
     def _run_parked(self) -> None:
         self._serving = True
@@ -281,7 +288,13 @@ class Session(asyncio.BufferedProtocol):
     def unread_bytes(self) -> int:
         """Of answers that are complete: not sent, or on their way to the system."""
         transport = self._transport
-        return self._ready_bytes + (transport.get_write_buffer_size() if transport else 0)
+        if transport is None or self._aborted:
+            return 0
+        return self._ready_bytes + transport.get_write_buffer_size()
+
+    @property
+    def has_parked(self) -> bool:
+        return bool(self._parked)
 
     def _pause_reading(self) -> None:
         if not self._paused and self._transport is not None:
@@ -324,7 +337,7 @@ class Session(asyncio.BufferedProtocol):
             return
         if why is not None and not self._closing:
             self._log_end(why)
-        self._closing = True
+        self._closing = self._aborted = True
         self._transport.abort()
 
     def _log_end(self, why: str) -> None:

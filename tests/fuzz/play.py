@@ -1,13 +1,12 @@
 """Plays a round: the real sessions, dispatch, handlers, services and store, and the judge of them.
 
-The judge reads the same bytes with rules of its own: each whole frame has its answer, in its turn,
-or the connection is closed and the log says why. A healthy client goes on beside it all the time.
+Each whole frame has its answer, in its turn, or the connection is closed and the log says why. A
+healthy client goes on beside it all the time.
 """
 
 from __future__ import annotations
 
 import struct
-from collections import deque
 from collections.abc import Sequence
 from itertools import count
 from typing import Any
@@ -15,20 +14,17 @@ from typing import Any
 from crc32c import crc32c
 
 from application.topics.catalog import Catalog
-from interfaces.kafka.apis import BY_KEY
-from interfaces.kafka.wire.headers import API_VERSIONS, MIN_REQUEST_BYTES
-from interfaces.kafka.wire.primitives import MalformedRequest
-from interfaces.kafka.wire.schema import Message, decoder
 from interfaces.main.container.declarative import providers
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, InProcessKafka
 from tests.fakes.plain_requests import TOPIC_ID
 from tests.fakes.requests import fetch, produce
 from tests.fuzz.cost import Meter
+from tests.fuzz.judge import Judge
 from tests.fuzz.story import CONNECTIONS, Event
-from tests.golden.frames import message_of, request_body
 
-PRODUCE = 0
+#: Why an honest connection may be closed: acks=0 and not possible, or it leaves too much unread.
+FORESEEN = ("a batch sent with acks=0", "all connections' unread answers", "its answers are not")
 MAX_FRAME_BYTES = 300_000
 #: Small, so that every limit is met.
 SETTINGS = {
@@ -38,6 +34,9 @@ SETTINGS = {
     "fetch_max_bytes": "100000",
     "fetch_waiting_max": "3",
     "max_incremental_fetch_session_cache_slots": "5",
+    "fetch_partitions_max": "40",
+    "request_elements_max": "2000",
+    "queued_max_response_bytes": "100000",
 }
 CONFIGS: dict[str, dict[str, str]] = {
     "t": {},
@@ -51,49 +50,18 @@ MINE = "healthy"
 FOR_EVER_MS = 2**31
 
 
-class Asked:
-    """A whole frame that was sent, as the judge sees it."""
-
-    __slots__ = ("correlation_id", "frame", "key", "version")
-
-    def __init__(self, frame: bytes) -> None:
-        self.frame = frame
-        self.key, self.version, self.correlation_id = struct.unpack_from(">hhi", frame)
-
-    @property
-    def message(self) -> type[Message] | None:
-        """What answers it, if it is served."""
-        api = BY_KEY.get(self.key)
-        return message_of(api.name, "response") if api and api.serves(self.version) else None
-
-    def wants_answer(self) -> bool:
-        """All but Produce with acks=0; and those who cannot be read close the connection."""
-        if self.key != PRODUCE or self.message is None:
-            return True
-        _, version, body = request_body(self.frame)
-        try:
-            request, _ = decoder(message_of("produce", "request"), version)(
-                memoryview(bytearray(self.frame)), body
-            )
-        except MalformedRequest:
-            return True
-        return bool(request.acks != 0)
-
-
 class Stream:
     """One connection: what was sent over it and what came back."""
 
     def __init__(self, client: FakeClient) -> None:
         self.client = client
+        self.judge = Judge(MAX_FRAME_BYTES)
         self.deaf = False
         self.sensible = True
-        self.illegal = False
-        self._unparsed = b""
-        self._asked: deque[Asked] = deque()
 
     def send(self, event: Event) -> None:
         self.sensible &= event.sensible
-        self._parse(event.data)
+        self.judge.sent(event.data)
         for start in range(0, len(event.data), event.chunk):
             self.client.transport.send(event.data[start : start + event.chunk])
 
@@ -102,62 +70,24 @@ class Stream:
             self.deaf = False
             self.client.transport.read_on()
 
-    def _parse(self, data: bytes) -> None:
-        self._unparsed += data
-        while len(self._unparsed) >= 4 and not self.illegal:
-            (size,) = struct.unpack_from(">i", self._unparsed)
-            if not MIN_REQUEST_BYTES <= size <= MAX_FRAME_BYTES:
-                self.illegal = True
-            elif len(self._unparsed) < 4 + size:
-                return
-            else:
-                self._asked.append(Asked(self._unparsed[4 : 4 + size]))
-                self._unparsed = self._unparsed[4 + size :]
-
     @property
     def waits_for_memory(self) -> bool:
         return bool(self.client.session._connection.needs_bytes)
 
-    @property
-    def mid_frame(self) -> bool:
-        return bool(self._unparsed)
-
     def settle(self) -> None:
         """All that is to come has come, but for those who do not read."""
         for answer in self.client.frames():
-            self._answered(answer)
+            self.judge.answered(answer)
         if self.client.closed:
-            assert self.client.why_closed(), "closed, and the log does not say why"
             why = self.client.why_closed()
-            assert not self.sensible or why.startswith("a batch sent with acks=0"), why
+            assert why, "closed, and the log does not say why"
+            assert not self.sensible or why.startswith(FORESEEN), why
             return
         if self.deaf or self.waits_for_memory:
             return
-        assert not self.illegal, "what is no frame did not close the connection"
-        missing = [one for one in self._asked if one.wants_answer()]
+        assert not self.judge.illegal, "what is no frame did not close the connection"
+        missing = self.judge.missing()
         assert not missing, f"no answer to {missing[0].frame.hex()}"
-        self._asked.clear()
-
-    def _answered(self, answer: bytes) -> None:
-        (correlation_id,) = struct.unpack_from(">i", answer)
-        while self._asked:
-            asked = self._asked.popleft()
-            if asked.wants_answer():
-                assert asked.correlation_id == correlation_id, "an answer out of order"
-                _check_answer(asked, answer)
-                return
-        raise AssertionError("an answer that nobody asked for")
-
-
-def _check_answer(asked: Asked, answer: bytes) -> None:
-    """It can be read to its end in the version that was asked for."""
-    message, version = asked.message, asked.version
-    if message is None:
-        assert asked.key == API_VERSIONS, "what is not served was answered"
-        message, version = message_of("api_versions", "response"), 0
-    flexible = message.is_flexible(version) and asked.key != API_VERSIONS
-    _, end = message.decode(version, answer, 5 if flexible else 4)
-    assert end == len(answer), "bytes after the answer"
 
 
 class Healthy:
@@ -261,7 +191,9 @@ class Round:
         """Everybody reads what is left and goes; nothing stays held, and the log is a log."""
         streams = [stream for stream in self._streams if stream is not None]
         # Who owes the rest of a frame goes first: others may wait for its memory.
-        for stream in sorted(streams, key=lambda one: (one.waits_for_memory, not one.mid_frame)):
+        for stream in sorted(
+            streams, key=lambda one: (one.waits_for_memory, not one.judge.mid_frame)
+        ):
             stream.hear()
             self.kafka.scheduler.advance(FOR_EVER_MS)
             stream.settle()

@@ -55,8 +55,8 @@ class Attacked:
             yield endured
         promised = promised_bytes(self.config, connections, asking)
         print(
-            f"\nRssAnon at most {endured.most_bytes / MIB:.0f} MiB of {promised / MIB:.0f} promised;"
-            f" {endured.round_trips} healthy round trips"
+            f"\nRssAnon at most {endured.most_bytes / MIB:.0f} MiB of {promised / MIB:.0f} promised"
+            f"; {endured.round_trips} healthy round trips"
         )
         assert endured.failure is None, f"the healthy client: {endured.failure!r}"
         assert endured.round_trips, "the healthy client had no turn"
@@ -69,6 +69,7 @@ class Endured:
     def __init__(self, broker: BrokerProcess) -> None:
         self._broker = broker
         self._over = threading.Event()
+        self._turned = threading.Condition()
         self._threads = [
             threading.Thread(target=self._sample), threading.Thread(target=self._go_round)
         ]  # fmt: skip
@@ -76,12 +77,22 @@ class Endured:
         self.round_trips = 0
         self.failure: BaseException | None = None
 
+    def go_on(self, round_trips: int = 20) -> None:
+        """So long the attackers stay and do nothing."""
+        with self._turned:
+            wanted = self.round_trips + round_trips
+            self._turned.wait_for(
+                lambda: self.round_trips >= wanted or self.failure is not None, PATIENCE_S
+            )
+
     def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
         return self
 
-    def __exit__(self, *_failure: object) -> None:
+    def __exit__(self, kind: object, *_failure: object) -> None:
+        if kind is None:
+            self.go_on()
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -102,7 +113,9 @@ class Endured:
                     assert report == (0, first + len(sent) - 1), report
                     found = client.fetch(HEALTHY, report.base_offset, max_bytes=MIB)
                     assert sealed_part(split_batches(found.records)[0][1]) == sealed_part(sent[-1])
-                    self.round_trips += 1
+                    with self._turned:
+                        self.round_trips += 1
+                        self._turned.notify_all()
                 everything = client.fetch_everything(HEALTHY)
                 mine = [sealed_part(one) for offset, one in everything if offset >= first]
                 assert mine == [sealed_part(one) for one in sent]

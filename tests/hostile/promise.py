@@ -1,4 +1,4 @@
-"""THE formula of docs/memory.md: what the settings promise that the broker's own memory stays under.
+"""THE formula of docs/memory.md: what the broker's own memory stays under by its settings.
 
 Own memory is RssAnon: mapped pages of the store are the system's cache.
 """
@@ -13,8 +13,8 @@ from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 KIB, MIB = 1 << 10, 1 << 20
 
 #: The interpreter, the modules, the compiled messages, and what malloc does not give back.
-IDLE_BYTES = 96 * MIB
-CONNECTION_BYTES = 16 * KIB
+IDLE_BYTES = 64 * MIB
+CONNECTION_BYTES = 8 * KIB
 ELEMENT_BYTES = 2 * KIB
 #: Of a partition in a fetch session or a waiting fetch.
 FETCHED_PARTITION_BYTES = KIB
