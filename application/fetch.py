@@ -134,7 +134,10 @@ class FetchService:
         self._draining = False
 
     def bound_by(self, room: Callable[[], int]) -> None:
-        """How much any answer may have at the most: asked anew for each, also a late one."""
+        """How much any answer may have at the most: asked anew for each, also a late one.
+
+        With 0 there is still the first batch, below 0 not even that.
+        """
         self._room = room
 
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:
@@ -160,10 +163,11 @@ class FetchService:
         """What there is now, and how many bytes of records that is."""
         fetched = []
         total_bytes = 0
-        limit = min(query.max_bytes, self._max_bytes, self._room())
+        room = self._room()
+        limit = min(query.max_bytes, self._max_bytes, room)
         for item in query.items:
             one = self._read_partition(
-                item, limit - total_bytes, query.read_committed, total_bytes == 0
+                item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
             )
             total_bytes += len(one.records)
             fetched.append(one)

@@ -73,13 +73,15 @@ class AnswerBudget:
         self.used_bytes = 0
 
     def room(self) -> int:
-        """What one more answer may take; others that are made before it leaves take of it too."""
+        """What one more answer may take; 0: only what must be, less: nothing at all."""
         limit = self._limit_bytes
         if limit < 0:
             return NO_BOUND
         used = self.used_bytes
         if used > limit // 2 and used - self._counted_bytes >= limit // 8:
             used = self.count()
+        if used > self.most_bytes or self.spent:
+            return -1
         return max(limit - used, 0)
 
     def count(self) -> int:

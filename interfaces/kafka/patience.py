@@ -81,7 +81,7 @@ class Patience:
                 self._look_at_large(session, passed_ms)
             else:
                 self._large.pop(session, None)
-            if session.unread_bytes and not session.active:
+            if session.unsent_bytes and not session.active:
                 self._look_at_unread(session, passed_ms, much_unread)
             else:
                 self._unread.pop(session, None)
@@ -97,7 +97,7 @@ class Patience:
 
     def _look_at_unread(self, session: Session, passed_ms: int, much_unread: bool) -> None:
         kept = self._unread.setdefault(session, Kept())
-        if kept.seen(session.unread_bytes, passed_ms) >= STALLED_MS and much_unread:
+        if kept.seen(session.unsent_bytes, passed_ms) >= STALLED_MS and much_unread:
             session.abort("its answers are not read, and too many of all are not")
 
     def _look_at_quiet(self, session: Session, passed_ms: int) -> None:

@@ -16,9 +16,8 @@ from collections import deque
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, cast
 
-from application.ports.request_log import ClientInfo, RequestRecord
-from interfaces.kafka.call import Call, CloseConnection, Peer
-from interfaces.kafka.error_codes import NAMES
+from application.ports.request_log import ClientInfo
+from interfaces.kafka.call import Call, CloseConnection, Peer, record_of
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
@@ -47,6 +46,9 @@ class Session(asyncio.BufferedProtocol):
         self._only_produce = True
         #: Of answers that are complete and not sent.
         self._ready_bytes = 0
+        #: Of large answers since all was sent the last time: together, and the largest.
+        self._written_bytes = 0
+        self._largest_bytes = 0
         self._parked: deque[memoryview] = deque()
         self._parked_bytes = 0
         self._serving = False
@@ -236,9 +238,14 @@ class Session(asyncio.BufferedProtocol):
             return
         self._ready_bytes = 0
         self.active = True
-        if sum(map(len, out)) <= JOIN_BYTES:
+        size_bytes = sum(map(len, out))
+        if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
+            if not transport.get_write_buffer_size():
+                self._written_bytes = self._largest_bytes = 0
+            self._written_bytes += size_bytes
+            self._largest_bytes = max(self._largest_bytes, size_bytes)
             transport.writelines(out)
 
     def _log_ready(self) -> None:
@@ -252,7 +259,7 @@ class Session(asyncio.BufferedProtocol):
             if call.route.waits_for_data:
                 elapsed_ns -= call.answered_ns - call.handled_ns
             if log.wants(elapsed_ns, call.error_codes is not None):
-                log.write(_record(call, now_ns, elapsed_ns))
+                log.write(record_of(call, now_ns, elapsed_ns))
 
     # ---- memory
 
@@ -286,11 +293,24 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def unread_bytes(self) -> int:
-        """Of answers that are complete: not sent, or on their way to the system."""
+        """Of answers that are complete, and in memory: not sent, or on their way to the system.
+
+        Of an answer that is sent in part, all is in memory until the rest is sent.
+        """
         transport = self._transport
         if transport is None or self._aborted:
             return 0
-        return self._ready_bytes + transport.get_write_buffer_size()
+        left_bytes = transport.get_write_buffer_size()
+        if left_bytes and self._largest_bytes:
+            sent_bytes = max(self._written_bytes - left_bytes, 0)
+            left_bytes += min(sent_bytes, self._largest_bytes)
+        return self._ready_bytes + left_bytes
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Gets less with every byte that the client reads."""
+        transport = self._transport
+        return 0 if transport is None else self._ready_bytes + transport.get_write_buffer_size()
 
     @property
     def has_parked(self) -> bool:
@@ -367,25 +387,3 @@ def plain_address(host: str) -> str:
 
 def _is_produce(frame: memoryview) -> bool:
     return frame[1] == PRODUCE and frame[0] == 0
-
-
-def _record(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
-    record = RequestRecord()
-    record.client = call.peer.client
-    record.api = call.route.api.title
-    record.api_version = call.version
-    record.correlation_id = call.correlation_id
-    record.topics = call.topics
-    record.bytes_in = call.bytes_in
-    record.bytes_out = call.bytes_out
-    # Each once: a request may name fifty thousand partitions.
-    record.error_codes = tuple(dict.fromkeys(call.error_codes or ()))
-    record.error_names = tuple(NAMES[code] for code in record.error_codes)
-    record.received_ns = call.received_ns
-    record.started_ns = call.started_ns
-    record.decoded_ns = call.decoded_ns
-    record.handled_ns = call.handled_ns
-    record.answered_ns = call.answered_ns
-    record.sent_ns = sent_ns
-    record.elapsed_ns = elapsed_ns
-    return record

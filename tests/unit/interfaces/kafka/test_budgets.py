@@ -93,6 +93,7 @@ def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
     assert (budget.room(), budget.is_scarce, budget.excess()) == (0, True, 0)
     holders[1].unread_bytes = 2000
     assert budget.excess() == 1200, "down to the limit"
+    assert budget.room() == -1
 
 
 def test_a_negative_limit_of_answers_is_none() -> None:

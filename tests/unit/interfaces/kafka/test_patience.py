@@ -275,3 +275,19 @@ def test_until_they_have_gone_nobody_is_answered_and_then_everybody(full: FakeKa
         client.transport.read_on()
     full.run()
     assert [len(client.frames()) for client in late].count(1) >= 19
+
+
+def test_fetches_that_are_answered_together_take_no_more_than_there_is(full: FakeKafka) -> None:
+    late = [full.client() for _ in range(40)]
+    for client in late:
+        client.transport.stop_reading()
+        request = fetch(max_wait_ms=1000)
+        request.min_bytes = 2**31 - 1
+        client.send(request, 12)
+    full.scheduler.advance(999)
+    most = 0
+    for timer in full.scheduler.timers:
+        timer.callback()
+        timer.cancel()
+        most = max(most, full.shared.answers.count())
+    assert most < 1_000_000 + 101_000
