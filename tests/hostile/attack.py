@@ -30,7 +30,7 @@ SETTINGS = {
     "queued.max.request.bytes": str(8 * MIB),
     "queued.max.response.bytes": str(16 * MIB),
     "fetch.max.bytes": str(8 * MIB),
-    "request.elements.max": "10000",
+    "request.elements.max": "4000",
     "fetch.partitions.max": "10000",
 }
 

@@ -5,6 +5,7 @@ Own memory is RssAnon: mapped pages of the store are the system's cache.
 
 from __future__ import annotations
 
+from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import KEPT_BYTES
 from interfaces.kafka.session import PARKED_BYTES
@@ -16,6 +17,8 @@ KIB, MIB = 1 << 10, 1 << 20
 IDLE_BYTES = 64 * MIB
 CONNECTION_BYTES = 8 * KIB
 ELEMENT_BYTES = 2 * KIB
+#: The answer to CreateTopics tells all configs of each topic.
+CREATED_TOPIC_BYTES = 22 * KIB
 #: Of a partition in a fetch session or a waiting fetch.
 FETCHED_PARTITION_BYTES = KIB
 
@@ -34,6 +37,7 @@ def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
         + 2 * config.queued_max_response_bytes
         + one_answer
         + ELEMENT_BYTES * config.request_elements_max
+        + CREATED_TOPIC_BYTES * min(MAX_PARTITIONS_PER_REQUEST, config.request_elements_max)
         + 2 * FETCHED_PARTITION_BYTES * config.fetch_partitions_max
         + KEPT_BYTES
     )
