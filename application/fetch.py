@@ -195,7 +195,7 @@ class FetchService:
         except BrokerError as refused:
             if isinstance(refused, StorageFailed) and item.partition is not None:
                 self._trouble.unreadable(item.partition, refused)
-            return FetchedPartition(item, refused)
+            return FetchedPartition(item, refused.as_value())
         return FetchedPartition(
             item, None, partition.high_watermark, stable, partition.log_start_offset, records
         )

@@ -68,7 +68,7 @@ def why_unknown(name: str) -> BrokerError:
     try:
         check_topic_name(name)
     except InvalidTopic as illegal:
-        return illegal
+        return illegal.as_value()
     return UnknownTopicOrPartition(f"There is no topic {name}")
 
 

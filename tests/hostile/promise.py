@@ -20,7 +20,7 @@ ELEMENT_BYTES = 2 * KIB
 #: The answer to CreateTopics tells all configs of each topic.
 CREATED_TOPIC_BYTES = 22 * KIB
 #: Of a partition in a fetch session or a waiting fetch.
-FETCHED_PARTITION_BYTES = KIB
+FETCHED_PARTITION_BYTES = 512
 
 
 def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
