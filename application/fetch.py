@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from application.pending import Pending
 from application.ports.log_store import LogStore
 from application.ports.scheduler import Scheduler
@@ -126,7 +128,17 @@ class FetchService:
         self._scheduler = scheduler
         self._max_bytes = config.fetch_max_bytes
         self._max_waiting = config.fetch_waiting_max
+        self._max_partitions = config.fetch_partitions_max
+        self._waiting_partitions = 0
+        self._room: Callable[[], int] = lambda: config.fetch_max_bytes
         self._draining = False
+
+    def bound_by(self, room: Callable[[], int]) -> None:
+        """How much any answer may have at the most: asked anew for each, also a late one.
+
+        With 0 there is still the first batch, below 0 not even that.
+        """
+        self._room = room
 
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:
         fetched, size_bytes = self.read(query)
@@ -136,19 +148,26 @@ class FetchService:
             or not query.items
             or self._draining
             or len(self._watching) >= self._max_waiting
+            or self._waiting_partitions + len(query.items) > self._max_partitions
             or _is_urgent(fetched)
         ):
             return fetched
+        self._waiting_partitions += len(query.items)
         return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
+
+    def ended(self, query: FetchQuery) -> None:
+        """It does not wait any more."""
+        self._waiting_partitions -= len(query.items)
 
     def read(self, query: FetchQuery) -> tuple[list[FetchedPartition], int]:
         """What there is now, and how many bytes of records that is."""
         fetched = []
         total_bytes = 0
-        limit = min(query.max_bytes, self._max_bytes)
+        room = self._room()
+        limit = min(query.max_bytes, self._max_bytes, room)
         for item in query.items:
             one = self._read_partition(
-                item, limit - total_bytes, query.read_committed, total_bytes == 0
+                item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
             )
             total_bytes += len(one.records)
             fetched.append(one)
@@ -176,7 +195,7 @@ class FetchService:
         except BrokerError as refused:
             if isinstance(refused, StorageFailed) and item.partition is not None:
                 self._trouble.unreadable(item.partition, refused)
-            return FetchedPartition(item, refused)
+            return FetchedPartition(item, refused.as_value())
         return FetchedPartition(
             item, None, partition.high_watermark, stable, partition.log_start_offset, records
         )
@@ -273,6 +292,7 @@ class WaitingFetch(Pending[list[FetchedPartition]]):
             self._stop_waiting()
 
     def _stop_waiting(self) -> None:
+        self._service.ended(self._query)
         self._timer.cancel()
         self._watching.unwatch(self._partitions, self)
 

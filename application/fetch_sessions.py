@@ -108,10 +108,19 @@ def _state(one: FetchedPartition) -> tuple[int, int]:
 
 
 class FetchSessions:
-    def __init__(self, clock: Clock, new_id: Callable[[], int], max_sessions: int) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        new_id: Callable[[], int],
+        max_sessions: int,
+        max_partitions: int,
+    ) -> None:
+        """`max_partitions`: of all sessions together."""
         self._clock = clock
         self._new_id = new_id
         self._max_sessions = max_sessions
+        self._max_partitions = max_partitions
+        self._partitions = 0
         #: In the order of their last use.
         self._by_id: OrderedDict[int, FetchSession] = OrderedDict()
 
@@ -128,7 +137,8 @@ class FetchSessions:
     ) -> FetchContext:
         """The partitions to fetch; raises when the session is not as the client believes."""
         if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
-            self._by_id.pop(session_id, None)
+            if session_id in self._by_id:
+                self._end(session_id)
             if epoch == FINAL_EPOCH:
                 return FetchContext(items)
             return self._open(items, uses_topic_ids)
@@ -151,10 +161,15 @@ class FetchSessions:
             )
         if session.uses_topic_ids != uses_topic_ids:
             raise FetchSessionTopicIdError("A fetch session names topics always by id or never")
+        before = len(session)
         session.change(items, forgotten)
+        self._partitions += len(session) - before
         if not len(session):
-            del self._by_id[session_id]
+            self._end(session_id)
             return FetchContext([])
+        if self._partitions > self._max_partitions:
+            self._end(session_id)
+            raise FetchSessionNotFound("Fetch sessions hold too many partitions")
         session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
         session.last_used_ms = self._clock.monotonic_ms()
         self._by_id.move_to_end(session_id)
@@ -162,14 +177,25 @@ class FetchSessions:
 
     def _open(self, items: list[FetchItem], uses_topic_ids: bool) -> FetchContext:
         now_ms = self._clock.monotonic_ms()
-        if len(self._by_id) >= self._max_sessions and not self._evict(now_ms):
-            return FetchContext(items)
+        while not self._has_room(len(items)):
+            if not self._evict(now_ms):
+                return FetchContext(items)
         session_id = self._new_id()
         while session_id in self._by_id or session_id == NO_SESSION:
             session_id = self._new_id()
         session = FetchSession(session_id, items, uses_topic_ids, now_ms)
         self._by_id[session_id] = session
+        self._partitions += len(session)
         return OpeningFetch(session)
+
+    def _has_room(self, partitions: int) -> bool:
+        return (
+            len(self._by_id) < self._max_sessions
+            and self._partitions + partitions <= self._max_partitions
+        )
+
+    def _end(self, session_id: int) -> None:
+        self._partitions -= len(self._by_id.pop(session_id))
 
     def _evict(self, now_ms: int) -> bool:
         if not self._by_id:
@@ -177,5 +203,5 @@ class FetchSessions:
         session_id, oldest = next(iter(self._by_id.items()))
         if now_ms - oldest.last_used_ms < EVICTION_MS:
             return False
-        del self._by_id[session_id]
+        self._end(session_id)
         return True

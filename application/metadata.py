@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from application.pending import Pending
 from application.topics.catalog import Catalog
-from application.topics.create import CreateTopicsService
+from application.topics.create import MAX_PARTITIONS_PER_REQUEST, CreateTopicsService
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
 from domain.topics.topic import NO_TOPIC_ID, Topic, check_topic_name
@@ -47,9 +47,14 @@ class MetadataService:
                 found.append(UnknownTopic(name, NO_TOPIC_ID, why_unknown(name)))
             else:
                 found.append(topic)
-        if not missing or not may_create or not self._config.auto_create_topics_enable:
+        if not missing or not may_create or not self._may_create(len(missing)):
             return found
         return _Creating(found, missing, names, self._create)
+
+    def _may_create(self, count: int) -> bool:
+        """As Kafka's controller, which takes no such request either: too many are not made."""
+        partitions = count * self._config.num_partitions
+        return self._config.auto_create_topics_enable and partitions <= MAX_PARTITIONS_PER_REQUEST
 
     def topic_by_id(self, topic_id: bytes) -> Described:
         topic = self._catalog.topic_by_id(topic_id)
@@ -63,7 +68,7 @@ def why_unknown(name: str) -> BrokerError:
     try:
         check_topic_name(name)
     except InvalidTopic as illegal:
-        return illegal
+        return illegal.as_value()
     return UnknownTopicOrPartition(f"There is no topic {name}")
 
 

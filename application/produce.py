@@ -67,11 +67,11 @@ class ProduceService:
                 self._check_records(batch, partition, now_ms)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
-            return self._with_faults(refused, batch, partition.config, now_ms)
+            return self._with_faults(refused.as_value(), batch, partition.config, now_ms)
         except BrokerError as refused:
             if isinstance(refused, StorageFailed):
                 self._trouble.unreadable(partition, refused)
-            return refused
+            return refused.as_value()
         if not appended.duplicate:
             self._log.append(
                 partition.partition_id,
@@ -114,7 +114,7 @@ class ProduceService:
         try:
             faults = _timestamp_faults(open_times(batch, self._compression), config, now_ms)
         except BrokerError as unreadable:
-            return unreadable
+            return unreadable.as_value()
         return InvalidTimestamp(refused.message, faults)
 
 

@@ -24,6 +24,8 @@ that goes over the wire is known to `interfaces/kafka/error_codes.py` alone.
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class BrokerError(Exception):
     """What a client did, or what the broker could not do, in words for the client."""
@@ -31,6 +33,13 @@ class BrokerError(Exception):
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
         self.message = message
+
+    def as_value(self) -> Self:
+        """Without the way it came. What is raised and then kept would hold by its traceback all
+        that the functions on that way held, the request's bytes too, and itself: a cycle.
+        """
+        self.__traceback__ = self.__cause__ = self.__context__ = None
+        return self
 
 
 class InvalidRequest(BrokerError):

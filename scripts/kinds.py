@@ -51,7 +51,8 @@ KINDS = (
     # One process: the whole run tells its scenarios to one broker.
     Kind("oracle", ("tests/oracle",), 20),
     Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/fuzz", "tests/power"), 75, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 75, ("-n", "2")),
+    Kind("hostile", ("tests/fuzz", "tests/hostile"), 90, ("-n", "2")),
     Kind(
         "e2e",
         ("tests/e2e",),

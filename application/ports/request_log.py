@@ -31,8 +31,8 @@ class RequestRecord:
 
     __slots__ = (
         "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client", "correlation_id",
-        "decoded_ns", "elapsed_ns", "error_codes", "handled_ns", "received_ns", "sent_ns",
-        "started_ns", "topics",
+        "decoded_ns", "elapsed_ns", "error_codes", "error_names", "handled_ns", "received_ns",
+        "sent_ns", "started_ns", "topics",
     )  # fmt: skip
 
     client: ClientInfo
@@ -42,7 +42,9 @@ class RequestRecord:
     topics: int
     bytes_in: int
     bytes_out: int
+    #: Each that occurs in the answer, once.
     error_codes: tuple[int, ...]
+    error_names: tuple[str, ...]
     received_ns: int
     started_ns: int
     decoded_ns: int

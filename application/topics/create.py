@@ -84,7 +84,7 @@ class CreateTopicsService:
             try:
                 results.append(self._topic(new, self._check(new), validate_only))
             except BrokerError as refused:
-                results.append(refused)
+                results.append(refused.as_value())
         staged = [] if validate_only else [one for one in results if isinstance(one, Topic)]
         # That such a topic exists is not true before its commit is done.
         unsure = [new.name in self._waiting for new in wanted]
@@ -112,7 +112,7 @@ class CreateTopicsService:
             new = NewTopic(name)
             topic = self._topic(new, self._check(new), validate_only=False)
         except BrokerError as refused:
-            pending.resolve(refused)
+            pending.resolve(refused.as_value())
             return pending
         self._stage([topic], lambda failure: pending.resolve(failure or topic))
         return pending

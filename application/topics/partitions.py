@@ -57,7 +57,7 @@ class CreatePartitionsService:
             try:
                 results.append(self._grown(more, validate_only))
             except BrokerError as refused:
-                results.append(refused)
+                results.append(refused.as_value())
         staged = [one for one in results if isinstance(one, Topic)]
         if validate_only or not staged:
             return results

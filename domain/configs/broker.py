@@ -155,6 +155,14 @@ class BrokerConfig:
         "Incremental fetch sessions that are kept.",
         minimum=0,
     )
+    fetch_partitions_max: int = setting(
+        "fetch.partitions.max",
+        INT,
+        200000,
+        "Partitions that all fetch sessions together remember, and that all waiting fetches "
+        "together wait for; above it a fetch gets no session, and does not wait.",
+        minimum=0,
+    )
     producer_id_expiration_ms: int = setting(
         "producer.id.expiration.ms",
         INT,
@@ -186,12 +194,30 @@ class BrokerConfig:
         minimum=1,
         unit="bytes",
     )
+    request_elements_max: int = setting(
+        "request.elements.max",
+        INT,
+        50000,
+        "Elements of all arrays of one request together (topics, partitions, ...); a request with "
+        "more closes its connection. Each costs everybody up to 15 microseconds.",
+        minimum=1,
+    )
     queued_max_request_bytes: int = setting(
         "queued.max.request.bytes",
         LONG,
         268435456,
         "Bytes of large requests (larger than the read buffer) being received or worked on at "
         "once; above it connections wait. One request is always let in; -1: no bound.",
+        minimum=1,
+        also=-1,
+        unit="bytes",
+    )
+    queued_max_response_bytes: int = setting(
+        "queued.max.response.bytes",
+        LONG,
+        268435456,
+        "Answers that all connections together may leave unread; above it a Fetch gets one batch "
+        "at a time, above twice that the largest are closed. -1: no bound.",
         minimum=1,
         also=-1,
         unit="bytes",

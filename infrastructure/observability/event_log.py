@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import MutableMapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 import orjson
 
 from application.ports.event_log import EventLog
+from infrastructure.observability.log_stream import log_stream
 
 
 def _import_structlog() -> Any:
@@ -31,27 +31,17 @@ def _import_structlog() -> Any:
     return structlog
 
 
-class _Stream:
-    """A stream whose failures are nobody's: the reader of our log may go before we do."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def write(self, line: bytes) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.write(line)
-
-    def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.flush()
-
-
 def open_event_log(stream: BinaryIO, log_format: str) -> EventLog:
     """`log_format` is "json", one object a line, or "console", for people."""
     structlog = _import_structlog()
     render = _render_json if log_format == "json" else _render_console
+
+    def dropped(lines: int) -> bytes:
+        event = {"event": "the log was not read, and lines were dropped", "lines": lines}
+        return render(None, "warning", _add_facts(None, "warning", event)) + b"\n"
+
     log: EventLog = structlog.wrap_logger(
-        structlog.BytesLogger(_Stream(stream)),
+        structlog.BytesLogger(log_stream(stream, dropped)),
         processors=[_add_facts, render],
         wrapper_class=structlog.make_filtering_bound_logger(20),
     ).bind()

@@ -58,5 +58,6 @@ class StructuredRequestLog:
             wait_us=(record.answered_ns - record.handled_ns) // 1000,
             send_us=(record.sent_ns - record.answered_ns) // 1000,
             total_us=total_ns // 1000,
-            errors=list(record.error_codes),
+            errors=list(record.error_names),
+            error_codes=list(record.error_codes),
         )

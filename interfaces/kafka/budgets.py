@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+NO_BOUND = 2**63 - 1
 
 
 class ByteBudget:
@@ -43,6 +46,58 @@ class ByteBudget:
             or not self.used_bytes
             or self.used_bytes + count <= self._limit_bytes
         )
+
+
+class Holder(Protocol):
+    @property
+    def unread_bytes(self) -> int: ...
+
+
+class AnswerBudget:
+    """Bytes of answers that clients have not read yet, of all connections together.
+
+    Nobody tells when an answer has left, so `used_bytes` only grows, by every answer, until it is
+    large enough to matter; then the connections are asked.
+    """
+
+    def __init__(self, limit_bytes: int, holders: Iterable[Holder]) -> None:
+        """A negative limit is none."""
+        self._limit_bytes = limit_bytes
+        self._holders = holders
+        self._counted_bytes = 0
+        #: Above this, somebody has to go,
+        self.most_bytes = NO_BOUND if limit_bytes < 0 else 2 * limit_bytes
+        #: and until they have, nobody is answered.
+        self.spent = False
+        #: No less than what is unread; whoever makes an answer adds to it.
+        self.used_bytes = 0
+
+    def room(self) -> int:
+        """What one more answer may take; 0: only what must be, less: nothing at all."""
+        limit = self._limit_bytes
+        if limit < 0:
+            return NO_BOUND
+        used = self.used_bytes
+        if used > limit // 2 and used - self._counted_bytes >= limit // 8:
+            used = self.count()
+        if used > self.most_bytes or self.spent:
+            return -1
+        return max(limit - used, 0)
+
+    def count(self) -> int:
+        self._counted_bytes = self.used_bytes = sum(one.unread_bytes for one in self._holders)
+        return self._counted_bytes
+
+    @property
+    def is_scarce(self) -> bool:
+        """More than half of it is really used."""
+        limit = self._limit_bytes
+        return 0 <= limit // 2 < self.used_bytes and self.count() > limit // 2
+
+    def excess(self) -> int:
+        """How much has to go, or 0 where all can be borne."""
+        unread = self.count()
+        return unread - self._limit_bytes if unread > self.most_bytes else 0
 
 
 class ConnectionBudget:

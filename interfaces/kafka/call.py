@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from application.pending import Pending
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, RequestRecord
 from domain.errors import BrokerError
-from interfaces.kafka.error_codes import CODES
+from interfaces.kafka.error_codes import CODES, NAMES
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import response_start
 from interfaces.kafka.wire.schema import Pieces, Response
@@ -141,3 +141,25 @@ class Call(Reply):
 
         self.pending = pending  # type: ignore[assignment]  # only ever abandoned
         pending.then(resolved)
+
+
+def record_of(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
+    record = RequestRecord()
+    record.client = call.peer.client
+    record.api = call.route.api.title
+    record.api_version = call.version
+    record.correlation_id = call.correlation_id
+    record.topics = call.topics
+    record.bytes_in = call.bytes_in
+    record.bytes_out = call.bytes_out
+    # Each once: a request may name fifty thousand partitions.
+    record.error_codes = tuple(dict.fromkeys(call.error_codes or ()))
+    record.error_names = tuple(NAMES[code] for code in record.error_codes)
+    record.received_ns = call.received_ns
+    record.started_ns = call.started_ns
+    record.decoded_ns = call.decoded_ns
+    record.handled_ns = call.handled_ns
+    record.answered_ns = call.answered_ns
+    record.sent_ns = sent_ns
+    record.elapsed_ns = elapsed_ns
+    return record

@@ -1,4 +1,4 @@
-"""Listener: binds an address, accepts connections, looks after idle ones, and drains at the end."""
+"""Listener: binds an address, accepts connections, and drains at the end."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
-from interfaces.kafka.budgets import ByteBudget, ConnectionBudget
+from interfaces.kafka.budgets import AnswerBudget, ByteBudget, ConnectionBudget
 from interfaces.kafka.dispatch import Dispatch
 from interfaces.kafka.outbox import Outbox
+from interfaces.kafka.patience import Patience
 from interfaces.kafka.routes import Routes
 from interfaces.kafka.session import Session, plain_address
 from interfaces.kafka.wire.framing import ReadBuffer
 
-#: A frame of which nothing more comes for so long is given up, and its memory with it; and so is a
-#: closed connection whose last answers nobody reads.
-STALLED_FRAME_MS = 30_000
 BACKLOG = 1024
 
 
@@ -47,7 +45,7 @@ class Shared:
         self.broker = broker
         self.events = events
         self.request_log = request_log
-        self.dispatch = Dispatch(Routes(), events, request_log.enabled)
+        self.dispatch = Dispatch(Routes(config.request_elements_max), events, request_log.enabled)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
         # next commit too.
@@ -55,13 +53,16 @@ class Shared:
         self.read_buffer = ReadBuffer()
         self.max_frame_bytes = config.socket_request_max_bytes
         self.max_unsent_bytes = config.connection_unsent_max_bytes
-        self.memory = ByteBudget(config.queued_max_request_bytes)
-        self.connections = ConnectionBudget(config.max_connections, config.max_connections_per_ip)
         self.sessions: dict[Session, None] = {}
+        self.memory = ByteBudget(config.queued_max_request_bytes)
+        self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions)
+        broker.fetch.bound_by(self.answers.room)
+        self.connections = ConnectionBudget(config.max_connections, config.max_connections_per_ip)
         self.connection_ids = count(1)
         self._advertised: dict[str, Advertised] = {}
-        self._idle_ms = config.connections_max_idle_ms
-        self._quiet_ms: dict[Session, int] = {}
+        self._patience = Patience(
+            self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
+        )
         self._scheduler = scheduler
         self._empty: asyncio.Event | None = None
 
@@ -81,36 +82,38 @@ class Shared:
 
     def remove(self, session: Session) -> None:
         del self.sessions[session]
-        self._quiet_ms.pop(session, None)
+        self._patience.forget(session)
         self.connections.remove(session.address)
         if not self.sessions and self._empty is not None:
             self._empty.set()
 
-    # ---- idle connections
-
     def watch_idle(self) -> None:
-        """Looks at every connection now and then; costs a connection nothing in between."""
-        idle_ms = self._idle_ms if self._idle_ms > 0 else STALLED_FRAME_MS
-        every_ms = max(min(idle_ms, STALLED_FRAME_MS) // 4, 10)
-        self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
+        """From now on looks after connections that are idle, slow or do not read."""
+        self._patience.begin()
 
-    def _look(self, passed_ms: int) -> None:
-        for session in list(self.sessions):
-            if session.active or session.waiting:
-                session.active = False
-                self._quiet_ms.pop(session, None)
-                continue
-            quiet_ms = self._quiet_ms[session] = self._quiet_ms.get(session, 0) + passed_ms
-            stalled = quiet_ms >= STALLED_FRAME_MS
-            if session.closing:
-                # The transport waits until everything is sent, however long nobody reads it.
-                if stalled:
-                    session.abort()
-            elif stalled and session.mid_frame:
-                session.close("the rest of a request did not come")
-            elif 0 < self._idle_ms <= quiet_ms:
-                session.close("idle", expected=True)
-        self.watch_idle()
+    # ---- answers that nobody reads
+
+    def relieve(self) -> None:
+        """More is unread than can be borne, or so it seems: not all that was sent is known.
+
+        The largest go. Their memory is back in the next pass; until then nobody is answered.
+        """
+        excess = self.answers.excess()
+        if not excess or self.answers.spent:
+            return
+        self.answers.spent = True
+        for session in sorted(self.sessions, key=lambda one: one.unread_bytes, reverse=True):
+            if excess <= 0:
+                break
+            excess -= session.unread_bytes
+            session.abort("all connections' unread answers are far over queued.max.response.bytes")
+        self._scheduler.soon(self._relieved)
+
+    def _relieved(self) -> None:
+        self.answers.spent = False
+        for session in self.sessions:
+            if session.has_parked:
+                self.outbox.add(session)
 
     # ---- the end
 

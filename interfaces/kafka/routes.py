@@ -39,14 +39,16 @@ class Route:
         "waits_for_data",
     )
 
-    def __init__(self, api: Api, version: int) -> None:
+    def __init__(self, api: Api, version: int, max_elements: int | None) -> None:
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
         response: type[Message] = getattr(messages, f"{api.title}Response")
         self.api = api
         self.version = version
-        self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(request, version)
+        self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(
+            request, version, max_elements
+        )
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         self.handle: Handler = handler.handle
         self.failed: Callable[[Any, Call, int], Response] = handler.failed
@@ -61,7 +63,9 @@ class Route:
 
 
 class Routes:
-    def __init__(self) -> None:
+    def __init__(self, max_elements: int | None = None) -> None:
+        """`max_elements`: of all arrays of one request together."""
+        self._max_elements = max_elements
         self.made: dict[tuple[int, int], Route] = {}
 
     def find(self, key: int, version: int) -> Route | None:
@@ -71,5 +75,5 @@ class Routes:
             api = BY_KEY.get(key)
             if api is None or not api.serves(version):
                 return None
-            route = self.made[key, version] = Route(api, version)
+            route = self.made[key, version] = Route(api, version, self._max_elements)
         return route

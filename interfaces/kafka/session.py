@@ -16,8 +16,8 @@ from collections import deque
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, cast
 
-from application.ports.request_log import ClientInfo, RequestRecord
-from interfaces.kafka.call import Call, CloseConnection, Peer
+from application.ports.request_log import ClientInfo
+from interfaces.kafka.call import Call, CloseConnection, Peer, record_of
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
@@ -36,6 +36,7 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
+        self._answers = shared.answers
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
         self._client = ClientInfo(connection_id, listener_name, "")
@@ -45,6 +46,9 @@ class Session(asyncio.BufferedProtocol):
         self._only_produce = True
         #: Of answers that are complete and not sent.
         self._ready_bytes = 0
+        #: Of large answers since all was sent the last time: together, and the largest.
+        self._written_bytes = 0
+        self._largest_bytes = 0
         self._parked: deque[memoryview] = deque()
         self._parked_bytes = 0
         self._serving = False
@@ -52,6 +56,7 @@ class Session(asyncio.BufferedProtocol):
         self._unread = False
         self._draining = False
         self._closing = False
+        self._aborted = False
         #: Read or answered since the listener last looked for idle connections.
         self.active = True
         self.address = ""
@@ -99,10 +104,16 @@ class Session(asyncio.BufferedProtocol):
         self.active = True
         received_ns = perf_counter_ns() if self._dispatch.timed else 0
         connection = self._connection
+        answers = self._answers
         self._serving = True
         try:
             for frame in connection.received(nbytes):
-                if self._parked or self._unread or (self._unanswered and self._must_wait(frame)):
+                if (
+                    self._parked
+                    or self._unread
+                    or answers.spent
+                    or (self._unanswered and self._must_wait(frame))
+                ):
                     self._park(frame)
                 else:
                     self._run(frame, received_ns)
@@ -160,6 +171,10 @@ class Session(asyncio.BufferedProtocol):
         """A reply is complete; it leaves in its turn."""
         self._unanswered -= 1
         self._ready_bytes += call.bytes_out
+        answers = self._answers
+        answers.used_bytes += call.bytes_out
+        if answers.used_bytes > answers.most_bytes:
+            self._shared.relieve()
         if self._serving:
             if self._ready_bytes > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
@@ -183,9 +198,9 @@ class Session(asyncio.BufferedProtocol):
             self._pause_reading()
 
     def _may_go_on(self) -> bool:
-        return not (self._closing or self._unread or self._draining) and not (
-            self._unanswered and self._must_wait(self._parked[0])
-        )
+        return not (
+            self._closing or self._unread or self._draining or self._answers.spent
+        ) and not (self._unanswered and self._must_wait(self._parked[0]))
 
     def _run_parked(self) -> None:
         self._serving = True
@@ -223,9 +238,14 @@ class Session(asyncio.BufferedProtocol):
             return
         self._ready_bytes = 0
         self.active = True
-        if sum(map(len, out)) <= JOIN_BYTES:
+        size_bytes = sum(map(len, out))
+        if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
+            if not transport.get_write_buffer_size():
+                self._written_bytes = self._largest_bytes = 0
+            self._written_bytes += size_bytes
+            self._largest_bytes = max(self._largest_bytes, size_bytes)
             transport.writelines(out)
 
     def _log_ready(self) -> None:
@@ -239,7 +259,7 @@ class Session(asyncio.BufferedProtocol):
             if call.route.waits_for_data:
                 elapsed_ns -= call.answered_ns - call.handled_ns
             if log.wants(elapsed_ns, call.error_codes is not None):
-                log.write(_record(call, now_ns, elapsed_ns))
+                log.write(record_of(call, now_ns, elapsed_ns))
 
     # ---- memory
 
@@ -255,10 +275,46 @@ class Session(asyncio.BufferedProtocol):
         memory = self._shared.memory
         if self._connection.needs_bytes:
             memory.forget(self._admitted)
-        held = self._connection.held_bytes + sum(len(f) for f in self._parked if is_large(f))
+        held = self.held_bytes
         if held:
             memory.give(held)
         self._parked.clear()
+
+    @property
+    def held_bytes(self) -> int:
+        """Of large requests that have not begun: not here as a whole, or behind another one."""
+        parked = sum(len(frame) for frame in self._parked if is_large(frame))
+        return self._connection.held_bytes + parked
+
+    @property
+    def large_requests(self) -> int:
+        """How many it has begun to send."""
+        return self._connection.admitted
+
+    @property
+    def unread_bytes(self) -> int:
+        """Of answers that are complete, and in memory: not sent, or on their way to the system.
+
+        Of an answer that is sent in part, all is in memory until the rest is sent.
+        """
+        transport = self._transport
+        if transport is None or self._aborted:
+            return 0
+        left_bytes = transport.get_write_buffer_size()
+        if left_bytes and self._largest_bytes:
+            sent_bytes = max(self._written_bytes - left_bytes, 0)
+            left_bytes += min(sent_bytes, self._largest_bytes)
+        return self._ready_bytes + left_bytes
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Gets less with every byte that the client reads."""
+        transport = self._transport
+        return 0 if transport is None else self._ready_bytes + transport.get_write_buffer_size()
+
+    @property
+    def has_parked(self) -> bool:
+        return bool(self._parked)
 
     def _pause_reading(self) -> None:
         if not self._paused and self._transport is not None:
@@ -295,23 +351,30 @@ class Session(asyncio.BufferedProtocol):
         if not self._unanswered:
             self.close("the broker is stopping", expected=True)
 
-    def abort(self) -> None:
+    def abort(self, why: str | None = None) -> None:
         """Ends the connection now, whatever the client has not read yet."""
-        if self._transport is not None:
-            self._transport.abort()
+        if self._transport is None:
+            return
+        if why is not None and not self._closing:
+            self._log_end(why)
+        self._closing = self._aborted = True
+        self._transport.abort()
+
+    def _log_end(self, why: str) -> None:
+        self._shared.events.warning(
+            "a connection was closed",
+            why=why,
+            peer=self._client.peer,
+            connection_id=self._client.connection_id,
+            client_id=self._client.client_id,
+        )
 
     def close(self, why: str, expected: bool = False) -> None:
         """Ends the connection; what is answered is still sent."""
         if self._closing or self._transport is None:
             return
         if not expected:
-            self._shared.events.warning(
-                "a connection was closed",
-                why=why,
-                peer=self._client.peer,
-                connection_id=self._client.connection_id,
-                client_id=self._client.client_id,
-            )
+            self._log_end(why)
         self._send()
         self._closing = True
         self._transport.close()
@@ -324,23 +387,3 @@ def plain_address(host: str) -> str:
 
 def _is_produce(frame: memoryview) -> bool:
     return frame[1] == PRODUCE and frame[0] == 0
-
-
-def _record(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
-    record = RequestRecord()
-    record.client = call.peer.client
-    record.api = call.route.api.title
-    record.api_version = call.version
-    record.correlation_id = call.correlation_id
-    record.topics = call.topics
-    record.bytes_in = call.bytes_in
-    record.bytes_out = call.bytes_out
-    record.error_codes = tuple(call.error_codes or ())
-    record.received_ns = call.received_ns
-    record.started_ns = call.started_ns
-    record.decoded_ns = call.decoded_ns
-    record.handled_ns = call.handled_ns
-    record.answered_ns = call.answered_ns
-    record.sent_ns = sent_ns
-    record.elapsed_ns = elapsed_ns
-    return record

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
+from kio.schema.errors import ErrorCode
+
 from domain import errors
 from domain.errors import BrokerError
-from interfaces.kafka.error_codes import CODES
+from interfaces.kafka.error_codes import CODES, NAMES, UNKNOWN_SERVER_ERROR
 from tests.architecture.repository import ROOT
 
 
@@ -42,3 +44,8 @@ def test_the_map_to_kafkas_codes_is_total_in_both_directions() -> None:
     assert {error.__name__ for error in CODES} - {"BrokerError"} == domain_errors()
     assert len(set(CODES.values())) == len(CODES), "two errors share a code"
     assert 0 not in CODES.values()
+
+
+def test_every_code_has_its_name_and_it_is_kafkas() -> None:
+    assert NAMES.keys() == {*CODES.values(), UNKNOWN_SERVER_ERROR}
+    assert {code: ErrorCode(code).name.upper() for code in NAMES} == NAMES

@@ -177,6 +177,9 @@ class Line:
     def set_write_buffer_limits(self, high: int) -> None:
         self._high = high
 
+    def get_write_buffer_size(self) -> int:
+        return self._unread_bytes
+
     def write(self, data: bytes) -> None:
         if self._lost or self.swallows:
             return

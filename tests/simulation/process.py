@@ -135,7 +135,7 @@ class Process:
         shared, watching = self.shared, self.broker.fetch._watching
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
-            "quiet connections": len(shared._quiet_ms),
+            "connections looked after": len(shared._patience),
             "connections": shared.connections.count,
             "connections by address": shared.connections._by_address,
             "bytes of large requests": shared.memory.used_bytes,

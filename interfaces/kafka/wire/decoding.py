@@ -13,14 +13,14 @@ What makes it safe: fixed-size reads and `view[pos]` raise where the bytes end; 
 compared with what is left before anything is sliced or allocated, an array's by the smallest
 size that its elements can have. So time and memory stay proportional to the bytes received. And
 because an element of two bytes becomes an object of a hundred, and each costs the loop its time, a
-request has no more than MAX_ELEMENTS in all its arrays.
+request may be given a bound of elements in all its arrays.
 """
 
 from __future__ import annotations
 
 from struct import calcsize, unpack_from
 from struct import error as StructError
-from typing import Any, Final
+from typing import Any
 
 from interfaces.kafka.wire.fields import FIXED_CODES, FIXED_SIZES, Field
 from interfaces.kafka.wire.primitives import (
@@ -29,15 +29,12 @@ from interfaces.kafka.wire.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
-from interfaces.kafka.wire.schema import Decoder, Message, Request, StructType
+from interfaces.kafka.wire.schema import Decoder, Message, StructType
 from interfaces.kafka.wire.source import Source
 
-#: Of all arrays of one request together. A hundred thousand partitions in one request are many.
-MAX_ELEMENTS: Final = 250_000
 
-
-def compile_decoder(message: type[Message], version: int) -> Decoder:
-    writer = DecoderWriter(version, flexible=message.is_flexible(version))
+def compile_decoder(message: type[Message], version: int, max_elements: int | None) -> Decoder:
+    writer = DecoderWriter(version, max_elements, flexible=message.is_flexible(version))
     compiled: Decoder = writer.write(message)
     return compiled
 
@@ -63,10 +60,10 @@ def length_kind(field: Field) -> str:
 class DecoderWriter:
     """Fixed-size reads wait in `codes` and `targets` until something else has to be read."""
 
-    def __init__(self, version: int, *, flexible: bool) -> None:
+    def __init__(self, version: int, max_elements: int | None, *, flexible: bool) -> None:
         self.version = version
         self.flexible = flexible
-        self.counts_elements = False
+        self.max_elements = max_elements
         self.codes = ""
         self.targets: list[str] = []
         self.source = Source(
@@ -84,9 +81,8 @@ class DecoderWriter:
         with source.block("def decode(buffer, pos=0):"):
             source.line("view = buffer if type(buffer) is memoryview else memoryview(buffer)")
             source.line("limit = len(view)")
-            self.counts_elements = issubclass(message, Request)
-            if self.counts_elements:
-                source.line(f"room = {MAX_ELEMENTS}")
+            if self.max_elements is not None:
+                source.line(f"room = {self.max_elements}")
             with source.block("try:"):
                 made = self.struct(message)
                 self.flush()
@@ -241,9 +237,10 @@ class DecoderWriter:
         element: Field = field.element
         least = max(1, least_size(element, self.version, self.flexible))
         self.refuse_if(f"({count}) * {least} > limit - pos", "more elements than bytes left")
-        if self.counts_elements:
+        if self.max_elements is not None:
             source.line(f"room -= ({count})")
-            self.refuse_if("room < 0", f"more than {MAX_ELEMENTS} elements in one request")
+            words = f"more than {self.max_elements} elements in one request (request.elements.max)"
+            self.refuse_if("room < 0", words)
         if element.is_number:
             self.array_of_numbers(element, target, count, least)
             return

@@ -36,6 +36,7 @@ class Framing:
         "_kept",
         "_max_frame_bytes",
         "_shared",
+        "admitted",
         "illegal",
         "needs_bytes",
     )
@@ -48,6 +49,8 @@ class Framing:
         self._filled = 0
         #: The size of a large frame that waits for `admit`; until then nothing may be received.
         self.needs_bytes = 0
+        #: How many large frames were admitted.
+        self.admitted = 0
         #: Why nothing that came after the last frames can be understood.
         self.illegal: str | None = None
 
@@ -112,6 +115,7 @@ class Framing:
     def admit(self) -> None:
         """There is memory for the large frame now."""
         size, self.needs_bytes = self.needs_bytes, 0
+        self.admitted += 1
         kept, self._kept = self._kept, b""
         self._own(size, kept)
 

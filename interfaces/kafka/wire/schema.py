@@ -115,7 +115,7 @@ class Message(Struct):
     min_version: ClassVar[int]
     max_version: ClassVar[int]
     flexible_from: ClassVar[int | None]  # None: no version is flexible
-    decoders_: ClassVar[dict[int, Decoder]]
+    decoders_: ClassVar[dict[tuple[int, int | None], Decoder]]
     encoders_: ClassVar[dict[int, Encoder]]
 
     def __init_subclass__(
@@ -149,17 +149,19 @@ class Response(Message):
     pass
 
 
-def decoder(message: type[Message], version: int) -> Decoder:
+def decoder(message: type[Message], version: int, max_elements: int | None = None) -> Decoder:
     """(buffer, position) -> (message, position after it); bytes end where the buffer ends.
 
-    Records are views of `buffer`: they die with it. Raises MalformedRequest and nothing else.
+    Records are views of `buffer`: they die with it. Raises MalformedRequest and nothing else; also
+    where all arrays together have more than `max_elements`.
     """
-    known = message.decoders_.get(version)
+    known = message.decoders_.get((version, max_elements))
     if known is None:
         from interfaces.kafka.wire.decoding import compile_decoder
 
         check_version(message, version)
-        known = message.decoders_[version] = compile_decoder(message, version)
+        known = compile_decoder(message, version, max_elements)
+        message.decoders_[version, max_elements] = known
     return known
 
 

@@ -108,6 +108,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             clock,
             providers.Object(new_session_id),
             config.provided.max_incremental_fetch_session_cache_slots,
+            config.provided.fetch_partitions_max,
         ),
         list_offsets=providers.Singleton(
             ListOffsetsService, storage.log, compression, scheduler, trouble

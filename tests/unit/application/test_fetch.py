@@ -321,6 +321,18 @@ def test_waiting_fetches_are_limited() -> None:
     assert [fetch.waits for fetch in fetches] == [True, True, False]
 
 
+def test_the_partitions_of_all_waiting_fetches_are_limited() -> None:
+    fake = FakeBroker(fetch_partitions_max="3")
+    fake.topic("t", 3)
+    two = [item(0), item(1)]
+    fetches = [Fetch(fake, query(*two)), Fetch(fake, query(*two)), Fetch(fake, query(item(2)))]
+    assert [fetch.waits for fetch in fetches] == [True, False, True]
+    fill(fake, batches=1)
+    fetches[2].pending.abandon()
+    three = [item(0, 2), item(1), item(2)]
+    assert [Fetch(fake, query(*three)).waits for _ in range(2)] == [True, False]
+
+
 def test_when_the_broker_stops_nobody_waits_any_more(fake: FakeBroker) -> None:
     fetches = [Fetch(fake, query(item(index), item(2))) for index in (0, 1)]
     fake.broker.fetch.release()

@@ -39,10 +39,10 @@ def indexes(items: list[FetchItem]) -> list[int]:
 
 
 class Sessions:
-    def __init__(self, slots: int = 3) -> None:
+    def __init__(self, slots: int = 3, partitions: int = 100) -> None:
         self.clock = FakeClock()
         ids = count(100)
-        self.sessions = FetchSessions(self.clock, lambda: next(ids), slots)
+        self.sessions = FetchSessions(self.clock, lambda: next(ids), slots, partitions)
 
     def begin(
         self,
@@ -265,6 +265,47 @@ def test_with_no_slots_there_are_no_sessions() -> None:
 
 def test_an_id_is_not_given_while_it_is_in_use() -> None:
     ids = iter([0, 7, 7, 0, 8])
-    sessions = FetchSessions(FakeClock(), lambda: next(ids), 10)
+    sessions = FetchSessions(FakeClock(), lambda: next(ids), 10, 10)
     given = [sessions.begin(0, 0, [item(0)], [], False).session_id for _ in range(2)]
     assert given == [7, 8]
+
+
+# ---- partitions of all sessions together
+
+
+def test_a_fetch_for_whose_partitions_there_is_no_room_gets_no_session() -> None:
+    sessions = Sessions(partitions=3)
+    first = sessions.open(item(0), item(1))
+    assert sessions.open(item(0), item(1)) == 0
+    assert sessions.open(item(2)) > 0
+    sessions.begin(first, -1)
+    assert sessions.open(item(0), item(1)) > 0
+
+
+def test_a_session_that_has_long_not_been_used_makes_room_for_partitions() -> None:
+    sessions = Sessions(partitions=3)
+    sessions.open(item(0))
+    sessions.open(item(0), item(1))
+    sessions.clock.advance(EVICTION_MS)
+    assert sessions.open(item(0), item(1), item(2)) > 0
+    assert len(sessions.sessions) == 1
+
+
+def test_a_session_that_grows_beyond_the_room_there_is_ends() -> None:
+    """Its client begins anew, and then is told that it gets none."""
+    sessions = Sessions(partitions=3)
+    first, second = sessions.open(item(0)), sessions.open(item(0))
+    sessions.begin(first, 1, item(1))
+    with pytest.raises(FetchSessionNotFound):
+        sessions.begin(second, 1, item(1), item(2))
+    sessions.begin(first, 2, forgotten=[("t", 0)])
+    assert sessions.open(item(0), item(1)) > 0
+
+
+def test_partitions_that_are_forgotten_or_named_again_are_counted_once() -> None:
+    sessions = Sessions(partitions=2)
+    only = sessions.open(item(0), item(1))
+    for epoch in range(1, 6):
+        sessions.begin(only, epoch, item(0, offset=epoch), forgotten=[("t", 7)])
+    sessions.begin(only, 6, forgotten=[("t", 0), ("t", 1)])
+    assert sessions.open(item(0), item(1)) > 0

@@ -70,6 +70,16 @@ def test_nothing_is_created_where_client_or_broker_forbids_it(allowed_by: str) -
     assert len(fake.broker.catalog) == 0
 
 
+def test_more_topics_than_one_request_may_create_are_not_created() -> None:
+    """As with Kafka, whose controller refuses the request that the broker makes of it."""
+    fake = FakeBroker(num_partitions="3")
+    few, many = ([f"{size}-{n}" for n in range(size)] for size in (3333, 3334))
+    assert set(outcomes(topics(fake, *many))) == {UnknownTopicOrPartition}
+    assert len(fake.broker.catalog) == 0
+    topics(fake, *few)
+    assert len(fake.broker.catalog) == 3333
+
+
 @pytest.mark.parametrize("may_create", [True, False])
 def test_a_name_that_cannot_be_is_refused_whether_it_may_be_created_or_not(
     fake: FakeBroker, may_create: bool

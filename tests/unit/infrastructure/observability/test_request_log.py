@@ -46,14 +46,16 @@ def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
 
 
 def record(
-    error_codes: tuple[int, ...] = (), slow_by_ns: int = 0, waited_ns: int = 0
+    errors: dict[int, str] | None = None, slow_by_ns: int = 0, waited_ns: int = 0
 ) -> RequestRecord:
     client = ClientInfo(4, "PLAINTEXT", "127.0.0.1:5")
     client.client_id, client.software_name, client.software_version = "me", "librdkafka", "2.6"
     made = RequestRecord()
     made.client = client
     made.api, made.api_version, made.correlation_id, made.topics = "Produce", 9, 17, 2
-    made.bytes_in, made.bytes_out, made.error_codes = 100, 50, error_codes
+    made.bytes_in, made.bytes_out = 100, 50
+    made.error_codes = tuple(errors or ())
+    made.error_names = tuple((errors or {}).values())
     made.received_ns, made.started_ns, made.decoded_ns = 1000, 2000, 4000
     made.handled_ns, made.answered_ns = 7000, 11_000 + waited_ns
     made.sent_ns = 16_000 + waited_ns + slow_by_ns
@@ -76,13 +78,15 @@ def test_a_line_says_who_what_how_long_and_how_it_ended() -> None:
         "client_id": "me", "software": "librdkafka/2.6", "peer": "127.0.0.1:5",
         "listener": "PLAINTEXT", "api": "Produce", "version": 9, "topics": 2, "bytes_in": 100,
         "bytes_out": 50, "queue_us": 1, "decode_us": 2, "handle_us": 3, "wait_us": 4,
-        "send_us": 5, "total_us": 15, "errors": [],
+        "send_us": 5, "total_us": 15, "errors": [], "error_codes": [],
     }  # fmt: skip
 
 
 def test_failed_and_slow_requests_are_warnings() -> None:
-    assert line(record(error_codes=(3, 6)))["level"] == "warning"
-    assert line(record(error_codes=(3, 6)))["errors"] == [3, 6]
+    failed = line(record(errors={3: "UNKNOWN_TOPIC_OR_PARTITION", 1: "OFFSET_OUT_OF_RANGE"}))
+    assert failed["level"] == "warning"
+    assert failed["errors"] == ["UNKNOWN_TOPIC_OR_PARTITION", "OFFSET_OUT_OF_RANGE"]
+    assert failed["error_codes"] == [3, 1]
     assert line(record(slow_by_ns=500 * MS))["level"] == "warning"
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.budgets import ByteBudget, ConnectionBudget
+from interfaces.kafka.budgets import NO_BOUND, AnswerBudget, ByteBudget, ConnectionBudget
 
 
 class Line:
@@ -68,6 +68,38 @@ def test_a_negative_limit_is_none(limit: int) -> None:
     for name in "abc":
         line.take(name, 1 << 40)
     assert line.admitted == ["a", "b", "c"]
+
+
+class Unread:
+    def __init__(self, unread_bytes: int) -> None:
+        self.unread_bytes = unread_bytes
+
+
+def test_the_room_for_answers_is_what_is_left_of_it() -> None:
+    budget = AnswerBudget(1000, [])
+    assert budget.room() == 1000
+    budget.used_bytes += 300
+    assert budget.room() == 700
+
+
+def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread() -> None:
+    holders = [Unread(200), Unread(0)]
+    budget = AnswerBudget(1000, holders)
+    budget.used_bytes = 900
+    assert (budget.room(), budget.used_bytes) == (800, 200)
+    assert not budget.is_scarce
+    holders[1].unread_bytes = 900
+    budget.used_bytes += 900
+    assert (budget.room(), budget.is_scarce, budget.excess()) == (0, True, 0)
+    holders[1].unread_bytes = 2000
+    assert budget.excess() == 1200, "down to the limit"
+    assert budget.room() == -1
+
+
+def test_a_negative_limit_of_answers_is_none() -> None:
+    budget = AnswerBudget(-1, [Unread(1 << 40)])
+    budget.used_bytes = 1 << 40
+    assert (budget.room(), budget.is_scarce, budget.excess()) == (NO_BOUND, False, 0)
 
 
 def test_connections_are_limited_together_and_by_address() -> None:

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from interfaces.kafka.listener import STALLED_FRAME_MS, Advertised, Listener
+from interfaces.kafka.listener import Advertised, Listener
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -22,86 +22,9 @@ def waiting_fetch(kafka: FakeKafka, max_wait_ms: int) -> FetchRequest:
     return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[topic])
 
 
-# ---- idle connections
-
-
 @pytest.fixture
 def kafka() -> FakeKafka:
-    kafka = FakeKafka(connections_max_idle_ms="60000")
-    kafka.shared.watch_idle()
-    return kafka
-
-
-def test_a_silent_connection_is_closed_after_its_time(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    kafka.scheduler.advance(MINUTE_MS)
-    assert not client.closed
-    kafka.scheduler.advance(MINUTE_MS // 2)
-    assert client.closed
-    assert kafka.shared.sessions == {}
-    assert kafka.events.of("a connection was closed") == [], "nothing that anybody has to know"
-
-
-def test_a_connection_that_asks_now_and_then_stays(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    for _ in range(6):
-        kafka.scheduler.advance(MINUTE_MS // 2)
-        client.ask(MetadataRequest(topics=[]), 12)
-    assert not client.closed
-
-
-def test_a_connection_that_waits_for_its_answer_is_not_idle(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.send(waiting_fetch(kafka, 10 * MINUTE_MS), 12)
-    kafka.scheduler.advance(9 * MINUTE_MS)
-    assert not client.closed
-    kafka.scheduler.advance(MINUTE_MS)
-    assert len(client.answers()) == 1
-
-
-@pytest.mark.parametrize("idle_ms", ["60000", "-1"])
-def test_a_frame_of_which_nothing_more_comes_is_given_up(idle_ms: str) -> None:
-    kafka = FakeKafka(connections_max_idle_ms=idle_ms)
-    kafka.shared.watch_idle()
-    stalled, silent = kafka.client(), kafka.client()
-    stalled.transport.receive(frame(MetadataRequest(topics=[]), 12)[:9])
-    kafka.scheduler.advance(STALLED_FRAME_MS + MINUTE_MS // 4)
-    assert (stalled.closed, silent.closed) == (True, False)
-    assert "did not come" in stalled.why_closed()
-
-
-def test_with_a_negative_time_nobody_is_idle() -> None:
-    kafka = FakeKafka(connections_max_idle_ms="-1")
-    kafka.shared.watch_idle()
-    client = kafka.client()
-    kafka.scheduler.advance(60 * MINUTE_MS)
-    assert not client.closed
-
-
-@pytest.mark.parametrize("why", ["idle", "malformed"])
-def test_a_client_that_leaves_its_answers_unread_cannot_stay_for_ever(
-    kafka: FakeKafka, why: str
-) -> None:
-    """A transport waits with its end until everything is sent: somebody has to give that up."""
-    client = kafka.client()
-    client.transport.stop_reading()
-    client.send(MetadataRequest(topics=[]), 12)
-    if why == "malformed":
-        client.transport.receive(b"\xff" * 20)
-    kafka.scheduler.advance(5 * MINUTE_MS)
-    assert client.transport.aborted
-    assert kafka.shared.sessions == {}
-
-
-def test_a_request_that_cannot_be_answered_any_more_is_not_waited_for(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.transport.stop_reading()
-    client.send(MetadataRequest(topics=[]), 12)
-    client.send(waiting_fetch(kafka, 100 * MINUTE_MS), 12)
-    client.session.close("a test")
-    assert not client.session.waiting
-    kafka.scheduler.advance(5 * MINUTE_MS)
-    assert client.transport.aborted
+    return FakeKafka()
 
 
 # ---- what clients are told to connect to

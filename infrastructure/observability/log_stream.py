@@ -1,0 +1,117 @@
+"""Where log lines go: nobody waits for the reader of the log, and its failures are nobody's.
+
+A pipe that is not read is full after 64 KiB, and the next write stands still; on the loop, so would
+the broker. So a line is written only where there is room for it. What finds none is kept for a
+thread that lives until it has written all of that; what is too much to keep is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import BinaryIO, Protocol
+
+#: A pipe or socket that can be written to takes so much at once.
+ATOMIC_BYTES = 4096
+KEPT_BYTES = 1 << 20
+
+
+class LogStream(Protocol):
+    def write(self, line: bytes) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+def log_stream(stream: BinaryIO, dropped: Callable[[int], bytes]) -> LogStream:
+    """`dropped` makes the line that says how many are missing."""
+    try:
+        stream.fileno()
+    except (OSError, ValueError):
+        return PlainStream(stream)
+    return PatientStream(stream, dropped) if hasattr(select, "poll") else PlainStream(stream)
+
+
+class PlainStream:
+    """Not of the system's: in memory, or where one cannot ask whether there is room."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, line: bytes) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+
+class PatientStream:
+    def __init__(self, stream: BinaryIO, dropped: Callable[[int], bytes]) -> None:
+        self._stream = stream  # while it is there, its descriptor is
+        self._descriptor = stream.fileno()
+        self._dropped = dropped
+        self._room = select.poll()
+        self._room.register(self._descriptor, select.POLLOUT)
+        self._lock = Lock()
+        #: Lines for the thread that writes them; None: there is none.
+        self._kept: deque[bytes] | None = None
+        self._kept_bytes = 0
+        self._dropped_lines = 0
+
+    def write(self, line: bytes) -> None:
+        with self._lock:
+            if self._kept is not None:
+                self._keep(self._kept, line)
+                return
+            rest = self._written_now(line)
+            if rest:
+                self._kept = deque([rest])
+                self._kept_bytes = len(rest)
+                Thread(target=self._write_kept, name="log", daemon=True).start()
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def _written_now(self, line: bytes) -> bytes:
+        """What there was no room for."""
+        try:
+            while line and self._room.poll(0):
+                line = line[os.write(self._descriptor, line[:ATOMIC_BYTES]) :]
+        except OSError:
+            return b""
+        return line
+
+    def _keep(self, kept: deque[bytes], line: bytes) -> None:
+        if self._kept_bytes + len(line) > KEPT_BYTES:
+            self._dropped_lines += 1
+        else:
+            kept.append(line)
+            self._kept_bytes += len(line)
+
+    def _write_kept(self) -> None:
+        while line := self._next_kept():
+            try:
+                while line:
+                    line = line[os.write(self._descriptor, line) :]
+            except OSError:
+                continue
+
+    def _next_kept(self) -> bytes | None:
+        """None, and the thread ends: from then on lines are written where they are made."""
+        with self._lock:
+            assert self._kept is not None
+            if not self._kept and self._dropped_lines:
+                line = self._dropped(self._dropped_lines)
+                self._dropped_lines = 0
+                return line
+            if not self._kept:
+                self._kept = None
+                return None
+            line = self._kept.popleft()
+            self._kept_bytes -= len(line)
+            return line

@@ -1,0 +1,117 @@
+"""Patience: how long a client may keep what others could use.
+
+Every few seconds each connection is looked at; in between this costs nothing.
+
+- idle: nothing asked and nothing answered for `connections.max.idle.ms`
+- stalled: a request of which nothing more comes, a closed connection whose answers nobody reads
+- slow: a large request that has not begun to run while others wait for its memory
+- unread: answers of which nothing is read, while those of all connections are many
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from application.ports.scheduler import Scheduler
+from interfaces.kafka.budgets import AnswerBudget, ByteBudget
+
+if TYPE_CHECKING:
+    from interfaces.kafka.session import Session
+
+#: A request of which nothing more comes for so long is given up, and its memory with it; and so
+#: are answers of which nothing is read.
+STALLED_MS = 30_000
+#: A large request that others wait for has that long, and a second more for so many of its bytes.
+SLOWEST_BYTES_A_SECOND = 1 << 20
+
+
+class Kept:
+    """What was seen of one connection that keeps something, and for how long."""
+
+    __slots__ = ("mark", "ms")
+
+    def __init__(self) -> None:
+        self.mark = -1
+        self.ms = 0
+
+    def seen(self, mark: int, passed_ms: int) -> int:
+        """For how long the same has been there."""
+        self.ms = self.ms + passed_ms if mark == self.mark else 0
+        self.mark = mark
+        return self.ms
+
+
+class Patience:
+    def __init__(
+        self,
+        sessions: Iterable[Session],
+        memory: ByteBudget,
+        answers: AnswerBudget,
+        idle_ms: int,
+        scheduler: Scheduler,
+    ) -> None:
+        self._sessions = sessions
+        self._memory = memory
+        self._answers = answers
+        self._idle_ms = idle_ms
+        self._scheduler = scheduler
+        self._quiet_ms: dict[Session, int] = {}
+        self._large: dict[Session, Kept] = {}
+        self._unread: dict[Session, Kept] = {}
+
+    def __len__(self) -> int:
+        """Of how many connections anything is remembered."""
+        return len(self._quiet_ms.keys() | self._large.keys() | self._unread.keys())
+
+    def begin(self) -> None:
+        idle_ms = self._idle_ms if self._idle_ms > 0 else STALLED_MS
+        every_ms = max(min(idle_ms, STALLED_MS) // 4, 10)
+        self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
+
+    def forget(self, session: Session) -> None:
+        for remembered in (self._quiet_ms, self._large, self._unread):
+            remembered.pop(session, None)
+
+    def _look(self, passed_ms: int) -> None:
+        others_wait = len(self._memory) > 0
+        much_unread = self._answers.is_scarce
+        for session in list(self._sessions):
+            if others_wait and session.held_bytes:
+                self._look_at_large(session, passed_ms)
+            else:
+                self._large.pop(session, None)
+            if session.unsent_bytes and not session.active:
+                self._look_at_unread(session, passed_ms, much_unread)
+            else:
+                self._unread.pop(session, None)
+            self._look_at_quiet(session, passed_ms)
+        self.begin()
+
+    def _look_at_large(self, session: Session, passed_ms: int) -> None:
+        """Counts only while others wait: alone, anybody may take their time."""
+        kept = self._large.setdefault(session, Kept())
+        allowed_ms = STALLED_MS + session.held_bytes * 1000 // SLOWEST_BYTES_A_SECOND
+        if kept.seen(session.large_requests, passed_ms) >= allowed_ms:
+            session.abort("others wait for the memory of its request, which comes too slowly")
+
+    def _look_at_unread(self, session: Session, passed_ms: int, much_unread: bool) -> None:
+        kept = self._unread.setdefault(session, Kept())
+        if kept.seen(session.unsent_bytes, passed_ms) >= STALLED_MS and much_unread:
+            session.abort("its answers are not read, and too many of all are not")
+
+    def _look_at_quiet(self, session: Session, passed_ms: int) -> None:
+        if session.active or session.waiting:
+            session.active = False
+            self._quiet_ms.pop(session, None)
+            return
+        quiet_ms = self._quiet_ms[session] = self._quiet_ms.get(session, 0) + passed_ms
+        stalled = quiet_ms >= STALLED_MS
+        if session.closing:
+            # The transport waits until everything is sent, however long nobody reads it.
+            if stalled:
+                session.abort()
+        elif stalled and session.mid_frame:
+            session.close("the rest of a request did not come")
+        elif 0 < self._idle_ms <= quiet_ms:
+            session.close("idle", expected=True)

@@ -1,0 +1,116 @@
+"""That the fuzzer finds bugs: some are put into the broker, and each is found soon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from application.fetch import FetchService
+from interfaces.kafka import dispatch
+from interfaces.kafka.budgets import ByteBudget
+from interfaces.kafka.session import Session
+from interfaces.kafka.wire.connection import Connection
+from interfaces.kafka.wire.framing import Framing
+from tests.fuzz.play import Round
+from tests.fuzz.story import events_of
+
+#: A fault that thirty rounds do not find would be one that the suite may miss.
+ROUNDS = 30
+
+Patch = pytest.MonkeyPatch
+
+
+def header_tags_end_in_an_index_error(patch: Patch) -> None:
+    def skip(frame: memoryview, position: int) -> int:
+        return position + 1 + frame[position] * 2 if frame[position] < 9 else frame[len(frame)]
+
+    patch.setattr(dispatch, "skip_header_tags", skip)
+
+
+def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
+    real = FetchService.fetch
+
+    def fetch(service: FetchService, query: Any) -> Any:
+        assert all(item.offset > -2 for item in query.items)
+        return real(service, query)
+
+    patch.setattr(FetchService, "fetch", fetch)
+
+
+def answers_change_places(patch: Patch) -> None:
+    real = Connection.ready
+
+    def ready(connection: Connection) -> Any:
+        replies = connection.replies
+        if len(replies) == 4 and all(one.pieces for one in replies):
+            replies.rotate(1)
+        return real(connection)
+
+    patch.setattr(Connection, "ready", ready)
+
+
+def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:
+    patch.setattr(ByteBudget, "forget", lambda _budget, _admitted: None)
+
+
+def memory_is_not_given_back(patch: Patch) -> None:
+    patch.setattr(Session, "_give_back_memory", lambda session: session._parked.clear())
+
+
+def a_frame_that_is_too_large_is_taken(patch: Patch) -> None:
+    real = Framing.__init__
+
+    def init(framing: Framing, shared: Any, _max_frame_bytes: int) -> None:
+        real(framing, shared, 2**31 - 1)
+
+    patch.setattr(Connection, "__init__", _with_replies(init))
+
+
+def _with_replies(init: Callable[[Framing, Any, int], None]) -> Callable[..., None]:
+    real = Connection.__init__
+
+    def made(connection: Connection, shared: Any, max_frame_bytes: int) -> None:
+        real(connection, shared, max_frame_bytes)
+        init(connection, shared, max_frame_bytes)
+
+    return made
+
+
+def a_request_is_forgotten(patch: Patch) -> None:
+    real = Session._park
+
+    def park(session: Session, frame: memoryview) -> None:
+        if len(session._parked) < 3:
+            real(session, frame)
+
+    patch.setattr(Session, "_park", park)
+
+
+FAULTS = (
+    header_tags_end_in_an_index_error,
+    a_handler_does_not_expect_a_negative_offset,
+    answers_change_places,
+    who_leaves_the_line_keeps_its_place,
+    memory_is_not_given_back,
+    a_frame_that_is_too_large_is_taken,
+    a_request_is_forgotten,
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    fault(monkeypatch)
+    assert any(fails(seed) for seed in range(ROUNDS))
+
+
+def fails(seed: int) -> bool:
+    one = Round()
+    try:
+        one.play(events_of(seed, 500))
+    except Exception:
+        return True
+    finally:
+        one.close()
+    return False

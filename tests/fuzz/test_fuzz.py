@@ -1,0 +1,31 @@
+"""100,000 hostile frames, by seed; millions with --long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.rounds import FRAMES, play
+
+SUITE_FRAMES = 100_000
+LONG_FRAMES = 3_000_000
+AT_ONCE = 10
+
+ROUNDS = SUITE_FRAMES // FRAMES
+LONG_ROUNDS = LONG_FRAMES // FRAMES
+
+
+@pytest.mark.parametrize("first", range(0, ROUNDS, AT_ONCE))
+def test_whatever_comes_is_answered_or_closes_its_connection_alone(
+    first: int, tmp_path: Path
+) -> None:
+    for seed in range(first, first + AT_ONCE):
+        play(seed, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(ROUNDS, ROUNDS + LONG_ROUNDS, 10 * AT_ONCE))
+def test_millions_of_hostile_frames(first: int, tmp_path: Path) -> None:
+    for seed in range(first, first + 10 * AT_ONCE):
+        play(seed, tmp_path)

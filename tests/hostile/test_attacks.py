@@ -1,0 +1,272 @@
+"""Each attack, a healthy client beside it, and the memory it costs against what is promised."""
+
+from __future__ import annotations
+
+import os
+import select
+import struct
+from collections.abc import Callable
+
+import pytest
+
+from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.raw_client import (
+    API_VERSIONS,
+    FETCH,
+    METADATA,
+    PRODUCE,
+    RawClient,
+    array,
+    batch,
+    fetch_body,
+    frame,
+    produce_body,
+    read_produced,
+    string,
+)
+from tests.fakes.client import frame as encoded
+from tests.hostile.attack import (
+    FULL,
+    KIB,
+    MIB,
+    PATIENCE_S,
+    Attacked,
+    connections,
+    may_open,
+    open_files,
+    reset,
+    send_all_at_once,
+)
+from tests.hostile.promise import promised_bytes
+
+MESSAGE_TOO_LARGE = 10
+
+
+def test_clients_that_send_byte_by_byte(attacked: Attacked) -> None:
+    sent = [
+        frame(METADATA, 1, 1, array([string(FULL)])),
+        frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([b"drop by drop"]))),
+    ]
+    with (
+        connections(attacked.broker, 60) as clients,
+        attacked.endured(connections=61, asking=60),
+    ):
+        for at in range(max(map(len, sent))):
+            for number, client in enumerate(clients):
+                client.socket.sendall(sent[number % 2][at : at + 1])
+        for client in clients:
+            assert client.receive()[0] == 1
+
+
+def test_clients_that_send_half_a_request_or_nothing(attacked: Attacked) -> None:
+    whole = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(120 * KIB)])))
+    large = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(MIB)])))
+    with (
+        connections(attacked.broker, 300) as clients,
+        attacked.endured(connections=301, asking=200),
+    ):
+        for client in clients[:100]:
+            client.socket.sendall(whole[:-1])
+        send_all_at_once(clients[100:200], [large[:-1]] * 100, idle_s=0.5)
+        # Eight have the memory for large requests, and all of them owe a byte: small requests,
+        # the healthy client's among them, go on.
+
+
+def test_frames_of_the_largest_size_from_two_hundred_connections_at_once(
+    attacked: Attacked,
+) -> None:
+    size = attacked.config.socket_request_max_bytes
+    refused = produce_body(FULL, 0, batch([bytes(size - 300)]))
+    two = [struct.pack(">ii", 0, len(one)) + one for one in (batch([os.urandom(900 * KIB)]),) * 2]
+    taken = string(None) + struct.pack(">hi", -1, 30_000) + array([string(FULL) + array(two)])
+    frames = [frame(PRODUCE, 7, 1, refused if number % 5 else taken) for number in range(200)]
+    assert size - 300 < max(map(len, frames)) <= size + 4
+    assert sum(map(len, frames)) > promised_bytes(attacked.config, 201, 200), "no attack at all"
+    with (
+        connections(attacked.broker, 200) as clients,
+        attacked.endured(connections=201, asking=200),
+    ):
+        assert send_all_at_once(clients, frames, idle_s=30) == 0
+        for number, client in enumerate(clients):
+            correlation_id, answer = client.receive()
+            error = read_produced(answer).error
+            assert (correlation_id, error) == (1, MESSAGE_TOO_LARGE if number % 5 else 0)
+    with attacked.broker.connect() as client:
+        assert client.end_offset(FULL) == 80
+
+
+def test_clients_that_ask_for_much_and_read_nothing(attacked: Attacked) -> None:
+    attacked.fill(16)
+    count = 100
+    wanted = b"".join(frame(FETCH, 4, n, fetch_body(FULL, 0, 0)) for n in range(50))
+    answers = count * attacked.config.fetch_max_bytes
+    assert answers > promised_bytes(attacked.config, count + 1, count), "no attack at all"
+    with (
+        connections(attacked.broker, count) as clients,
+        attacked.endured(connections=count + 1, asking=count),
+    ):
+        send_all_at_once(clients, [wanted] * count, idle_s=0.5)
+        # Who comes now and does read is served as well, if with a batch at a time, or asks again.
+        with attacked.broker.connect() as late:
+            assert any(len(late.fetch(FULL, 0).records) > MIB // 2 for _ in range(1000))
+
+
+def test_waiting_fetches_that_are_answered_together_and_not_read(attacked: Attacked) -> None:
+    """They were asked for when there was room for each of them."""
+    attacked.fill(16)
+    count = 100
+    wanted = frame(FETCH, 4, 1, fetch_body(FULL, 0, 0, max_wait_ms=1500, min_bytes=2**31 - 1))
+    with (
+        connections(attacked.broker, count) as clients,
+        attacked.endured(connections=count + 1, asking=count),
+    ):
+        send_all_at_once(clients, [wanted] * count, idle_s=2)
+        assert all(is_answered_or_closed(client) for client in clients)
+
+
+def test_five_thousand_idle_connections(attacked: Attacked) -> None:
+    if not may_open(12_000):
+        pytest.skip("the limit of open files cannot be raised to 12,000")
+    with (
+        connections(attacked.broker, 5000) as clients,
+        attacked.endured(connections=5001, asking=0),
+    ):
+        for client in clients[::50]:
+            client.api_versions()
+
+
+def test_clients_that_come_and_go(attacked: Attacked) -> None:
+    before = open_files(attacked.broker)
+    half = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(300 * KIB)])))[: 200 * KIB]
+    with attacked.endured(connections=60, asking=60):
+        for _ in range(30):
+            with connections(attacked.broker, 50) as clients:
+                for number, client in enumerate(clients):
+                    match number % 5:
+                        case 0:
+                            client.send(API_VERSIONS, 0)
+                        case 1:
+                            client.socket.sendall(half)
+                        case 2:
+                            client.send(FETCH, 4, fetch_body(FULL, 0, 0, max_wait_ms=60_000))
+                        case 3:
+                            client.socket.sendall(b"GET / HTTP/1.1\r\nHost: kafka\r\n\r\n")
+                    if number % 2:
+                        reset(client)
+    assert any(settled(attacked.broker, before) for _ in range(1000))
+
+
+def settled(broker: BrokerProcess, files: int) -> bool:
+    """Soon: the broker hears of connections that are gone when it hears of them."""
+    with broker.connect() as client:
+        client.api_versions()
+        return open_files(broker) <= files + 1
+
+
+def test_clients_that_vanish_in_the_middle_of_an_answer(attacked: Attacked) -> None:
+    attacked.fill(8)
+    with attacked.endured(connections=2, asking=2):
+        for _ in range(40):
+            client = attacked.broker.connect()
+            client.send(FETCH, 4, fetch_body(FULL, 0, 0))
+            client.receive_exactly(10_000)
+            reset(client)
+
+
+def test_requests_of_as_many_elements_as_may_be(attacked: Attacked) -> None:
+    count = attacked.config.request_elements_max
+    names = array(string(f"t{number}") for number in range(count))
+    too_many = array(string("t") for number in range(count + 1))
+    nothing = struct.pack(">?", False)  # is to be created
+    with (
+        connections(attacked.broker, 20) as clients,
+        attacked.endured(connections=21, asking=20),
+    ):
+        for client in clients:
+            client.send(METADATA, 4, names + nothing)
+        for client in clients:
+            assert client.receive()[0] == 1
+        clients[0].send(METADATA, 4, too_many + nothing)
+        assert clients[0].is_closed_by_peer()
+    assert "request.elements.max" in attacked.broker.log()
+
+
+def test_a_request_for_as_many_topics_as_may_be(attacked: Attacked) -> None:
+    """Each is answered with all its configs: twenty kilobytes for each few bytes asked."""
+    count = attacked.config.request_elements_max
+    topics = [
+        CreatableTopic(name=f"t{number}", num_partitions=1, replication_factor=1)
+        for number in range(count)
+    ]
+    request = encoded(CreateTopicsRequest(topics=topics, validate_only=True), 7, 1)
+    with (
+        connections(attacked.broker, 5) as clients,
+        attacked.endured(connections=6, asking=5),
+    ):
+        for client in clients:
+            client.socket.sendall(request)
+        for client in clients:
+            assert client.receive()[0] == 1
+
+
+def test_waiting_fetches_of_many_partitions(attacked: Attacked) -> None:
+    """What they wait for is kept: a hundred bytes of a request are kilobytes then."""
+    count = attacked.config.request_elements_max - 10
+    wanted = [struct.pack(">iqi", number, 0, 1000) for number in range(count)]
+    limits = struct.pack(">iiiib", -1, 60_000, 1, MIB, 0)
+    many = frame(FETCH, 4, 1, limits + array([string(FULL) + array(wanted)]))
+    with (
+        connections(attacked.broker, 20) as clients,
+        attacked.endured(connections=21, asking=20),
+    ):
+        send_all_at_once(clients, [many] * 20, idle_s=3)
+
+
+def test_a_broker_whose_log_nobody_reads(start: Callable[..., Attacked]) -> None:
+    """A pipe takes 64 KiB; with a line a request, that is a few hundred requests."""
+    attacked = start(log_requests="all")
+    log = attacked.broker.log_file
+    reading, writing = os.pipe()
+    attacked.broker.terminate()
+    try:
+        attacked.broker.log_file = log.with_name("pipe")
+        attacked.broker.log_file.symlink_to(f"/proc/self/fd/{writing}")
+        attacked.broker.start()
+        with attacked.endured(connections=2, asking=1), attacked.broker.connect() as client:
+            for _ in range(3000):
+                client.api_versions()
+        attacked.broker.kill()
+    finally:
+        attacked.broker.log_file.unlink()
+        attacked.broker.log_file = log
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.long
+def test_a_large_request_that_trickles_makes_way(attacked: Attacked) -> None:
+    size = attacked.config.queued_max_request_bytes // 4 - 300
+    whole = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(size)])))
+    with (
+        connections(attacked.broker, 4) as slow,
+        attacked.endured(connections=6, asking=6),
+        attacked.broker.connect(120) as honest,
+    ):
+        for client in slow:
+            client.socket.sendall(whole[: 100 * KIB])
+        honest.socket.sendall(whole)
+        for at in range(100 * KIB, len(whole)):
+            if is_answered_or_closed(honest, within_s=1):
+                break
+            for client in slow:
+                try:
+                    client.socket.sendall(whole[at : at + 1])
+                except OSError:
+                    continue
+    assert "others wait" in attacked.broker.log()
+
+
+def is_answered_or_closed(client: RawClient, within_s: float = PATIENCE_S) -> bool:
+    """Without reading it."""
+    return bool(select.select([client.socket], [], [], within_s)[0])

@@ -1,0 +1,107 @@
+"""A log whose reader stands still must not stand in anybody's way."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infrastructure.observability.event_log import open_event_log
+from infrastructure.observability.log_stream import KEPT_BYTES, PlainStream, log_stream
+
+PATIENCE_S = 30.0
+#: Of Linux, unless somebody has asked for another.
+PIPE_BYTES = 65_536
+
+
+class Pipe:
+    """A log at the one end; at the other nobody, until `read`."""
+
+    def __init__(self) -> None:
+        self.reading, self.writing = os.pipe()
+        self.stream = os.fdopen(self.writing, "wb")
+        self.log = open_event_log(self.stream, "json")
+
+    def read(self, until: str) -> list[dict[str, object]]:
+        """Every line up to one of that event."""
+        lines: list[dict[str, object]] = []
+        with os.fdopen(self.reading, "rb") as reading:
+            for line in reading:
+                lines.append(json.loads(line))
+                if lines[-1]["event"] == until:
+                    break
+        return lines
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    pipe = Pipe()
+    yield pipe
+    wait_for_no_thread()
+    pipe.stream.close()
+
+
+def wait_for_no_thread() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "log":
+            thread.join(PATIENCE_S)
+            assert not thread.is_alive()
+
+
+def test_lines_go_out_one_by_one_and_without_a_thread(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as stream:
+        log = open_event_log(stream, "json")
+        for number in range(100):
+            log.info("line", number=number)
+        assert "log" not in [thread.name for thread in threading.enumerate()]
+        written = (tmp_path / "log").read_bytes().splitlines()
+    assert [json.loads(line)["number"] for line in written] == list(range(100))
+
+
+def test_a_pipe_that_nobody_reads_holds_nobody_up_and_loses_nothing_that_can_be_kept(
+    pipe: Pipe,
+) -> None:
+    count = 3 * PIPE_BYTES // 1000
+    for number in range(count):
+        pipe.log.info("line", number=number, filling="x" * 1000)
+    pipe.log.info("last")
+    lines = pipe.read(until="last")
+    assert [line.get("number") for line in lines] == [*range(count), None]
+
+
+def test_what_is_too_much_to_keep_is_dropped_and_counted(pipe: Pipe) -> None:
+    count = (PIPE_BYTES + KEPT_BYTES) // 1000 * 2
+    for number in range(count):
+        pipe.log.info("line", number=number, filling="x" * 1000)
+    lines = pipe.read(until="the log was not read, and lines were dropped")
+    told = lines.pop()
+    assert [line["number"] for line in lines] == list(range(len(lines)))
+    assert told["lines"] == count - len(lines)
+    assert (told["level"], len(lines) > KEPT_BYTES // 1200) == ("warning", True)
+
+
+def test_a_line_longer_than_the_pipe_is_one_line(pipe: Pipe) -> None:
+    pipe.log.info("long", filling="x" * 3 * PIPE_BYTES)
+    pipe.log.info("last")
+    long, _ = pipe.read(until="last")
+    assert long["filling"] == "x" * 3 * PIPE_BYTES
+
+
+def test_a_reader_that_goes_away_is_no_failure(pipe: Pipe) -> None:
+    for _ in range(2 * PIPE_BYTES // 1000):
+        pipe.log.info("line", filling="x" * 1000)
+    os.close(pipe.reading)
+    wait_for_no_thread()
+    pipe.log.info("to nobody")
+
+
+def test_a_stream_in_memory_is_written_to_as_it_is() -> None:
+    stream = log_stream(io.BytesIO(), lambda _lines: b"")
+    assert isinstance(stream, PlainStream)
+    assert not isinstance(log_stream(sys.__stderr__.buffer, lambda _lines: b""), PlainStream)

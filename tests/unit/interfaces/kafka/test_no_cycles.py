@@ -1,0 +1,134 @@
+"""A request leaves no cycle behind, also when it is refused.
+
+Garbage is looked for rarely: what waits for that would be whole requests, a hundred megabytes each.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+import pytest
+
+from interfaces.kafka.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from interfaces.kafka.wire.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
+from interfaces.kafka.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from interfaces.kafka.wire.schema import Request
+from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
+from tests.fakes.client import FakeKafka, frame, raw_frame
+from tests.fakes.requests import fetch, metadata, produce
+
+YEAR_MS = 365 * 86_400_000
+
+
+def batch(records: bytes, name: str = "t") -> ProduceRequest:
+    data = [PartitionProduceData(index=0, records=memoryview(records))]
+    return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name=name, partition_data=data)])
+
+
+def creation(name: str, partitions: int = 1) -> CreateTopicsRequest:
+    topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
+    return CreateTopicsRequest(topics=[topic])
+
+
+def growth(name: str, total: int) -> CreatePartitionsRequest:
+    topic = CreatePartitionsTopic(name=name, count=total, assignments=None)
+    return CreatePartitionsRequest(topics=[topic])
+
+
+def moment(timestamp: int, index: int = 0) -> ListOffsetsRequest:
+    wanted = [ListOffsetsPartition(partition_index=index, timestamp=timestamp)]
+    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=wanted)])
+
+
+REQUESTS: dict[str, tuple[Request, int]] = {
+    "produced": (produce(), 9),
+    "too large": (produce("x" * 1_100_000), 9),
+    "wrong checksum": (batch(bytes(record_batch(["x"])[:-1] + b"y")), 9),
+    "no batch": (batch(b"x" * 70), 9),
+    "lying count": (batch(bytes(record_batch(["x"], count=7))), 9),
+    "in the future": (batch(bytes(record_batch(["x"], timestamp=TIMESTAMP + YEAR_MS))), 9),
+    "no key": (batch(bytes(record_batch(["x"])), "compacted"), 9),
+    "broken codec": (batch(bytes(record_batch(["x"], codec=GZIP, payload=b"")), "compacted"), 9),
+    "out of order": (batch(bytes(record_batch(["x"], producer_id=1, epoch=0, sequence=9))), 9),
+    "unknown topic": (batch(bytes(record_batch(["x"])), "nowhere"), 9),
+    "out of range": (fetch(max_wait_ms=0, offset=99), 12),
+    "fetched": (fetch(max_wait_ms=0), 12),
+    "illegal name": (metadata("a b"), 12),
+    "exists": (creation("t"), 7),
+    "no partitions": (creation("new", 0), 7),
+    "cannot shrink": (growth("t", 1), 3),
+    "nothing to grow": (growth("nowhere", 9), 3),
+    "nothing to delete": (DeleteTopicsRequest(topics=[DeleteTopicState(name="nowhere")]), 6),
+    "no such partition": (moment(-1, 99), 7),
+    "no such moment": (moment(-77), 7),
+    "nothing to describe": (DescribeTopicPartitionsRequest(topics=[TopicRequest(name="x")]), 0),
+}
+
+
+def garbage_of(kafka: FakeKafka, act: Callable[[], None]) -> int:
+    for _ in range(3):  # what is made once has been made
+        act()
+    gc.collect()
+    gc.disable()
+    try:
+        act()
+        return gc.collect()
+    finally:
+        gc.enable()
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    kafka.topic("compacted", cleanup_policy="compact")
+    kafka.appended(record_batch(["x"], producer_id=1, epoch=0, sequence=0))
+    return kafka
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_an_answered_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> None:
+    client = kafka.client()
+    sent = frame(*REQUESTS[name])
+
+    def ask() -> None:
+        client.transport.send(sent)
+        kafka.run()
+        assert len(client.frames()) == 1
+
+    assert garbage_of(kafka, ask) == 0
+
+
+def test_a_connection_that_is_closed_for_what_it_sends_leaves_nothing_of_that(
+    kafka: FakeKafka,
+) -> None:
+    """Session and transport name each other; the request must not hang on that."""
+    sent = raw_frame(3, 12, b"\xff" * 300_000, flexible=True)
+
+    def hold(count: int) -> int:
+        clients = [kafka.client() for _ in range(count)]
+        for client in clients:
+            client.transport.send(sent)
+            kafka.run()
+            assert client.closed
+        return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
+
+    assert hold(1) == hold(5)
