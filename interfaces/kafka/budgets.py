@@ -78,7 +78,8 @@ class AnswerBudget:
         if limit < 0:
             return NO_BOUND
         used = self.used_bytes
-        if used > limit // 2 and used - self._counted_bytes >= limit // 8:
+        grown = used - self._counted_bytes
+        if used >= limit or (used > limit // 2 and grown >= limit // 8):
             used = self.count()
         if used > self.most_bytes or self.spent:
             return -1

@@ -14,6 +14,10 @@ FRAMES = 500
 ON_LMDB = 10
 MEASURED = 50
 
+#: Of a failing round; `--replay` has all of it.
+SHOWN_EVENTS = 40
+SHOWN_HEX = 2000
+
 #: How often a failing round is played again to find what can be left out.
 TRIES = 400
 
@@ -30,14 +34,18 @@ def play(seed: int, folder: Path) -> None:
         return
     needed = shrunk(seed, events, folder)
     last = _failure(seed, needed, folder) or failure
-    told = "\n".join(
-        f"  {one.connection} {one.what} {one.chunk or ''} {one.data.hex()}" for one in needed
-    )
+    told = "\n".join(map(_told, needed[-SHOWN_EVENTS:]))
     raise Failed(
         f"seed {seed}: {type(last).__name__}: {last}\n"
         f"again: python -m tests.fuzz --replay {seed}\n"
         f"connection, what, bytes at once, the bytes:\n{told}"
     ) from last
+
+
+def _told(event: Event) -> str:
+    data = event.data.hex()
+    shown = data if len(data) <= SHOWN_HEX else f"{data[:SHOWN_HEX]}... ({len(event.data)} bytes)"
+    return f"  {event.connection} {event.what} {event.chunk or ''} {shown}"
 
 
 def _failure(seed: int, events: Sequence[Event], folder: Path) -> BaseException | None:

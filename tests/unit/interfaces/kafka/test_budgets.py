@@ -96,6 +96,16 @@ def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
     assert budget.room() == -1
 
 
+def test_when_all_was_spent_and_is_given_back_there_is_room_at_once() -> None:
+    """However little was answered since it was counted: nothing may be refused by an old count."""
+    holders = [Unread(2500)]
+    budget = AnswerBudget(1000, holders)
+    budget.used_bytes = 2500
+    assert (budget.excess(), budget.room()) == (1500, -1)
+    holders.clear()
+    assert budget.room() == 1000
+
+
 def test_a_negative_limit_of_answers_is_none() -> None:
     budget = AnswerBudget(-1, [Unread(1 << 40)])
     budget.used_bytes = 1 << 40
