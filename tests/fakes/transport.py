@@ -20,7 +20,7 @@ class FakeTransport(asyncio.Transport):
         super().__init__({"peername": peername, "sockname": sockname})
         self._scheduler = scheduler
         self._protocol: asyncio.BufferedProtocol | None = None
-        self._to_come = b""
+        self._to_come = bytearray()
         self._client_reads = True
         self._unsent: list[bytes] = []
         self._high = 64 * 1024
@@ -45,7 +45,7 @@ class FakeTransport(asyncio.Transport):
 
     # ---- the client's side
 
-    def receive(self, data: bytes, at_most: int = 1 << 30) -> int:
+    def receive(self, data: bytes | bytearray, at_most: int = 1 << 30) -> int:
         """Hands bytes over like a loop would, while the session reads; returns how many it took."""
         taken = 0
         while taken < len(data) and self.reading and not self.closing:
@@ -64,7 +64,7 @@ class FakeTransport(asyncio.Transport):
 
     def _go_on(self) -> None:
         while self._to_come and self.is_reading():
-            data, self._to_come = self._to_come, b""
+            data, self._to_come = self._to_come, bytearray()
             self._to_come = data[self.receive(data) :]
 
     def stop_reading(self) -> None:

@@ -29,7 +29,7 @@ MAX_FRAME_BYTES = 300_000
 #: Small, so that every limit is met.
 SETTINGS = {
     "socket_request_max_bytes": str(MAX_FRAME_BYTES),
-    "queued_max_request_bytes": "400000",
+    "queued_max_request_bytes": "300000",
     "connection_unsent_max_bytes": "20000",
     "fetch_max_bytes": "100000",
     "fetch_waiting_max": "3",

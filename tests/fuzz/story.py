@@ -35,7 +35,7 @@ def events_of(seed: int, frames: int) -> list[Event]:
     leaving: list[int] = []
     while sent < frames:
         if leaving and rng.random() < 0.25:
-            events.append(Event(leaving.pop(0), "gone"))
+            events.append(Event(leaving.pop(rng.randrange(len(leaving))), "gone"))
         connection = rng.randrange(CONNECTIONS)
         match rng.random():
             case p if p < 0.03:
@@ -45,9 +45,11 @@ def events_of(seed: int, frames: int) -> list[Event]:
             case p if p < 0.09:
                 events.append(Event(connection, "hears"))
             case p if p < 0.096:
-                events.append(_large(connection, sent, rng))
-                leaving.append(connection)
-                sent += 1
+                for number in range(rng.choice((1, 1, 3))):  # three do not fit together
+                    one = (connection + number) % CONNECTIONS
+                    events.append(_large(one, sent, rng))
+                    leaving.append(one)
+                    sent += 1
             case _:
                 count = rng.choice((1, 1, 2, 3, MOST_AT_ONCE))
                 events.append(_bytes(connection, count, sent, rng))
