@@ -24,7 +24,7 @@ class Line:
 
     def __init__(self, broker: BrokerProcess) -> None:
         self.client = broker.connect()
-        self.client.socket.settimeout(0.2)
+        self.client.socket.settimeout(0.05)
         self.judge = Judge(MAX_FRAME_BYTES)
         self._received = b""
         self.closed = False
