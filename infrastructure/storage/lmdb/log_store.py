@@ -8,6 +8,7 @@ transaction would keep freed pages from being used at all. What survives what: s
 
 from __future__ import annotations
 
+from struct import error as StructError
 from typing import TYPE_CHECKING
 
 import lmdb
@@ -26,6 +27,8 @@ from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 if TYPE_CHECKING:
     from lmdb import Transaction, _Database
 
+#: The store says so itself, or a key is not as long as keys are.
+_UNREADABLE = (lmdb.Error, StructError)
 _LARGEST_PARTITION_ID = (1 << 32) - 1
 
 _pack_key = KEY.pack
@@ -95,7 +98,7 @@ class LmdbLogStore:
                         break
                     found = cursor.next()
                 return bytes(views[0]) if len(views) == 1 else b"".join(views)
-        except lmdb.Error as error:
+        except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
     def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
@@ -114,7 +117,7 @@ class LmdbLogStore:
                         if len(headers) == limit:
                             break
                     found = cursor.next()
-        except lmdb.Error as error:
+        except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return headers
 
@@ -130,7 +133,7 @@ class LmdbLogStore:
                     return 0
                 (last_offset,) = OFFSET.unpack(cursor.value())
                 return int(last_offset) + 1
-        except lmdb.Error as error:
+        except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
     def drop(self, partition_id: int, max_batches: int) -> bool:
@@ -158,7 +161,7 @@ class LmdbLogStore:
                     if partition_id == _LARGEST_PARTITION_ID:
                         break
                     found = cursor.set_range(_pack_key(partition_id + 1, 0))
-        except lmdb.Error as error:
+        except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return partition_ids
 

@@ -8,6 +8,7 @@ change that fails ends it at once: nothing of the pass is kept, and the commit s
 from __future__ import annotations
 
 import errno
+from struct import error as StructError
 from typing import TYPE_CHECKING
 
 import lmdb
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 #: What the store said, or what we say for it.
-Refusal = lmdb.Error | OSError | AlreadyThere | str
+Refusal = lmdb.Error | OSError | StructError | AlreadyThere | str
 
 
 class WritePass:

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from domain.errors import StorageFailed
+from infrastructure.storage.lmdb.entries import FULL_ENTRY_BYTES, SMALL_BATCH_BYTES
+from infrastructure.storage.lmdb.environment import KEY, LmdbEnvironment
+from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.write_pass import WritePass
+from tests.contract.batches import batch
+
+ALL = 1 << 62
+
+
+class Store:
+    def __init__(self, folder: Path) -> None:
+        self.environment = LmdbEnvironment(folder, "os")
+        self.write_pass = WritePass(self.environment)
+        self.log = LmdbLogStore(self.environment, self.write_pass)
+
+    def entry_sizes(self) -> list[int]:
+        environment = self.environment
+        with environment.env.begin() as txn:
+            return [len(value) for _, value in txn.cursor(environment.batches)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(tmp_path)
+    yield opened
+    opened.environment.close()
+
+
+def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
+    size_bytes = 1000
+    count = 2 * FULL_ENTRY_BYTES // size_bytes
+    for offset in range(count):
+        store.log.append(1, offset, batch(offset, size_bytes=size_bytes))
+    assert store.write_pass.commit() is None
+
+    sizes = store.entry_sizes()
+    assert sum(sizes) == count * size_bytes
+    assert len(sizes) == 2
+    assert all(size < FULL_ENTRY_BYTES + size_bytes for size in sizes)
+
+
+def test_a_large_batch_has_an_entry_of_its_own_and_keeps_its_place(store: Store) -> None:
+    before, after = batch(0), batch(2)
+    large = batch(1, size_bytes=SMALL_BATCH_BYTES + 1)
+    for offset, one in enumerate((before, large, after)):
+        store.log.append(1, offset, one)
+    assert store.write_pass.commit() is None
+
+    assert store.entry_sizes() == [len(before), len(large), len(after)]
+    assert store.log.read(1, 0, ALL, ALL, True) == before + large + after
+
+
+def test_what_a_failed_pass_gathered_does_not_come_with_the_next_one(store: Store) -> None:
+    store.log.append(1, 0, batch(0))
+    store.write_pass.fail("no more of this")
+    assert store.write_pass.commit() is not None
+
+    store.log.append(1, 0, batch(0, b"again"))
+    assert store.write_pass.commit() is None
+    assert store.log.read(1, 0, ALL, ALL, True) == batch(0, b"again")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda log: log.read(1, 0, ALL, ALL, True),
+        lambda log: log.headers(1, 0, 10),
+        lambda log: log.at_timestamp(1, 10),
+        lambda log: log.partition_ids(),
+    ],
+    ids=["read", "headers", "at_timestamp", "partition_ids"],
+)
+def test_a_damaged_key_is_a_failure_of_the_store(
+    store: Store, ask: Callable[[LmdbLogStore], object]
+) -> None:
+    environment = store.environment
+    with environment.env.begin(write=True) as txn:
+        txn.put(KEY.pack(1, 0) + b"?", b"value", db=environment.batches)
+        txn.put(KEY.pack(1, 0) + b"?", b"value", db=environment.timestamps)
+
+    with pytest.raises(StorageFailed, match="could not read"):
+        ask(store.log)
