@@ -85,10 +85,10 @@ class Broker:
         self.log_file = folder / "broker.log"
         self.code: int | None = 0
 
-    def start(self, flush_interval_ms: int = 1000, **plan: Any) -> bool:
+    def start(self, flush: str = "", flush_interval_ms: int = 1000, **plan: Any) -> bool:
         """True once it is ready; False when it is gone before: it passed its point."""
         arguments = [
-            *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", self.flush),
+            *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", flush or self.flush),
             *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
         ]

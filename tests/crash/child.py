@@ -13,7 +13,7 @@ from tests.crash import faults
 from tests.crash.passages import Passages, name_the_rest, wrapped_opening
 
 #: What takes megabytes or hundreds of batches in earnest, so that it happens all the time.
-SMALL_SNAPSHOT_BYTES = 64 * 1024
+SMALL_SNAPSHOT_BYTES = 16 * 1024
 SMALL_BLOCK_OF_IDS = 2
 
 
@@ -51,7 +51,8 @@ def run(plan: Plan) -> int:
         # As with a pass that is larger than all that is free: growing in time does not help.
         LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]
     if plan.fault is not None:
-        faults.FAULTS[plan.fault][0]()
+        break_it, _points, _words = faults.FAULTS[plan.fault]
+        break_it()
     storage: Any = AppContainer.storage
     storage.store.override(
         providers.Singleton(

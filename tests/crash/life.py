@@ -121,6 +121,8 @@ class Life:
             plan["slice_batches"] = 2 if point and point.name.startswith("slice:") else 32
         often = point is not None and point.name.startswith("flush:")
         plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
+        if point is None and chance.random() < 0.2:
+            plan["flush"] = chance.choice(FLUSHES)  # somebody has changed the setting
         if point is not None:
             plan |= {"point": point.name, "passage": chance.randint(1, point.most)}
             # A commit takes some 20 us without an fsync, and up to a millisecond with one.

@@ -15,13 +15,14 @@ from functools import wraps
 from typing import Any, cast
 
 from application.broker import Broker
-from application.commits import Commits
 from application.ports.commit import Commit
 from application.ports.log_store import NOT_INDEXED, Buffer, LogStore
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
+from domain.partitions.partition import Partition
 from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.recovery_point import Kept, RecoveryPoint
 from infrastructure.storage.opening import Flush, Storage, open_storage
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from interfaces.kafka.listener import Shared
@@ -120,13 +121,16 @@ class PassedState:
         there = "" if value is not None else ", removed"
         return {
             "partitions": "snapshot" + there,
+            "producers": "producer" + there,
             "doomed": "doomed partition" + there,
             "counters": "partition ids",
             "cluster": "cluster id" if key == b"id" else "producer ids",
         }.get(table, table)
 
-    def scan(self, table: str) -> list[tuple[bytes, bytes]]:
-        rows = self._inner.scan(table)
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
+        rows = self._inner.scan(table, first, limit)
         self._passages.at(f"start: {table} read")
         return rows
 
@@ -175,19 +179,39 @@ def wrapped_opening(
 def name_the_rest(passages: Passages) -> None:
     around = passages.around
     around(LmdbEnvironment, "_open", "start: before the store is opened", "start: store opened")
-    around(LmdbEnvironment, "_create", "first start: empty folder", "first start: store made")
+    around(LmdbEnvironment, "_make", "first start: empty folder", "first start: store named")
     around(LmdbEnvironment, "grow", "the map is full", "the map has grown")
-    around(Commits, "_rebuild", "before partitions are rebuilt", "partitions rebuilt, nobody told")
-    around(StoredPartitionRepository, "recover", "recovery: begins", "recovery: done")
     around(App, "start_upkeep", "start: listening, not yet ready", "start: upkeep begins")
     around(Broker, "snapshot_all", "stop: drained", "stop: last snapshots staged")
+    _name_recovery(passages)
     _name_the_middle_of_making_a_store(passages)
     _name_the_fsyncs(passages)
+    _name_the_recovery_point(passages)
     _name_the_drain(passages)
     _name_the_answers(passages)
 
 
+def _name_recovery(passages: Passages) -> None:
+    recover = StoredPartitionRepository.recover
+
+    def named(self: StoredPartitionRepository, partition: Partition) -> None:
+        what = "recovery" if partition.broken is None else "rebuilding"
+        passages.at(f"{what}: begins")
+        recover(self, partition)
+        passages.at(f"{what}: done")
+
+    StoredPartitionRepository.recover = named  # type: ignore[method-assign]
+
+
 def _name_the_middle_of_making_a_store(passages: Passages) -> None:
+    create = LmdbEnvironment._create
+
+    def named(env: Any) -> None:
+        create(env)
+        passages.at("first start: store made, not named")
+
+    LmdbEnvironment._create = staticmethod(named)  # type: ignore[method-assign]
+
     class Ids:
         """The id is the last thing that is put into a new store."""
 
@@ -209,6 +233,23 @@ def _name_the_fsyncs(passages: Passages) -> None:
         passages.at(f"{who}: after the fsync")
 
     LmdbEnvironment.sync = named  # type: ignore[method-assign]
+
+
+def _name_the_recovery_point(passages: Passages) -> None:
+    around = passages.around
+    around(RecoveryPoint, "keep_nothing", "start: root not forgotten", "start: root forgotten")
+    around(RecoveryPoint, "keep_anew", "map has grown, root not kept", "map has grown, root kept")
+    around(RecoveryPoint, "forget", "stop: synced, not told", "stop: synced, and told")
+    keep = RecoveryPoint.keep
+
+    def named(self: RecoveryPoint, kept: Kept) -> None:
+        flushing = threading.current_thread().name == "ottla-flush"
+        who = "flush" if flushing else "start"
+        passages.at(f"{who}: root synced, not kept")
+        keep(self, kept)
+        passages.at(f"{who}: root kept")
+
+    RecoveryPoint.keep = named  # type: ignore[method-assign]
 
 
 def _name_the_drain(passages: Passages) -> None:

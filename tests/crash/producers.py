@@ -170,22 +170,6 @@ class RetryingProducer(Producer):
         return [Part(main, index, self.payload.small()) for index in self.drawn_partitions(1)]
 
 
-class Wanderer(Producer):
-    """Writes to topics that come and go, as long as they do."""
-
-    in_flight = 2
-    quota = 1_000_000
-
-    def next_request(self) -> list[Part]:
-        topic = self.chance.choice(self.topics.others() or [self.topics.main])
-        return [Part(topic, self.chance.randrange(topic.partitions), self.payload.small())]
-
-    def refused(self, part: Part, error: int) -> None:
-        left = part.topic.going or part.topic.topic_id in self.topics.gone
-        if not (error == UNKNOWN_TOPIC and left):
-            super().refused(part, error)
-
-
 class IdempotentProducer(Producer):
     """Numbers its batches; after a loss sends all that is not acknowledged again, in order."""
 
@@ -221,13 +205,17 @@ class IdempotentProducer(Producer):
     def next_request(self) -> list[Part]:
         if self.again:
             return [self.again.pop(0)]
-        (index,) = self.drawn_partitions(1)
-        ledger = self.topics.main.ledger(index)
+        topic = self.next_topic()
+        index = self.chance.randrange(topic.partitions)
+        ledger = topic.ledger(index)
         batch = self._next_batch((self.producer_id or 0, 0, self.next_sequence.get(ledger, 0)))
         self.next_sequence[ledger] = batch.sequence + batch.count
-        part = Part(self.topics.main, index, batch)
+        part = Part(topic, index, batch)
         self.unacknowledged.append(part)
         return [part]
+
+    def next_topic(self) -> Topic:
+        return self.topics.main
 
     def _next_batch(self, producer: tuple[int, int, int]) -> Batch:
         if self.large_left:
@@ -270,3 +258,20 @@ class Newcomer(IdempotentProducer):
         self.move()
         self.producer_id = None
         super().begin()
+
+
+class Wanderer(Newcomer):
+    """Writes to topics that come and go, as long as they do."""
+
+    in_flight = 2
+    quota = 1_000_000
+
+    def next_topic(self) -> Topic:
+        return self.chance.choice(self.topics.others() or [self.topics.main])
+
+    def refused(self, part: Part, error: int) -> None:
+        left = part.topic.going or part.topic.topic_id in self.topics.gone
+        if error == UNKNOWN_TOPIC and left:
+            self.unacknowledged.remove(part)
+        else:
+            super().refused(part, error)
