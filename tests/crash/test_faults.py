@@ -27,7 +27,7 @@ def test_a_broken_broker_is_found_out(fault: str, nursery: Nursery, tmp_path: Pa
     life = Life(nursery, tmp_path, seed=1, flush="os", fault=fault)
 
     deaths = [death_of(name, life) for name in (points * DEATHS)[:DEATHS]]
-    with pytest.raises(LifeFailed, match=rf"Broken: [\s\S]*({words})"):
+    with pytest.raises(LifeFailed, match=f"Broken: ({words})"):
         live(life, deaths)
 
 
