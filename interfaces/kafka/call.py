@@ -125,6 +125,12 @@ class Call(Reply):
         self.pieces = [start, *body]
         self.peer.answered(self)
 
+    def respond_whole(self, answer: bytes) -> None:
+        """With its length and header."""
+        self.bytes_out = len(answer)
+        self.pieces = [answer]
+        self.peer.answered(self)
+
     def respond_nothing(self) -> None:
         """The client expects no answer."""
         self.pieces = []

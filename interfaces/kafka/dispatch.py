@@ -9,7 +9,7 @@ from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
 from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
-from interfaces.kafka.routes import Route, Routes
+from interfaces.kafka.routes import Learn, Route, Routes
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
@@ -61,7 +61,7 @@ class Dispatch:
         if self.timed:
             call.received_ns = received_ns
             call.started_ns = perf_counter_ns()
-        request, _ = route.decode(frame, position)
+        request, end = route.decode(frame, position)
         if self.timed:
             call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
         self._handle(request, call, route)
@@ -69,8 +69,8 @@ class Dispatch:
             call.handled_ns = perf_counter_ns()
             if call.pieces is not None:
                 call.answered_ns = call.handled_ns
-        if route.learn is not None and call.error_codes is None:
-            route.learn(frame, request, call)
+        if route.learn is not None and call.error_codes is None and end == len(frame):
+            self._learn(frame, request, call, route.learn)
 
     def _repeat(self, frame: memoryview, call: Call, route: Route, received_ns: int) -> bool:
         """What begins as an earlier request did is known already, all but its batch."""
@@ -91,6 +91,13 @@ class Dispatch:
         if self.timed:
             call.handled_ns = perf_counter_ns()
         return begun
+
+    def _learn(self, frame: memoryview, request: Request, call: Call, learn: Learn) -> None:
+        """The request is on its way: a fault here is nobody's but ours."""
+        try:
+            learn(frame, request, call)
+        except Exception as error:
+            self.log_failure(call, error)
 
     def _handle(self, request: Request, call: Call, route: Route) -> None:
         try:

@@ -16,7 +16,7 @@ from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from domain.partitions.partition import Appended, Partition
 from interfaces.kafka.call import Call
-from interfaces.kafka.wire.headers import BEGINNING_START
+from interfaces.kafka.wire.headers import BEGINNING_START, response_start
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
@@ -27,7 +27,7 @@ from interfaces.kafka.wire.primitives import finish_uvarint, write_uvarint
 
 #: A longer beginning is not worth its memory.
 MAX_BEGINNING_BYTES = 512
-#: Of one route; then it begins afresh.
+#: Of one route; what comes after them goes the ordinary way.
 MAX_REPEATED = 1000
 
 FIRST_WITH_LOG_START = 5
@@ -45,17 +45,18 @@ Refused = Callable[["RepeatedProduce", StorageFailed, Call], ProduceResponse]
 class RepeatedProduce:
     __slots__ = (
         "_after",
+        "_answer_end",
+        "_answer_size",
+        "_answer_start",
         "_flexible",
+        "_number_count",
+        "_pack",
         "_partition",
         "_raw_client_id",
         "_revision",
         "_size_at",
-        "answer_end",
-        "answer_start",
         "index",
         "name",
-        "number_count",
-        "pack_numbers",
         "refused",
         "topic_id",
     )
@@ -80,11 +81,16 @@ class RepeatedProduce:
         self._size_at = size_at
         self._flexible = route.tagged_request
         self._after = _after(route.tagged_request)
-        self.number_count = 3 if route.version >= FIRST_WITH_LOG_START else 2
-        self.pack_numbers = Struct(">" + "q" * self.number_count).pack
-        answer = b"".join(route.encode(self._recognisable()))
-        numbers = self.pack_numbers(*_RECOGNISABLE[: self.number_count])
-        self.answer_start, self.answer_end = answer.split(numbers)
+        body = b"".join(route.encode(self._recognisable()))
+        start = response_start(0, len(body), route.tagged_response)
+        number_count = 3 if route.version >= FIRST_WITH_LOG_START else 2
+        recognisable = Struct(">" + "q" * number_count).pack(*_RECOGNISABLE[:number_count])
+        before, self._answer_end = (start + body).split(recognisable)
+        self._answer_size, self._answer_start = before[:4], before[8:]
+        self._pack = Struct(
+            f">4si{len(self._answer_start)}s{'q' * number_count}{len(self._answer_end)}s"
+        ).pack
+        self._number_count = number_count
 
     def _recognisable(self) -> ProduceResponse:
         base_offset, log_append_time_ms, log_start_offset = _RECOGNISABLE
@@ -120,7 +126,8 @@ class RepeatedProduce:
         partition = self._partition
         broker = call.broker
         if (
-            frame[end:] != self._after
+            end + len(self._after) != len(frame)
+            or frame[end:] != self._after
             or broker.catalog.revision != self._revision
             or partition.broken is not None
             or call.peer.raw_client_id != self._raw_client_id
@@ -137,6 +144,16 @@ class RepeatedProduce:
         call.topics = 1
         broker.commits.wait(RepeatedAnswer(self, call, appended, partition.log_start_offset))
         return True
+
+    def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
+        """Base offset, log append time, log start offset, as far as the version has them."""
+        return self._pack(
+            self._answer_size,
+            correlation_id,
+            self._answer_start,
+            *numbers[: self._number_count],
+            self._answer_end,
+        )
 
 
 class RepeatedAnswer:
@@ -161,8 +178,7 @@ class RepeatedAnswer:
                 return
             appended = self._appended
             numbers = (appended.base_offset, appended.log_append_time, self._log_start_offset)
-            packed = repeated.pack_numbers(*numbers[: repeated.number_count])
-            call.respond_encoded([repeated.answer_start + packed + repeated.answer_end])
+            call.respond_whole(repeated.answer(call.correlation_id, numbers))
         except Exception as error:
             call.peer.failed(call, error)
 
@@ -184,10 +200,16 @@ def remember(
         or frame[len(frame) - len(after) :] != after
     ):
         return
-    if len(route.repeated) >= MAX_REPEATED:
+    revision = call.broker.catalog.revision
+    if route.learnt_at != revision:
+        # Nothing of it is of use any more, and it holds partitions that may be deleted.
         route.repeated.clear()
+        route.learnt_at = revision
     beginning = frame[BEGINNING_START:size_at].tobytes()
-    route.repeated[beginning] = RepeatedProduce(size_at, request, partition, call, refused)
+    if beginning not in route.repeated:
+        if len(route.repeated) >= MAX_REPEATED:
+            return
+        route.repeated[beginning] = RepeatedProduce(size_at, request, partition, call, refused)
     call.peer.beginning_end = size_at
 
 

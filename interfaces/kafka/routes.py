@@ -15,6 +15,8 @@ FETCH = 1
 
 #: None: the call is answered later.
 Handler = Callable[[Any, Call], Response | None]
+#: What a request that went well teaches of those to come.
+Learn = Callable[[memoryview, Any, Call], None]
 
 
 class Repeated(Protocol):
@@ -32,6 +34,7 @@ class Route:
         "handle",
         "kept",
         "learn",
+        "learnt_at",
         "repeated",
         "tagged_request",
         "tagged_response",
@@ -58,7 +61,9 @@ class Route:
         self.kept: dict[object, tuple[int, Pieces]] = {}
         #: Requests known by how they begin (see repeated_produce.py), and who learns them.
         self.repeated: dict[bytes, Repeated] = {}
-        self.learn: Callable[[memoryview, Any, Call], None] | None = getattr(handler, "learn", None)
+        #: The catalogue's revision that they hold for.
+        self.learnt_at = -1
+        self.learn: Learn | None = getattr(handler, "learn", None)
         self.waits_for_data = api.key == FETCH
 
 

@@ -6,25 +6,29 @@ Two brokers are told the same; one of them forgets after each request what it co
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Callable
 
 import pytest
 
 from application.topics.create import NewTopic
 from domain.errors import StorageFailed
-from interfaces.kafka.repeated_produce import MAX_REPEATED, RepeatedProduce
-from interfaces.kafka.routes import PRODUCE
+from interfaces.kafka import repeated_produce
+from interfaces.kafka.repeated_produce import RepeatedProduce
+from interfaces.kafka.routes import PRODUCE, Route
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
+from interfaces.kafka.wire.primitives import write_uvarint
 from tests.fakes.batches import ZSTD, record_batch
 from tests.fakes.client import FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.requests import fetch, metadata
 
 VERSIONS = range(3, 14)
+FIRST_FLEXIBLE = 9
 FIRST_WITH_TOPIC_IDS = 13
 ID_IN_THE_TEST = bytes(range(16))
 
@@ -59,7 +63,7 @@ class Side:
         else:
             commit.holding = not commit.holding
 
-    def routes(self) -> list[object]:
+    def routes(self) -> list[Route]:
         return list(self.kafka.shared.dispatch._routes.made.values())
 
     def topic_id(self) -> bytes:
@@ -129,6 +133,7 @@ class Story:
         transactional_id = "tx" if self.rarely() else None
         client_id = self.random.choice(("a", "a", "a", "b", None))
         cut = self.random.choice((-3, -1, 1, 3)) if self.rarely() else 0
+        lie = self.random.choice((-5, -1, 1, 5)) if self.rarely() else 0
         self.correlation_id += 1
         correlation_id = self.correlation_id
 
@@ -142,6 +147,7 @@ class Story:
             if version >= 3:
                 asked.transactional_id = transactional_id
             body = b"".join(asked.encode(version))
+            body = lie_about_the_size(body, data[0].records, version, lie)
             body = body[:cut] if cut < 0 else body + b"\1" * cut
             return raw_frame(
                 PRODUCE, version, body, correlation_id, client_id, asked.is_flexible(version)
@@ -172,6 +178,18 @@ class Story:
         if chance < 0.995:
             return lambda side: side.hold_or_let_go()
         return lambda side: side.tell(which, frame(metadata("t"), 1, 3))
+
+
+def lie_about_the_size(body: bytes, records: object, version: int, lie: int) -> bytes:
+    """In the field before the records."""
+    if not lie or not isinstance(records, memoryview):
+        return body
+    size_bytes = len(records)
+    at = body.index(bytes(records))
+    if version < FIRST_FLEXIBLE:
+        return body[: at - 4] + struct.pack(">i", size_bytes + lie) + body[at:]
+    right, wrong = write_uvarint(size_bytes + 1), write_uvarint(size_bytes + 1 + lie)
+    return body[: at - len(right)] + wrong + body[at:]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -249,11 +267,62 @@ def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
     assert begun == [False]
 
 
-def test_what_can_be_recognised_is_bounded() -> None:
+def route_of(kafka: FakeKafka) -> Route:
+    route = kafka.shared.dispatch._routes.find(PRODUCE, 9)
+    assert route is not None
+    return route
+
+
+def test_what_can_be_recognised_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, begun: list[bool]
+) -> None:
+    monkeypatch.setattr(repeated_produce, "MAX_REPEATED", 3)
     kafka = FakeKafka()
     client = kafka.client()
-    for count in range(MAX_REPEATED + 2):
+    for count in range(5):
         kafka.topic(f"t{count}")
+    for count in [0, 1, 2, 3, 4, 0, 3]:
         told(kafka, client, produce(f"t{count}"))
-        [route] = [r for r in kafka.shared.dispatch._routes.made.values() if r.repeated]
-        assert len(route.repeated) <= MAX_REPEATED
+    assert len(route_of(kafka).repeated) == 3
+    assert begun == [True]
+
+
+def test_what_was_recognised_before_a_change_of_topics_is_not_kept() -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    kafka.topic("other")
+    client = kafka.client()
+    told(kafka, client, produce("t"))
+    told(kafka, client, produce("other"))
+    told(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
+    told(kafka, client, produce("other"))
+    assert len(route_of(kafka).repeated) == 1
+
+
+def test_a_request_is_learnt_once_however_often_it_comes_between_others() -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    kafka.topic("longer")
+    client = kafka.client()
+    told(kafka, client, produce("t"))
+    told(kafka, client, produce("longer"))
+    learnt = dict(route_of(kafka).repeated)
+    for _ in range(3):
+        told(kafka, client, produce("t"))
+        told(kafka, client, produce("longer"))
+    assert all(learnt[key] is one for key, one in route_of(kafka).repeated.items())
+
+
+def test_a_fault_while_learning_is_logged_and_harms_nobody() -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    client = kafka.client()
+    told(kafka, client, frame(metadata("t"), 9, 1))
+
+    def learn(*_: object) -> None:
+        raise RuntimeError("out of mind")
+
+    route_of(kafka).learn = learn
+    first, second = told(kafka, client, produce()), told(kafka, client, produce())
+    assert len(first) == len(second)
+    assert len(kafka.events.of("a request failed")) == 2
