@@ -43,7 +43,7 @@ class Limits:
 
 
 #: A request like the one before, which is known by how it begins; and any other.
-RECOGNISED = Limits(calls_in=23, calls_out=9, calls_pipelined=27, blocks_waiting=6)
+RECOGNISED = Limits(calls_in=23, calls_out=8, calls_pipelined=27, blocks_waiting=6)
 ORDINARY = Limits(calls_in=29, calls_out=10, calls_pipelined=35, blocks_waiting=16)
 
 
