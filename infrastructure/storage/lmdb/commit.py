@@ -35,7 +35,8 @@ class LmdbCommit:
 
     def start_flush(self) -> None:
         """Starts an fsync of all that is committed, unless there is nothing, or one under way."""
-        if self._closed or not self._unflushed:
+        # A page that an fsync could not write is as good as written for the next one.
+        if self._closed or not self._unflushed or self._pass.is_lost:
             return
         if self._flushing is not None and self._flushing.is_alive():
             return
@@ -50,9 +51,9 @@ class LmdbCommit:
         self._flushing.start()
 
     def _flush(self, kept: Kept) -> None:
+        environment = self._environment
         try:
-            self._environment.sync()
-            self._environment.recovery_point.keep(kept)
+            environment.recovery_point.sync_and_keep(kept, environment.sync)
         except (lmdb.Error, OSError) as error:
             self._pass.lose(error)
 
@@ -68,7 +69,8 @@ class LmdbCommit:
             self._environment.sync()
             # An fsync that succeeds after one that failed does not bring back what that one lost.
             synced = not self._pass.is_lost
-        except lmdb.Error as error:
+        except (lmdb.Error, OSError) as error:
+            self._environment.recovery_point.lose()
             raise storage_failed("could not flush", error) from error
         finally:
             self._environment.close(synced)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import mmap
 import os
 import uuid
+from functools import partial
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Literal
@@ -111,8 +112,8 @@ class LmdbEnvironment:
             return
         if self.recovery_point.restore():
             self.power_cut = (
-                "the machine went down while the store was open: it is as of the newest flush, and "
-                "what was acknowledged after that is gone"
+                "the machine went down, or an fsync failed, while the store was open: it is as of "
+                "the newest flush, and what was acknowledged after that is gone"
             )
         else:
             check_pages(self.folder)
@@ -130,9 +131,7 @@ class LmdbEnvironment:
             return
         if self.flush == "interval" or point.found is not None:
             # Of a process that was killed, it may be in the page cache only.
-            kept = point.begin(self.env)
-            self.env.sync(True)
-            point.keep(kept)
+            point.sync_and_keep(point.begin(self.env), partial(self.env.sync, True))
         if self.flush == "commit":
             point.let_go()
             point.forget()

@@ -10,7 +10,9 @@ in order has none. It has two slots, written in turn, so that one of them is alw
 
     checksum u32, number u64, boot id 36 bytes, length u16, the root's page up to where it ends
 
-The boot id tells a power cut from a killed process, whose writes are all in the page cache. Under
+The boot id tells a power cut from a killed process, whose writes are all in the page cache. Once an
+fsync has failed it is left empty: what the page cache has then may never have reached the disk, the
+system reports that only once, and a later fsync that succeeds says nothing about it. Under
 `flush = os` nothing is ever synced and no root is kept; all that can be done is to look at all of
 the store when the machine was restarted: `was_cut_off`.
 """
@@ -21,6 +23,8 @@ import os
 import sys
 import threading
 import zlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -105,7 +109,10 @@ class Kept:
 class RecoveryPoint:
     """Made before the environment is opened, when what a power cut left is put right."""
 
-    __slots__ = ("_data_file", "_file", "_lock", "_number", "_pin", "_turn", "found", "was_cut_off")
+    __slots__ = (
+        "_data_file", "_file", "_lock", "_lost", "_number", "_pin", "_root", "_turn", "found",
+        "was_cut_off",
+    )  # fmt: skip
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / UNSYNCED_FILE
@@ -117,7 +124,10 @@ class RecoveryPoint:
         #: The newest slot of whoever had the store before and did not close it.
         self.found = self._read()
         self._number = self.found.number if self.found is not None else 0
-        #: The machine was restarted while something was not synced.
+        #: The newest that was synced; empty where there is none.
+        self._root = self.found.root if self.found is not None else b""
+        self._lost = False
+        #: The machine was restarted, or an fsync failed, while something was not synced.
         self.was_cut_off = self.found is not None and (
             not self.found.boot or self.found.boot != boot_id()
         )
@@ -168,16 +178,29 @@ class RecoveryPoint:
         pin.abort()
         raise lmdb.CorruptedError(f"transaction {txn_id} has no root")
 
+    def sync_and_keep(self, kept: Kept, sync: Callable[[], None]) -> None:
+        """All that `begin` saw, and lets go of what was kept before. Raises what `sync` raises."""
+        try:
+            sync()
+            self.keep(kept)
+        except (lmdb.Error, OSError):
+            self.lose()
+            raise
+
     def keep(self, kept: Kept) -> None:
         """To be called when all that `begin` saw is synced; lets go of what was kept before."""
         with self._lock:
             if kept.turn != self._turn:
                 return  # its pages are not held any more
+            if self._lost:
+                kept.pin.abort()
+                return
             try:
-                self._write(kept.root)
+                self._write(kept.root, boot_id())
             except BaseException:
                 kept.pin.abort()
                 raise
+            self._root = kept.root
             before, self._pin = self._pin, kept.pin
             if before is not None:
                 before.abort()
@@ -187,20 +210,31 @@ class RecoveryPoint:
         with self._lock:
             self._turn += 1
             self._pin = None
-        kept = self.begin(env)
-        env.sync(True)
-        self.keep(kept)
+        self.sync_and_keep(self.begin(env), partial(env.sync, True))
 
     def keep_nothing(self) -> None:
         """From here on the store may hold what is not synced, and there is no way back."""
-        self._write(b"")
+        self._write(b"", boot_id())
 
-    def _write(self, root: bytes) -> None:
+    def lose(self) -> None:
+        """An fsync failed: from here on nothing is kept, and the next start goes back."""
+        with self._lock:
+            if self._lost:
+                return
+            self._lost = True
+            if not self._root:
+                return
+            try:
+                self._write(self._root, boot=b"")
+            except OSError:
+                pass  # a disk that takes nothing any more: the page cache may have it all the same
+
+    def _write(self, root: bytes, boot: bytes) -> None:
         number = self._number + 1
         is_new = not self._file.exists()
         descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            slot = Slot(number, boot_id(), root).pack()
+            slot = Slot(number, boot, root).pack()
             os.pwrite(descriptor, slot, number % 2 * SLOT_BYTES)
             os.fsync(descriptor)
         finally:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import errno
 import resource
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
+from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import (
     SLOT_BYTES,
     UNSYNCED_FILE,
@@ -223,6 +227,97 @@ def committed(storage: Storage) -> bool:
     failures: list[object] = []
     storage.commit.commit(failures.append)
     return failures == [None]
+
+
+# ---- an fsync that failed
+
+
+class FailingSync:
+    """The system reports once that pages could not be written, and then holds them for written."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, failures: int = 1) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.failures = failures
+        sync = LmdbEnvironment.sync
+
+        def failing(environment: LmdbEnvironment) -> None:
+            self.begun.set()
+            assert self.go_on.wait(30)
+            self.failures -= 1
+            if self.failures >= 0:
+                raise OSError(errno.EIO, "Input/output error")
+            sync(environment)
+
+        patch.setattr(LmdbEnvironment, "sync", failing)
+
+
+def newest(folder: Path) -> tuple[int, bytes]:
+    found = RecoveryPoint(folder).found
+    assert found is not None
+    return found.number, found.root
+
+
+def test_after_a_failed_fsync_no_later_one_is_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = opened(tmp_path)
+    put(storage, b"flushed")
+    flush(storage)
+    _, synced_root = newest(tmp_path)
+    put(storage, b"perhaps lost")
+
+    failing = FailingSync(monkeypatch)
+    assert storage.start_flush is not None
+    storage.start_flush()
+    assert failing.begun.wait(30)
+    put(storage, b"while the fsync is under way")
+    failing.go_on.set()
+    flush(storage)
+    number, root = newest(tmp_path)
+    flush(storage)
+
+    assert newest(tmp_path) == (number, root) == (number, synced_root)
+    storage.state.put("table", b"key", b"too late")
+    assert not committed(storage)
+    storage.commit.close()
+    again = opened(tmp_path)  # on the same boot
+    assert got(again) == b"flushed"
+    assert "an fsync failed" in (again.info.power_cut or "")
+    put(again, b"new")
+    again.commit.close()
+    assert got(reopened := opened(tmp_path)) == b"new"
+    assert reopened.info.power_cut is None
+    reopened.commit.close()
+
+
+def test_an_fsync_that_fails_when_the_store_is_closed_is_not_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = opened(tmp_path)
+    put(storage, b"flushed")
+    flush(storage)
+    put(storage, b"perhaps lost")
+    FailingSync(monkeypatch).go_on.set()
+    with pytest.raises(StorageFailed):
+        storage.commit.close()
+
+    again = opened(tmp_path)
+
+    assert got(again) == b"flushed"
+    again.commit.close()
+
+
+def test_a_map_that_grows_after_a_failed_fsync_keeps_no_newer_root(tmp_path: Path) -> None:
+    environment = LmdbEnvironment(tmp_path, "interval", 1 << 20)
+    _, synced_root = newest(tmp_path)
+    with environment.env.begin(write=True, db=environment.rows) as txn:
+        txn.put(b"key", b"perhaps lost")
+    environment.recovery_point.lose()
+
+    environment.grow()
+
+    assert newest(tmp_path)[1] == synced_root
+    environment.close()
 
 
 # ---- flush = os: all of it is looked at
