@@ -14,7 +14,7 @@ import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.recovery_point import Kept
+from infrastructure.storage.lmdb.recovery_point import Kept, SlotNotWritten
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 
@@ -34,7 +34,10 @@ class LmdbCommit:
         done(self._pass.commit())
 
     def start_flush(self) -> None:
-        """Starts an fsync of all that is committed, unless there is nothing, or one under way."""
+        """Starts an fsync of all that is committed, unless there is nothing, or one under way.
+
+        Raises StorageFailed when it cannot be begun; nothing is lost by that, the next one may.
+        """
         # A page that an fsync could not write is as good as written for the next one.
         if self._closed or not self._unflushed or self._pass.is_lost:
             return
@@ -44,16 +47,23 @@ class LmdbCommit:
             # Here, where nobody commits meanwhile.
             kept = self._environment.recovery_point.begin(self._environment.env)
         except (lmdb.Error, OSError) as error:
-            self._pass.lose(error)
-            return
+            raise storage_failed("could not begin to flush", error) from error
+        flushing = threading.Thread(target=self._flush, args=(kept,), name="ottla-flush")
         self._unflushed = False
-        self._flushing = threading.Thread(target=self._flush, args=(kept,), name="ottla-flush")
-        self._flushing.start()
+        try:
+            flushing.start()
+        except RuntimeError as error:  # the system has no further thread
+            self._unflushed = True
+            kept.pin.abort()
+            raise storage_failed("could not begin to flush", str(error)) from error
+        self._flushing = flushing
 
     def _flush(self, kept: Kept) -> None:
         environment = self._environment
         try:
             environment.recovery_point.sync_and_keep(kept, environment.sync)
+        except SlotNotWritten:
+            self._unflushed = True
         except (lmdb.Error, OSError) as error:
             self._pass.lose(error)
 

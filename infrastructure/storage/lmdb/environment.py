@@ -94,6 +94,7 @@ class LmdbEnvironment:
                 self._identify()
                 self._begin_to_keep()
             except BaseException:
+                self.recovery_point.close()
                 self.env.close()
                 raise
         except BaseException as error:
@@ -126,14 +127,16 @@ class LmdbEnvironment:
         point = self.recovery_point
         if point.was_cut_off and point.found is not None and not point.found.root:
             check_batches(self.folder, self.env, self.batches)
+        if self.flush == "commit" and point.found is None:
+            return
+        point.open()
         if self.flush == "os":
             point.keep_nothing()
             return
-        if self.flush == "interval" or point.found is not None:
-            # Of a process that was killed, it may be in the page cache only.
-            point.sync_and_keep(point.begin(self.env), partial(self.env.sync, True))
+        # What a process that was killed has written may be in the page cache only.
+        point.sync_and_keep(point.begin(self.env), partial(self.env.sync, True))
         if self.flush == "commit":
-            point.let_go()
+            point.close()
             point.forget()
 
     def _make(self) -> None:
@@ -278,7 +281,7 @@ class LmdbEnvironment:
         self.env.sync(True)
 
     def close(self, synced: bool = False) -> None:
-        self.recovery_point.let_go()
+        self.recovery_point.close()
         self.env.close()
         try:
             if synced:

@@ -97,6 +97,10 @@ def unpack_slot(packed: bytes) -> Slot | None:
     return Slot(number, boot.rstrip(b"\0"), packed[start : start + length])
 
 
+class SlotNotWritten(OSError):
+    """Nothing is lost by that: the other slot is whole, and what it says is held."""
+
+
 class Kept:
     __slots__ = ("pin", "root", "turn")
 
@@ -110,13 +114,16 @@ class RecoveryPoint:
     """Made before the environment is opened, when what a power cut left is put right."""
 
     __slots__ = (
-        "_data_file", "_file", "_lock", "_lost", "_number", "_pin", "_root", "_turn", "found",
-        "was_cut_off",
+        "_boot", "_data_descriptor", "_data_file", "_descriptor", "_file", "_lock", "_lost",
+        "_named", "_number", "_pin", "_root", "_turn", "found", "was_cut_off",
     )  # fmt: skip
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / UNSYNCED_FILE
         self._data_file = folder / "data.mdb"
+        #: Once: a process that has no descriptor left could not ask.
+        self._boot = boot_id()
+        self._descriptor = self._data_descriptor = -1
         self._pin: Transaction[bytes] | None = None
         #: Between the flush's thread and a map that grows.
         self._lock = threading.Lock()
@@ -127,9 +134,11 @@ class RecoveryPoint:
         #: The newest that was synced; empty where there is none.
         self._root = self.found.root if self.found is not None else b""
         self._lost = False
+        #: On the disk, by this process: one that made the file may have been killed before.
+        self._named = False
         #: The machine was restarted, or an fsync failed, while something was not synced.
         self.was_cut_off = self.found is not None and (
-            not self.found.boot or self.found.boot != boot_id()
+            not self.found.boot or self.found.boot != self._boot
         )
 
     def _read(self) -> Slot | None:
@@ -163,26 +172,35 @@ class RecoveryPoint:
 
     # ---- while the store is open
 
+    def open(self) -> None:
+        """At the start: later there may be no descriptor left, or no room for a second slot."""
+        self._data_descriptor = os.open(self._data_file, os.O_RDONLY | os.O_CLOEXEC)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        self._descriptor = os.open(self._file, flags, 0o600)
+        size_bytes = os.fstat(self._descriptor).st_size
+        if size_bytes < 2 * SLOT_BYTES:
+            os.pwrite(self._descriptor, bytes(2 * SLOT_BYTES - size_bytes), size_bytes)
+
     def begin(self, env: lmdb.Environment) -> Kept:
         """Stands on the newest commit and looks at its root; nobody may commit meanwhile."""
         pin = env.begin()
-        descriptor = os.open(self._data_file, os.O_RDONLY)
         try:
             for place in (0, 1):
-                root = os.pread(descriptor, _ROOT_BYTES, place * env.stat()["psize"])
+                root = os.pread(self._data_descriptor, _ROOT_BYTES, place * env.stat()["psize"])
                 if _NUMBER.unpack_from(root, _TXN_ID_AT)[0] == pin.id():
                     return Kept(self._turn, pin, root)
-        finally:
-            os.close(descriptor)
-        txn_id = pin.id()
-        pin.abort()
-        raise lmdb.CorruptedError(f"transaction {txn_id} has no root")
+            raise lmdb.CorruptedError(f"transaction {pin.id()} has no root")
+        except BaseException:
+            pin.abort()
+            raise
 
     def sync_and_keep(self, kept: Kept, sync: Callable[[], None]) -> None:
         """All that `begin` saw, and lets go of what was kept before. Raises what `sync` raises."""
         try:
             sync()
             self.keep(kept)
+        except SlotNotWritten:
+            raise
         except (lmdb.Error, OSError):
             self.lose()
             raise
@@ -196,7 +214,7 @@ class RecoveryPoint:
                 kept.pin.abort()
                 return
             try:
-                self._write(kept.root, boot_id())
+                self._write(kept.root, self._boot)
             except BaseException:
                 kept.pin.abort()
                 raise
@@ -214,7 +232,7 @@ class RecoveryPoint:
 
     def keep_nothing(self) -> None:
         """From here on the store may hold what is not synced, and there is no way back."""
-        self._write(b"", boot_id())
+        self._write(b"", self._boot)
 
     def lose(self) -> None:
         """An fsync failed: from here on nothing is kept, and the next start goes back."""
@@ -231,22 +249,27 @@ class RecoveryPoint:
 
     def _write(self, root: bytes, boot: bytes) -> None:
         number = self._number + 1
-        is_new = not self._file.exists()
-        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        slot = Slot(number, boot, root).pack()
         try:
-            slot = Slot(number, boot, root).pack()
-            os.pwrite(descriptor, slot, number % 2 * SLOT_BYTES)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            written_bytes = os.pwrite(self._descriptor, slot, number % 2 * SLOT_BYTES)
+        except OSError as error:
+            raise SlotNotWritten(*error.args) from error
+        if written_bytes != SLOT_BYTES:
+            raise SlotNotWritten(f"{written_bytes} bytes of a slot were written")
+        os.fsync(self._descriptor)
         self._number = number
-        if is_new:
+        if not self._named:
             sync_folder(self._file.parent)
+            self._named = True
 
-    def let_go(self) -> None:
+    def close(self) -> None:
         pin, self._pin = self._pin, None
         if pin is not None:
             pin.abort()
+        for descriptor in (self._data_descriptor, self._descriptor):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._data_descriptor = self._descriptor = -1
 
     def forget(self) -> None:
         """All is synced."""

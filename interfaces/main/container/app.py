@@ -102,8 +102,13 @@ class App:
 
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
-            start_flush()
+            # First: whatever happens now, the next one comes.
             self._scheduler.after_ms(self._flush_interval_ms, flush)
+            try:
+                start_flush()
+            except StorageFailed as failure:
+                words = "the store was not flushed; it will be tried again"
+                self._events.warning(words, failure=failure)
 
         self._scheduler.after_ms(self._flush_interval_ms, flush)
 

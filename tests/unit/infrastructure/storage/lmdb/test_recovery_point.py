@@ -4,12 +4,15 @@ import errno
 import resource
 import shutil
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.lmdb import recovery_point
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import (
     SLOT_BYTES,
@@ -285,7 +288,8 @@ def test_after_a_failed_fsync_no_later_one_is_believed(
     assert "an fsync failed" in (again.info.power_cut or "")
     put(again, b"new")
     again.commit.close()
-    assert got(reopened := opened(tmp_path)) == b"new"
+    reopened = opened(tmp_path)
+    assert got(reopened) == b"new"
     assert reopened.info.power_cut is None
     reopened.commit.close()
 
@@ -318,6 +322,108 @@ def test_a_map_that_grows_after_a_failed_fsync_keeps_no_newer_root(tmp_path: Pat
 
     assert newest(tmp_path)[1] == synced_root
     environment.close()
+
+
+# ---- a flush that cannot be begun
+
+
+@contextmanager
+def limited(kind: int, limit: int) -> Iterator[None]:
+    before = resource.getrlimit(kind)
+    resource.setrlimit(kind, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, before)
+
+
+def test_a_flush_needs_no_descriptor_that_may_not_be_had(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store")
+    number, _ = newest(tmp_path / "store")
+    put(storage, b"flushed")
+
+    with limited(resource.RLIMIT_NOFILE, 3):
+        flush(storage)
+
+    put(storage, b"not flushed")
+    assert newest(tmp_path / "store")[0] == number + 1
+    killed = opened(as_it_is(tmp_path / "store", tmp_path / "killed"))
+    cut_off = opened(after_a_restart(tmp_path / "store", tmp_path / "cut off"))
+    assert (got(killed), got(cut_off)) == (b"not flushed", b"flushed")
+    for each in (storage, killed, cut_off):
+        each.commit.close()
+
+
+@pytest.mark.parametrize(
+    "where, error",
+    [("os.pread", OSError(errno.EIO, "?")), ("threading.Thread.start", RuntimeError("no thread"))],
+)
+def test_a_flush_that_cannot_be_begun_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: Exception
+) -> None:
+    storage = opened(tmp_path)
+    number, _ = newest(tmp_path)
+    put(storage, b"value")
+    assert storage.start_flush is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(where, failing_with(error))
+        with pytest.raises(StorageFailed, match="could not begin to flush"):
+            storage.start_flush()
+    assert newest(tmp_path)[0] == number
+
+    flush(storage)
+
+    assert newest(tmp_path)[0] == number + 1
+    put(storage, b"more")
+    storage.commit.close()
+
+
+def test_a_slot_that_cannot_be_written_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = opened(tmp_path)
+    before = newest(tmp_path)
+    put(storage, b"value")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.pwrite", failing_with(OSError(errno.ENOSPC, "full")))
+        flush(storage)
+    assert newest(tmp_path) == before
+    put(storage, b"more")
+
+    flush(storage)
+
+    assert newest(tmp_path)[0] == before[0] + 1
+    storage.commit.close()
+
+
+def failing_with(error: Exception) -> Callable[..., int]:
+    def fails(*_: object) -> int:
+        raise error
+
+    return fails
+
+
+def test_there_is_room_for_both_slots_from_the_start(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
+    assert (tmp_path / UNSYNCED_FILE).stat().st_blocks * 512 >= 2 * SLOT_BYTES
+    storage.commit.close()
+
+
+def test_the_files_name_is_synced_also_where_a_killed_process_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(tmp_path).commit.close()
+    (tmp_path / UNSYNCED_FILE).touch()
+    synced: list[Path] = []
+    monkeypatch.setattr(recovery_point, "sync_folder", synced.append)
+
+    storage = opened(tmp_path)
+    assert synced == [tmp_path]
+    put(storage, b"value")
+    flush(storage)
+
+    assert synced == [tmp_path]
+    storage.commit.close()
 
 
 # ---- flush = os: all of it is looked at
