@@ -91,8 +91,10 @@ class LmdbEnvironment:
                 self._make()
             self.env = self._open(folder, map_size_bytes)
             try:
-                self._identify()
+                written_format = self._identify()
                 self._begin_to_keep()
+                if written_format < FORMAT:
+                    self._raise_format()
             except BaseException:
                 self.recovery_point.close()
                 self.env.close()
@@ -134,10 +136,14 @@ class LmdbEnvironment:
             point.keep_nothing()
             return
         # What a process that was killed has written may be in the page cache only.
-        point.sync_and_keep(point.begin(self.env), partial(self.env.sync, True))
+        self._keep_newest()
         if self.flush == "commit":
             point.close()
             point.forget()
+
+    def _keep_newest(self) -> None:
+        point = self.recovery_point
+        point.sync_and_keep(point.begin(self.env), partial(self.env.sync, True))
 
     def _make(self) -> None:
         """Under another name until it is whole: a power cut leaves a store, or none."""
@@ -189,7 +195,8 @@ class LmdbEnvironment:
 
     # ---- identity
 
-    def _identify(self) -> None:
+    def _identify(self) -> int:
+        """The format that the store is marked with."""
         self._check_length()
         if self.env.stat()["entries"] == 0:
             # Nothing in it yet: an earlier version was interrupted when it made it.
@@ -210,6 +217,16 @@ class LmdbEnvironment:
         self.store_id = store_id.decode()
         self.batches = self.env.open_db(b"batches", create=False)
         self.timestamps = self.env.open_db(b"timestamps", create=False)
+        return int(written_format)
+
+    def _raise_format(self) -> None:
+        """Before anything is written that an older Ottla would take for something else."""
+        with self.env.begin(write=True, db=self.rows) as txn:
+            txn.put(_FORMAT_ROW, b"%d" % FORMAT)
+        if self.flush == "interval":
+            self._keep_newest()
+        else:
+            self.env.sync(True)
 
     @staticmethod
     def _create(env: lmdb.Environment) -> None:

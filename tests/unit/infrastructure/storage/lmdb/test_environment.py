@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 
 from infrastructure.storage.errors import StorageDamaged, StorageForeign, StorageTooNew
 from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, Flush, LmdbEnvironment
+from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
+from tests.fakes.machine import restart_machine
 
 
 @contextmanager
@@ -162,6 +165,26 @@ def test_a_newer_format_is_refused_in_one_line(tmp_path: Path) -> None:
     assert str(refused.value) == (
         f"the store in {tmp_path} has format 99; this version of Ottla knows formats up to {FORMAT}"
     )
+
+
+@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
+def test_a_store_of_an_older_format_is_marked_before_anything_is_written(
+    tmp_path: Path, flush: Flush
+) -> None:
+    LmdbEnvironment(tmp_path / "store", "os").close()
+    with rows_of(tmp_path / "store") as rows:
+        rows.put(b"store\0format", b"1")
+
+    environment = LmdbEnvironment(tmp_path / "store", flush)
+    # As if the machine went down here: what an older Ottla would find then.
+    shutil.copytree(tmp_path / "store", tmp_path / "copy", ignore=lambda *_: ["lock.mdb"])
+    environment.close()
+    restart_machine(tmp_path / "copy")
+    point = RecoveryPoint(tmp_path / "copy")
+    assert point.restore() == (flush == "interval")
+
+    with rows_of(tmp_path / "copy") as rows:
+        assert rows.get(b"store\0format") == b"%d" % FORMAT
 
 
 @pytest.mark.parametrize("row", [b"store\0format", b"store\0id"])
