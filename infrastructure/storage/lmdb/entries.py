@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SMALL_BATCH_BYTES = 32 * 1024
 #: An entry gets no further batch once it is as large as this.
 FULL_ENTRY_BYTES = 64 * 1024
+#: Or has so many: whoever reads from its middle looks at each header before it.
+FULL_ENTRY_BATCHES = 32
 
 #: Base offset, length, and (behind epoch, magic, checksum and attributes) last offset delta.
 _EXTENT = Struct(">qi11xi")
@@ -66,7 +68,7 @@ class StagedEntries:
         entry.batches.append(bytes(batch))
         entry.last_offset = last_offset
         entry.size_bytes += size_bytes
-        if entry.size_bytes >= FULL_ENTRY_BYTES:
+        if entry.size_bytes >= FULL_ENTRY_BYTES or len(entry.batches) >= FULL_ENTRY_BATCHES:
             self.put(txn, partition_id)
 
     def put(self, txn: Transaction[memoryview], partition_id: int) -> None:

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StorageFailed
-from infrastructure.storage.lmdb.entries import FULL_ENTRY_BYTES, SMALL_BATCH_BYTES
+from infrastructure.storage.lmdb.entries import (
+    FULL_ENTRY_BATCHES,
+    FULL_ENTRY_BYTES,
+    SMALL_BATCH_BYTES,
+)
 from infrastructure.storage.lmdb.environment import KEY, LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.write_pass import WritePass
@@ -35,7 +39,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
-    size_bytes = 1000
+    size_bytes = 3000
     count = 2 * FULL_ENTRY_BYTES // size_bytes
     for offset in range(count):
         store.log.append(1, offset, batch(offset, size_bytes=size_bytes))
@@ -45,6 +49,18 @@ def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
     assert sum(sizes) == count * size_bytes
     assert len(sizes) == 2
     assert all(size < FULL_ENTRY_BYTES + size_bytes for size in sizes)
+
+
+def test_an_entry_has_few_batches_to_look_through_however_small_they_are(store: Store) -> None:
+    count = 2 * FULL_ENTRY_BATCHES + 1
+    for offset in range(count):
+        store.log.append(1, offset, batch(offset))
+    assert store.write_pass.commit() is None
+
+    size_bytes = len(batch(0))
+    full = FULL_ENTRY_BATCHES * size_bytes
+    assert store.entry_sizes() == [full, full, size_bytes]
+    assert store.log.read(1, count - 1, ALL, ALL, True) == batch(count - 1)
 
 
 def test_a_large_batch_has_an_entry_of_its_own_and_keeps_its_place(store: Store) -> None:
