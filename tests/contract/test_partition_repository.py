@@ -219,6 +219,21 @@ def test_silent_producers_are_forgotten_a_part_at_a_time(store: OpenStore) -> No
     assert known(store) == [2, 9]
 
 
+def test_a_damaged_producer_does_not_keep_others_from_being_forgotten(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    produce(store, partition, 1, 2, 3)
+    partitions.snapshot(partition)
+    store.keep()
+    (_, (damaged, _), _) = store.state.scan("producers")
+    store.state.put("producers", damaged, b"\0" * 5)
+    store.keep()
+
+    assert partitions.forget_silent(1 << 60, b"", 10) is None
+    store.keep()
+    assert [key for key, _ in store.state.scan("producers")] == [damaged]
+
+
 def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> None:
     store = lasting_store
     original = new_partition()

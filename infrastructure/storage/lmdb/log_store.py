@@ -115,7 +115,7 @@ class LmdbLogStore:
                     for start, _, _ in batches_of(entry, first):
                         headers.append(bytes(entry[start : start + HEADER_BYTES]))
                         if len(headers) == limit:
-                            break
+                            return headers  # no step further than needed, as in `read`
                     found = cursor.next()
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
@@ -144,7 +144,7 @@ class LmdbLogStore:
             self._pass.entries.put(txn, partition_id)
             no_batches = _delete_first(txn, self._batches, partition_id, max_batches)
             no_index = _delete_first(txn, self._timestamps, partition_id, max_batches)
-        except (lmdb.Error, AlreadyThere) as error:
+        except (*_UNREADABLE, AlreadyThere) as error:
             self._pass.fail(error)
             return False
         return no_batches and no_index

@@ -103,7 +103,8 @@ class StoredPartitionRepository:
     def forget_silent(self, before_timestamp: int, place: bytes, max_rows: int) -> bytes | None:
         rows = self._state.scan(_PRODUCERS, place, max_rows)
         for key, row in rows:
-            if _PRODUCER.unpack_from(row)[1] < before_timestamp:
+            # A damaged one stays; whoever asks for that producer is told.
+            if len(row) >= _PRODUCER.size and _PRODUCER.unpack_from(row)[1] < before_timestamp:
                 self._state.put(_PRODUCERS, key, None)
         return rows[-1][0] + b"\0" if len(rows) == max_rows else None
 

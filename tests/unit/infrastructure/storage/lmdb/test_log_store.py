@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -104,3 +105,62 @@ def test_a_damaged_key_is_a_failure_of_the_store(
 
     with pytest.raises(StorageFailed, match="could not read"):
         ask(store.log)
+
+
+def test_a_damaged_key_fails_the_pass_that_drops_it(store: Store) -> None:
+    environment = store.environment
+    with environment.env.begin(write=True) as txn:
+        txn.put(KEY.pack(1, 0) + b"?", b"value", db=environment.batches)
+
+    assert not store.log.drop(1, 10)
+
+    failure = store.write_pass.commit()
+    assert failure is not None and "could not stage" in failure.message
+    store.log.append(2, 0, batch(0))
+    assert store.write_pass.commit() is None
+
+
+class Counted:
+    """An lmdb environment, transaction or cursor of which every step to the next key counts."""
+
+    def __init__(self, inner: Any, steps: list[str]) -> None:
+        self._inner, self._steps = inner, steps
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def __enter__(self) -> Counted:
+        return Counted(self._inner.__enter__(), self._steps)
+
+    def __exit__(self, *how: object) -> None:
+        self._inner.__exit__(*how)
+
+    def begin(self, **how: Any) -> Counted:
+        return Counted(self._inner.begin(**how), self._steps)
+
+    def cursor(self, database: object) -> Counted:
+        return Counted(self._inner.cursor(database), self._steps)
+
+    def next(self) -> bool:
+        self._steps.append("next")
+        return bool(self._inner.next())
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda log: log.headers(1, 0, 2), lambda log: log.read(1, 0, 2, ALL, True)],
+    ids=["headers", "read"],
+)
+def test_no_entry_is_stood_on_that_is_not_asked_for(
+    store: Store, ask: Callable[[LmdbLogStore], object]
+) -> None:
+    """Its first page might have to come from the disk."""
+    for offset in range(3):
+        store.log.append(1, offset, batch(offset))
+        assert store.write_pass.commit() is None
+    steps: list[str] = []
+    store.log._env = cast(Any, Counted(store.log._env, steps))
+
+    assert ask(store.log)
+
+    assert steps == ["next"]
