@@ -37,9 +37,12 @@ NO_PRODUCER_ID = -1
 MAX_SEQUENCE = 2**31 - 1
 
 _HEADER = Struct(">qiibIhiqqqhii")
+#: How far a batch reaches: base offset, length, last offset delta.
+EXTENT = Struct(">qi11xi")
 _PLACE = Struct(">q")
 _EPOCH = Struct(">i")
-_CRC = Struct(">I")
+CRC_START = 17
+CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
 _MAX_TIMESTAMP = Struct(">q")
 
@@ -135,7 +138,7 @@ class RecordBatch:
         _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
         _MAX_TIMESTAMP.pack_into(self.buffer, 35, log_append_time_ms)
         self.crc = checksum(self.buffer[CHECKSUM_START:])
-        _CRC.pack_into(self.buffer, 17, self.crc)
+        CRC.pack_into(self.buffer, CRC_START, self.crc)
 
 
 def advance_sequence(sequence: int, by: int) -> int:

@@ -12,14 +12,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from application.ports.commit import Commit
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from infrastructure.storage.errors import UnknownStorage
-
-Flush = Literal["commit", "interval", "os"]
+from infrastructure.storage.flush import Flush
 
 ALLOWED = "memory:// or lmdb:///path/to/folder"
 

@@ -26,7 +26,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from infrastructure.storage.lmdb.environment import Flush, LmdbEnvironment
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.write_pass import WritePass
 

@@ -20,10 +20,11 @@ from application.ports.log_store import NOT_INDEXED, Buffer, LogStore
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
+from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.recovery_point import Kept, RecoveryPoint
-from infrastructure.storage.opening import Flush, Storage, open_storage
+from infrastructure.storage.lmdb.recovery_point import PinnedRoot, RecoveryPoint
+from infrastructure.storage.opening import Storage, open_storage
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from interfaces.kafka.listener import Shared
 from interfaces.kafka.outbox import Outbox
@@ -242,7 +243,7 @@ def _name_the_recovery_point(passages: Passages) -> None:
     around(RecoveryPoint, "forget", "stop: synced, not told", "stop: synced, and told")
     keep = RecoveryPoint.keep
 
-    def named(self: RecoveryPoint, kept: Kept) -> None:
+    def named(self: RecoveryPoint, kept: PinnedRoot) -> None:
         flushing = threading.current_thread().name == "ottla-flush"
         who = "flush" if flushing else "start"
         passages.at(f"{who}: root synced, not kept")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.storage.opening import Flush, open_storage
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.opening import open_storage
 from tests.contract.batches import batch
 
 PARTITIONS = 3

@@ -14,7 +14,7 @@ import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.recovery_point import Kept, SlotNotWritten
+from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 
@@ -58,7 +58,7 @@ class LmdbCommit:
             raise storage_failed("could not begin to flush", str(error)) from error
         self._flushing = flushing
 
-    def _flush(self, kept: Kept) -> None:
+    def _flush(self, kept: PinnedRoot) -> None:
         environment = self._environment
         try:
             environment.recovery_point.sync_and_keep(kept, environment.sync)

@@ -8,12 +8,11 @@ gives whole pages to anything that is larger). The batches' own headers say wher
 from __future__ import annotations
 
 from collections.abc import Iterator
-from struct import Struct
 from typing import TYPE_CHECKING
 
 from application.ports.log_store import Buffer
-from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
-from infrastructure.storage.lmdb.environment import KEY
+from domain.messages.batch import EXTENT, HEADER_BYTES, LENGTH_OVERHEAD_BYTES
+from infrastructure.storage.lmdb.keys import KEY
 
 if TYPE_CHECKING:
     from lmdb import Transaction, _Database
@@ -24,9 +23,6 @@ SMALL_BATCH_BYTES = 32 * 1024
 FULL_ENTRY_BYTES = 64 * 1024
 #: Or has so many: whoever reads from its middle looks at each header before it.
 FULL_ENTRY_BATCHES = 32
-
-#: Base offset, length, and (behind epoch, magic, checksum and attributes) last offset delta.
-_EXTENT = Struct(">qi11xi")
 
 _pack_key = KEY.pack
 
@@ -98,7 +94,7 @@ def batches_of(entry: memoryview, start: int = 0) -> Iterator[tuple[int, int, in
     """Where each batch begins and ends, and its last offset."""
     size_bytes = len(entry)
     while start + HEADER_BYTES <= size_bytes:
-        base_offset, length, last_offset_delta = _EXTENT.unpack_from(entry, start)
+        base_offset, length, last_offset_delta = EXTENT.unpack_from(entry, start)
         end = start + max(length, 0) + LENGTH_OVERHEAD_BYTES
         yield start, min(end, size_bytes), base_offset + last_offset_delta
         start = end

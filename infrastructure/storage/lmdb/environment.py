@@ -23,8 +23,7 @@ import os
 import uuid
 from functools import partial
 from pathlib import Path
-from struct import Struct
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import lmdb
 
@@ -34,14 +33,13 @@ from infrastructure.storage.errors import (
     StorageTooNew,
     StorageUnusable,
 )
+from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.folder_lock import FolderLock
 from infrastructure.storage.lmdb.inspection import check_batches, check_pages
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
 
 if TYPE_CHECKING:
     from lmdb import _Database
-
-Flush = Literal["commit", "interval", "os"]
 
 #: Only address space: the file grows with what it holds.
 MAP_SIZE_BYTES = 2 << 40
@@ -52,10 +50,6 @@ _LEFT_FOR_OTHERS_BYTES = 64 << 20
 
 #: Raised when an older Ottla could not read what this one writes. 2: entries of several batches.
 FORMAT = 2
-
-#: Of `batches` and `timestamps`: keys compare as bytes, so big-endian is ascending.
-KEY = Struct(">IQ")
-OFFSET = Struct(">Q")
 
 _FORMAT_ROW = b"store\0format"
 _ID_ROW = b"store\0id"

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from struct import Struct
 from typing import TYPE_CHECKING
 
+from domain.messages.batch import (
+    CHECKSUM_START,
+    CRC,
+    CRC_START,
+    EXTENT,
+    HEADER_BYTES,
+    LENGTH_OVERHEAD_BYTES,
+)
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.lmdb.keys import KEY
 
 if TYPE_CHECKING:
     import lmdb
     from lmdb import _Database
-
-#: base offset, length, (leader epoch, magic), checksum, (attributes), last offset delta
-_HEADER = Struct(">qi5xI2xi")
-_LENGTH_FROM = 12
-_CHECKSUM_FROM = 21
-_KEY = Struct(">IQ")
 
 
 def check_pages(folder: Path) -> None:
@@ -41,7 +43,7 @@ def check_batches(folder: Path, env: lmdb.Environment, batches: _Database) -> No
     last_of: dict[int, int] = {}
     with env.begin(buffers=True) as txn:
         for key, entry in txn.cursor(batches):
-            partition_id, last_offset = _KEY.unpack(key)
+            partition_id, last_offset = KEY.unpack(key)
             wrong = _what_is_wrong(entry, last_offset, last_of.get(partition_id, -1))
             if wrong:
                 raise _damaged(folder, f"partition {partition_id}, offset {last_offset}: {wrong}")
@@ -51,15 +53,16 @@ def check_batches(folder: Path, env: lmdb.Environment, batches: _Database) -> No
 def _what_is_wrong(entry: memoryview, last_offset: int, last_before: int) -> str | None:
     """An entry is one batch, or several side by side; the key is the last offset of the last."""
     while entry:
-        if len(entry) < _HEADER.size:
+        if len(entry) < HEADER_BYTES:
             return "no batch"
-        base_offset, length, checksum, last_offset_delta = _HEADER.unpack_from(entry)
-        end = length + _LENGTH_FROM
-        if not _CHECKSUM_FROM < end <= len(entry):
+        base_offset, length, last_offset_delta = EXTENT.unpack_from(entry)
+        (checksum,) = CRC.unpack_from(entry, CRC_START)
+        end = length + LENGTH_OVERHEAD_BYTES
+        if not CHECKSUM_START < end <= len(entry):
             return "another length than it says"
         if base_offset <= last_before or last_offset_delta < 0:
             return f"a batch of offset {base_offset}"
-        if crc32c(entry[_CHECKSUM_FROM:end]) != checksum:
+        if crc32c(entry[CHECKSUM_START:end]) != checksum:
             return "another checksum than it says"
         last_before = base_offset + last_offset_delta
         entry = entry[end:]

@@ -21,7 +21,8 @@ from infrastructure.storage.lmdb.entries import (
     position_of,
     whole_batches,
 )
-from infrastructure.storage.lmdb.environment import KEY, OFFSET, LmdbEnvironment
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:

@@ -101,7 +101,7 @@ class SlotNotWritten(OSError):
     """Nothing is lost by that: the other slot is whole, and what it says is held."""
 
 
-class Kept:
+class PinnedRoot:
     __slots__ = ("pin", "root", "turn")
 
     def __init__(self, turn: int, pin: Transaction[bytes], root: bytes) -> None:
@@ -181,20 +181,20 @@ class RecoveryPoint:
         if size_bytes < 2 * SLOT_BYTES:
             os.pwrite(self._descriptor, bytes(2 * SLOT_BYTES - size_bytes), size_bytes)
 
-    def begin(self, env: lmdb.Environment) -> Kept:
+    def begin(self, env: lmdb.Environment) -> PinnedRoot:
         """Stands on the newest commit and looks at its root; nobody may commit meanwhile."""
         pin = env.begin()
         try:
             for place in (0, 1):
                 root = os.pread(self._data_descriptor, _ROOT_BYTES, place * env.stat()["psize"])
                 if _NUMBER.unpack_from(root, _TXN_ID_AT)[0] == pin.id():
-                    return Kept(self._turn, pin, root)
+                    return PinnedRoot(self._turn, pin, root)
             raise lmdb.CorruptedError(f"transaction {pin.id()} has no root")
         except BaseException:
             pin.abort()
             raise
 
-    def sync_and_keep(self, kept: Kept, sync: Callable[[], None]) -> None:
+    def sync_and_keep(self, kept: PinnedRoot, sync: Callable[[], None]) -> None:
         """All that `begin` saw, and lets go of what was kept before. Raises what `sync` raises."""
         try:
             sync()
@@ -205,7 +205,7 @@ class RecoveryPoint:
             self.lose()
             raise
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: PinnedRoot) -> None:
         """To be called when all that `begin` saw is synced; lets go of what was kept before."""
         with self._lock:
             if kept.turn != self._turn:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
-from infrastructure.storage.opening import Flush, open_storage
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.opening import open_storage
 
 
 @pytest.mark.parametrize(

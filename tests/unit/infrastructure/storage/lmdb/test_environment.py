@@ -14,7 +14,8 @@ import lmdb
 import pytest
 
 from infrastructure.storage.errors import StorageDamaged, StorageForeign, StorageTooNew
-from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, Flush, LmdbEnvironment
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from tests.fakes.machine import restart_machine
 

@@ -12,7 +12,8 @@ from infrastructure.storage.lmdb.entries import (
     FULL_ENTRY_BYTES,
     SMALL_BATCH_BYTES,
 )
-from infrastructure.storage.lmdb.environment import KEY, LmdbEnvironment
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.write_pass import WritePass
 from tests.contract.batches import batch

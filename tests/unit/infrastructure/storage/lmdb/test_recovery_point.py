@@ -12,6 +12,7 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb import recovery_point
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import (
@@ -19,7 +20,7 @@ from infrastructure.storage.lmdb.recovery_point import (
     UNSYNCED_FILE,
     RecoveryPoint,
 )
-from infrastructure.storage.opening import Flush, Storage, open_storage
+from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import record_batch
 from tests.fakes.machine import restart_machine
 
