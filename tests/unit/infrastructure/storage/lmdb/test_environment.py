@@ -17,17 +17,8 @@ from infrastructure.storage.errors import StorageDamaged, StorageForeign, Storag
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
+from tests.fakes.limits import limited
 from tests.fakes.machine import restart_machine
-
-
-@contextmanager
-def limited(kind: int, limit: int) -> Iterator[None]:
-    before = resource.getrlimit(kind)
-    resource.setrlimit(kind, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(kind, before)
 
 
 @contextmanager
