@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -16,29 +16,34 @@ class ByteBudget:
         """A negative limit is none."""
         self._limit_bytes = limit_bytes
         self.used_bytes = 0
-        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+        #: The line. Not a dict: that looks for its first item past all that have gone.
+        self._waiting: OrderedDict[Callable[[], None], int] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def take(self, count: int, admitted: Callable[[], None]) -> None:
-        """Calls `admitted` now, or when enough was given back."""
+        """Calls `admitted` now, or when enough was given back; it waits once at a time."""
         if not self._waiting and self._fits(count):
             self.used_bytes += count
             admitted()
         else:
-            self._waiting.append((count, admitted))
+            assert admitted not in self._waiting
+            self._waiting[admitted] = count
 
     def give(self, count: int) -> None:
         self.used_bytes -= count
-        while self._waiting and self._fits(self._waiting[0][0]):
-            wanted, admitted = self._waiting.popleft()
+        while self._waiting:
+            admitted, wanted = next(iter(self._waiting.items()))
+            if not self._fits(wanted):
+                return
+            del self._waiting[admitted]
             self.used_bytes += wanted
             admitted()
 
     def forget(self, admitted: Callable[[], None]) -> None:
-        """Who waited has gone."""
-        self._waiting = deque(one for one in self._waiting if one[1] != admitted)
+        """Who waited has gone; as many may go at once as there are connections."""
+        self._waiting.pop(admitted, None)
 
     def _fits(self, count: int) -> bool:
         return (

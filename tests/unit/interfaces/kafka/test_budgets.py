@@ -62,6 +62,35 @@ def test_who_has_gone_is_not_let_in() -> None:
     assert (admitted, budget.used_bytes) == ([2], 5)
 
 
+class Waiting:
+    """Who waits in line, and how often anybody was compared with somebody else."""
+
+    compared = 0
+
+    def __call__(self) -> None:
+        raise AssertionError("nobody is let in")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        Waiting.compared += 1
+        return self is other
+
+
+def test_all_who_wait_may_go_at_once_and_each_costs_the_same() -> None:
+    budget = ByteBudget(10)
+    budget.take(10, lambda: None)
+    waiting = [Waiting() for _ in range(1000)]
+    for one in waiting:
+        budget.take(5, one)
+    Waiting.compared = 0
+    for one in waiting:
+        budget.forget(one)
+    assert (len(budget), budget.used_bytes) == (0, 10)
+    assert Waiting.compared <= 2 * len(waiting)
+
+
 @pytest.mark.parametrize("limit", [-1, -5])
 def test_a_negative_limit_is_none(limit: int) -> None:
     line = Line(limit)
