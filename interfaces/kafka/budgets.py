@@ -6,6 +6,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from application.ports.scheduler import Scheduler
+
 NO_BOUND = 2**63 - 1
 
 
@@ -62,14 +64,17 @@ class AnswerBudget:
     """Bytes of answers that clients have not read yet, of all connections together.
 
     Nobody tells when an answer has left, so `used_bytes` only grows, by every answer, until it is
-    large enough to matter; then the connections are asked.
+    large enough to matter; then the connections are asked. That costs more the more there are, so
+    it is done once in a pass, and for so many bytes of answers; not for each that wants room.
     """
 
-    def __init__(self, limit_bytes: int, holders: Iterable[Holder]) -> None:
+    def __init__(self, limit_bytes: int, holders: Iterable[Holder], scheduler: Scheduler) -> None:
         """A negative limit is none."""
         self._limit_bytes = limit_bytes
         self._holders = holders
+        self._scheduler = scheduler
         self._counted_bytes = 0
+        self._counted_in_this_pass = False
         #: Above this, somebody has to go,
         self.most_bytes = NO_BOUND if limit_bytes < 0 else 2 * limit_bytes
         #: and until they have, nobody is answered.
@@ -83,12 +88,25 @@ class AnswerBudget:
         if limit < 0:
             return NO_BOUND
         used = self.used_bytes
-        grown = used - self._counted_bytes
-        if used >= limit or (used > limit // 2 and grown >= limit // 8):
+        if used > limit // 2 and self._is_outdated(used - self._counted_bytes):
             used = self.count()
         if used > self.most_bytes or self.spent:
             return -1
         return max(limit - used, 0)
+
+    def _is_outdated(self, grown_bytes: int) -> bool:
+        """Whether what was counted may be too much by what matters."""
+        limit = self._limit_bytes
+        if self.used_bytes < limit:
+            return grown_bytes >= limit // 8
+        if self._counted_in_this_pass:
+            return grown_bytes > limit // 64
+        self._counted_in_this_pass = True
+        self._scheduler.soon(self._next_pass)
+        return True
+
+    def _next_pass(self) -> None:
+        self._counted_in_this_pass = False
 
     def count(self) -> int:
         self._counted_bytes = self.used_bytes = sum(one.unread_bytes for one in self._holders)

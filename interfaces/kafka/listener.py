@@ -55,7 +55,7 @@ class Shared:
         self.max_unsent_bytes = config.connection_unsent_max_bytes
         self.sessions: dict[Session, None] = {}
         self.memory = ByteBudget(config.queued_max_request_bytes)
-        self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions)
+        self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions, scheduler)
         broker.fetch.bound_by(self.answers.room)
         self.connections = ConnectionBudget(config.max_connections, config.max_connections_per_ip)
         self.connection_ids = count(1)

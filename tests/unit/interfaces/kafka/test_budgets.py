@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from interfaces.kafka.budgets import NO_BOUND, AnswerBudget, ByteBudget, ConnectionBudget
+from tests.fakes.clock import FakeClock
+from tests.fakes.scheduler import FakeScheduler
 
 
 class Line:
@@ -104,16 +108,33 @@ class Unread:
         self.unread_bytes = unread_bytes
 
 
-def test_the_room_for_answers_is_what_is_left_of_it() -> None:
-    budget = AnswerBudget(1000, [])
+class Holders(list[Unread]):
+    """And how often they were asked."""
+
+    asked = 0
+
+    def __iter__(self) -> Iterator[Unread]:
+        self.asked += 1
+        return super().__iter__()
+
+
+@pytest.fixture
+def scheduler() -> FakeScheduler:
+    return FakeScheduler(FakeClock())
+
+
+def test_the_room_for_answers_is_what_is_left_of_it(scheduler: FakeScheduler) -> None:
+    budget = AnswerBudget(1000, [], scheduler)
     assert budget.room() == 1000
     budget.used_bytes += 300
     assert budget.room() == 700
 
 
-def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread() -> None:
+def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
+    scheduler: FakeScheduler,
+) -> None:
     holders = [Unread(200), Unread(0)]
-    budget = AnswerBudget(1000, holders)
+    budget = AnswerBudget(1000, holders, scheduler)
     budget.used_bytes = 900
     assert (budget.room(), budget.used_bytes) == (800, 200)
     assert not budget.is_scarce
@@ -125,18 +146,49 @@ def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
     assert budget.room() == -1
 
 
-def test_when_all_was_spent_and_is_given_back_there_is_room_at_once() -> None:
+def test_when_all_was_spent_and_is_given_back_there_is_room_in_the_next_pass(
+    scheduler: FakeScheduler,
+) -> None:
     """However little was answered since it was counted: nothing may be refused by an old count."""
     holders = [Unread(2500)]
-    budget = AnswerBudget(1000, holders)
+    budget = AnswerBudget(1000, holders, scheduler)
     budget.used_bytes = 2500
     assert (budget.excess(), budget.room()) == (1500, -1)
     holders.clear()
+    scheduler.run_pass()
     assert budget.room() == 1000
 
 
-def test_a_negative_limit_of_answers_is_none() -> None:
-    budget = AnswerBudget(-1, [Unread(1 << 40)])
+def test_while_all_is_used_the_connections_are_asked_once_a_pass(
+    scheduler: FakeScheduler,
+) -> None:
+    """There may be thousands of them, and each of them may ask for room."""
+    holders = Holders([Unread(64_000)])
+    budget = AnswerBudget(64_000, holders, scheduler)
+    budget.used_bytes = 64_000
+    for number in range(1, 4):
+        assert [budget.room() for _ in range(100)] == [0] * 100
+        assert holders.asked == number
+        scheduler.run()
+
+
+def test_while_all_is_used_the_connections_are_asked_again_when_much_was_answered(
+    scheduler: FakeScheduler,
+) -> None:
+    holders = Holders([Unread(70_000)])
+    budget = AnswerBudget(64_000, holders, scheduler)
+    budget.used_bytes = 70_000
+    for _ in range(100):
+        budget.room()
+        budget.used_bytes += 101
+    assert holders.asked == 10
+    holders.clear()
+    budget.used_bytes += 1001
+    assert budget.room() == 64_000
+
+
+def test_a_negative_limit_of_answers_is_none(scheduler: FakeScheduler) -> None:
+    budget = AnswerBudget(-1, [Unread(1 << 40)], scheduler)
     budget.used_bytes = 1 << 40
     assert (budget.room(), budget.is_scarce, budget.excess()) == (NO_BOUND, False, 0)
 
