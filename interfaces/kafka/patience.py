@@ -2,7 +2,7 @@
 
 Every few seconds each connection is looked at; in between this costs nothing.
 
-- idle: nothing asked and nothing answered for `connections.max.idle.ms`
+- idle: nothing asked, answered or read for `connections.max.idle.ms`
 - stalled: a request of which nothing more comes, a closed connection whose answers nobody reads
 - slow: a large request that has not begun to run while others wait for its memory
 - unread: answers of which nothing is read, while those of all connections are many
@@ -31,8 +31,8 @@ class Kept:
 
     __slots__ = ("mark", "ms")
 
-    def __init__(self) -> None:
-        self.mark = -1
+    def __init__(self, mark: int = -1) -> None:
+        self.mark = mark
         self.ms = 0
 
     def seen(self, mark: int, passed_ms: int) -> int:
@@ -56,13 +56,13 @@ class Patience:
         self._answers = answers
         self._idle_ms = idle_ms
         self._scheduler = scheduler
-        self._quiet_ms: dict[Session, int] = {}
+        self._quiet: dict[Session, Kept] = {}
         self._large: dict[Session, Kept] = {}
         self._unread: dict[Session, Kept] = {}
 
     def __len__(self) -> int:
         """Of how many connections anything is remembered."""
-        return len(self._quiet_ms.keys() | self._large.keys() | self._unread.keys())
+        return len(self._quiet.keys() | self._large.keys() | self._unread.keys())
 
     def begin(self) -> None:
         idle_ms = self._idle_ms if self._idle_ms > 0 else STALLED_MS
@@ -70,7 +70,7 @@ class Patience:
         self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
 
     def forget(self, session: Session) -> None:
-        for remembered in (self._quiet_ms, self._large, self._unread):
+        for remembered in (self._quiet, self._large, self._unread):
             remembered.pop(session, None)
 
     def _look(self, passed_ms: int) -> None:
@@ -103,9 +103,14 @@ class Patience:
     def _look_at_quiet(self, session: Session, passed_ms: int) -> None:
         if session.active or session.waiting:
             session.active = False
-            self._quiet_ms.pop(session, None)
+            self._quiet.pop(session, None)
             return
-        quiet_ms = self._quiet_ms[session] = self._quiet_ms.get(session, 0) + passed_ms
+        unsent_bytes = session.unsent_bytes
+        kept = self._quiet.get(session)
+        if kept is None:
+            kept = self._quiet[session] = Kept(unsent_bytes)
+        # Less is unsent: one large answer may take long, and its client reads all the while.
+        quiet_ms = kept.seen(unsent_bytes, passed_ms)
         stalled = quiet_ms >= STALLED_MS
         if session.closing:
             # The transport waits until everything is sent, however long nobody reads it.

@@ -98,6 +98,38 @@ def test_a_client_that_leaves_its_answers_unread_cannot_stay_for_ever(
     assert kafka.shared.sessions == {}
 
 
+def reads_a_little(client: FakeClient) -> None:
+    largest = max(client.transport._unsent, key=len)
+    client.transport._unsent = [largest[100:]]
+
+
+def test_a_client_that_reads_a_large_answer_slowly_is_not_idle(kafka: FakeKafka) -> None:
+    kafka.topic("t")
+    kafka.appended(record_batch(["x" * 100_000]))
+    slow = never_reading(kafka)
+    for _ in range(30):
+        reads_a_little(slow)
+        kafka.scheduler.advance(MINUTE_MS // 3)
+    assert not slow.closed
+    kafka.scheduler.advance(2 * MINUTE_MS)
+    assert slow.transport.aborted
+
+
+def test_after_its_end_a_connection_stays_as_long_as_its_answers_are_read(
+    kafka: FakeKafka,
+) -> None:
+    kafka.topic("t")
+    kafka.appended(record_batch(["x" * 100_000]))
+    slow = never_reading(kafka)
+    slow.session.close("a test")
+    for _ in range(10):
+        reads_a_little(slow)
+        kafka.scheduler.advance(STALLED_MS // 3)
+    assert slow.closed and not slow.transport.aborted
+    kafka.scheduler.advance(2 * STALLED_MS)
+    assert slow.transport.aborted
+
+
 def test_a_request_that_cannot_be_answered_any_more_is_not_waited_for(kafka: FakeKafka) -> None:
     client = kafka.client()
     client.transport.stop_reading()
@@ -235,8 +267,7 @@ def test_who_reads_nothing_for_a_while_is_sent_away_when_much_is_unread(full: Fa
 def test_who_reads_slowly_stays(full: FakeKafka) -> None:
     slow = never_reading(full)
     for _ in range(20):
-        records = max(slow.transport._unsent, key=len)
-        slow.transport._unsent = [records[100:]]
+        reads_a_little(slow)
         full.scheduler.advance(LOOK_MS)
         never_reading(full).transport.drop()
     assert not slow.closed
