@@ -57,7 +57,7 @@ class Session(asyncio.BufferedProtocol):
         self._draining = False
         self._closing = False
         self._aborted = False
-        #: Read or answered since the listener last looked for idle connections.
+        #: Read, answered or let in since the listener last looked for idle connections.
         self.active = True
         self.address = ""
 
@@ -269,6 +269,8 @@ class Session(asyncio.BufferedProtocol):
 
     def _admitted(self) -> None:
         self._connection.admit()
+        # Until now it was not the client that kept anybody waiting.
+        self.active = True
         self._shared.outbox.add(self)
 
     def _give_back_memory(self) -> None:

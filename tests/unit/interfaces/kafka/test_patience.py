@@ -197,6 +197,24 @@ def test_who_sends_one_large_request_after_another_may_go_on_while_others_wait(
     assert not busy.closed and not other.closed and not third.closed
 
 
+def test_who_has_waited_for_memory_has_the_whole_time_to_send(narrow: FakeKafka) -> None:
+    holder, waiting = narrow.client(), narrow.client()
+    holder.transport.send(LARGE[:1000])
+    waiting.transport.send(LARGE[:1000])
+    every_ms = STALLED_MS // 4
+    for at in range(1000, 1004):
+        narrow.scheduler.advance(every_ms)
+        holder.transport.send(LARGE[at : at + 1])
+    holder.transport.send(LARGE[1004:])
+    narrow.run()
+    assert len(holder.frames()) == 1
+    assert waiting.session.held_bytes, "it is admitted, and its first bytes are on their way"
+    narrow.scheduler.advance(every_ms)
+    waiting.transport.send(LARGE[1000:])
+    narrow.run()
+    assert len(waiting.frames()) == 1, waiting.why_closed()
+
+
 def test_a_large_request_behind_one_that_waits_for_ever_is_given_up(narrow: FakeKafka) -> None:
     """It is here as a whole, and keeps its memory because the client made it wait."""
     patient, other = narrow.client(), narrow.client()
