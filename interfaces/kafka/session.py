@@ -236,9 +236,9 @@ class Session(asyncio.BufferedProtocol):
         out = self._connection.ready()
         if not out:
             return
-        self._ready_bytes = 0
         self.active = True
         size_bytes = sum(map(len, out))
+        self._ready_bytes -= size_bytes  # others may stand behind one that is not complete
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:

@@ -98,6 +98,25 @@ def test_commits_are_answered_even_to_a_client_that_does_not_read(kafka: FakeKaf
     assert client.transport.reading
 
 
+def test_answers_behind_one_that_is_not_complete_are_not_counted_as_sent(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.transport.stop_reading()
+    kafka.commit.hold()
+    client.send(produce(), 9)
+    kafka.run()
+    client.send(produce(), 9)
+    client.send(produce(index=99), 9)  # refused at once, and in its turn
+    refused_bytes = client.session.unread_bytes
+    assert refused_bytes > 0
+    kafka.commit.let_go()
+    sent_bytes = client.transport.get_write_buffer_size()
+    assert sent_bytes > 0, "the first; the second waits for the next commit"
+    assert client.session.unread_bytes == refused_bytes + sent_bytes
+    client.transport.read_on()
+    kafka.run()
+    assert (len(client.frames()), client.session.unread_bytes) == (3, 0)
+
+
 # ---- large frames and their budget
 
 
