@@ -176,6 +176,8 @@ class FetchSessions:
         return IncrementalFetch(session)
 
     def _open(self, items: list[FetchItem], uses_topic_ids: bool) -> FetchContext:
+        if not self._max_sessions or len(items) > self._max_partitions:
+            return FetchContext(items)  # and nobody has to make room in vain
         now_ms = self._clock.monotonic_ms()
         while not self._has_room(len(items)):
             if not self._evict(now_ms):

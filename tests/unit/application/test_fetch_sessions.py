@@ -291,6 +291,14 @@ def test_a_session_that_has_long_not_been_used_makes_room_for_partitions() -> No
     assert len(sessions.sessions) == 1
 
 
+def test_nobody_makes_room_for_more_than_there_can_be() -> None:
+    sessions = Sessions(partitions=3)
+    idle = sessions.open(item(0))
+    sessions.clock.advance(EVICTION_MS)
+    assert sessions.open(*map(item, range(4))) == 0
+    sessions.begin(idle, 1)
+
+
 def test_a_session_that_grows_beyond_the_room_there_is_ends() -> None:
     """Its client begins anew, and then is told that it gets none."""
     sessions = Sessions(partitions=3)
