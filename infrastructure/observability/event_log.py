@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 import orjson
 
 from application.ports.event_log import EventLog
-from infrastructure.observability.log_stream import log_stream
+from infrastructure.observability.log_stream import LogStream, log_stream
 
 
 def _import_structlog() -> Any:
@@ -33,6 +34,20 @@ def _import_structlog() -> Any:
 
 def open_event_log(stream: BinaryIO, log_format: str) -> EventLog:
     """`log_format` is "json", one object a line, or "console", for people."""
+    return _open(stream, log_format)[0]
+
+
+@contextmanager
+def event_log(stream: BinaryIO, log_format: str, patience_seconds: float) -> Iterator[EventLog]:
+    """At the end a reader that is late has `patience_seconds` to take the last lines."""
+    log, lines = _open(stream, log_format)
+    try:
+        yield log
+    finally:
+        lines.drain(patience_seconds)
+
+
+def _open(stream: BinaryIO, log_format: str) -> tuple[EventLog, LogStream]:
     structlog = _import_structlog()
     render = _render_json if log_format == "json" else _render_console
 
@@ -40,12 +55,13 @@ def open_event_log(stream: BinaryIO, log_format: str) -> EventLog:
         event = {"event": "the log was not read, and lines were dropped", "lines": lines}
         return render(None, "warning", _add_facts(None, "warning", event)) + b"\n"
 
+    lines = log_stream(stream, dropped)
     log: EventLog = structlog.wrap_logger(
-        structlog.BytesLogger(log_stream(stream, dropped)),
+        structlog.BytesLogger(lines),
         processors=[_add_facts, render],
         wrapper_class=structlog.make_filtering_bound_logger(20),
     ).bind()
-    return log
+    return log, lines
 
 
 def _add_facts(_logger: Any, level: str, event: MutableMapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
-from infrastructure.observability.event_log import open_event_log
+from infrastructure.observability.event_log import event_log
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.embed import __version__
 from interfaces.main.banner import banner
@@ -27,6 +27,9 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 
 #: Of young objects, before they are looked through; and how many such looks precede an older one.
 COLLECTION_THRESHOLDS = (5_000, 20, 50)
+
+#: At the end a reader of the log that is late gets so long; the process waits for it.
+LOG_PATIENCE_SECONDS = 1.0
 
 
 class Listener(Protocol):
@@ -72,7 +75,13 @@ def run(settings: Settings, ready_file: Path | None, build: Build) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     _raise_file_limit()
     log_format = settings.broker.log_format or ("console" if sys.stderr.isatty() else "json")
-    log = open_event_log(sys.stderr.buffer, log_format)
+    with event_log(sys.stderr.buffer, log_format, LOG_PATIENCE_SECONDS) as log:
+        return _run(settings, ready_file, build, log_format, log)
+
+
+def _run(
+    settings: Settings, ready_file: Path | None, build: Build, log_format: str, log: EventLog
+) -> int:
     for warning in settings.warnings:
         log.warning(warning)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.observability.event_log import open_event_log
+from infrastructure.observability.event_log import event_log, open_event_log
 from infrastructure.observability.log_stream import KEPT_BYTES, PlainStream, log_stream
 
 PATIENCE_S = 30.0
@@ -23,8 +23,9 @@ PIPE_BYTES = 65_536
 class Pipe:
     """A log at the one end; at the other nobody, until `read`."""
 
-    def __init__(self) -> None:
+    def __init__(self, blocking: bool = True) -> None:
         self.reading, self.writing = os.pipe()
+        os.set_blocking(self.writing, blocking)
         self.stream = os.fdopen(self.writing, "wb")
         self.log = open_event_log(self.stream, "json")
 
@@ -39,19 +40,22 @@ class Pipe:
         return lines
 
 
-@pytest.fixture
-def pipe() -> Iterator[Pipe]:
-    pipe = Pipe()
+@pytest.fixture(params=[True, False], ids=["", "does not wait"])
+def pipe(request: pytest.FixtureRequest) -> Iterator[Pipe]:
+    pipe = Pipe(blocking=request.param)
     yield pipe
     wait_for_no_thread()
     pipe.stream.close()
 
 
+def threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "log"]
+
+
 def wait_for_no_thread() -> None:
-    for thread in threading.enumerate():
-        if thread.name == "log":
-            thread.join(PATIENCE_S)
-            assert not thread.is_alive()
+    for thread in threads():
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
 
 
 def test_lines_go_out_one_by_one_and_without_a_thread(tmp_path: Path) -> None:
@@ -59,7 +63,7 @@ def test_lines_go_out_one_by_one_and_without_a_thread(tmp_path: Path) -> None:
         log = open_event_log(stream, "json")
         for number in range(100):
             log.info("line", number=number)
-        assert "log" not in [thread.name for thread in threading.enumerate()]
+        assert threads() == []
         written = (tmp_path / "log").read_bytes().splitlines()
     assert [json.loads(line)["number"] for line in written] == list(range(100))
 
@@ -99,6 +103,60 @@ def test_a_reader_that_goes_away_is_no_failure(pipe: Pipe) -> None:
     os.close(pipe.reading)
     wait_for_no_thread()
     pipe.log.info("to nobody")
+
+
+def test_at_the_end_a_reader_that_is_late_still_gets_the_last_lines() -> None:
+    reading, writing = os.pipe()
+    lines: list[bytes] = []
+
+    def read() -> None:
+        with os.fdopen(reading, "rb") as stream:
+            lines.extend(stream)
+
+    reader = threading.Thread(target=read)
+    with os.fdopen(writing, "wb") as stream:
+        with event_log(stream, "json", PATIENCE_S) as log:
+            for number in range(2000):
+                log.info("line", number=number)
+            log.info("stopped")
+            assert len(threads()) == 1, "the pipe is full"
+            reader.start()
+        assert threads() == [], "all is written"
+    reader.join()
+    events = [json.loads(line) for line in lines]
+    assert [one.get("number") for one in events] == [*range(2000), None]
+    assert events[-1]["event"] == "stopped"
+
+
+def test_at_the_end_nobody_waits_long_for_a_reader_that_does_not_read(pipe: Pipe) -> None:
+    with event_log(pipe.stream, "json", 0.01) as log:
+        log.info("long", filling="x" * 3 * PIPE_BYTES)
+    assert len(threads()) == 1
+    os.close(pipe.reading)
+
+
+def test_where_no_thread_is_to_be_had_lines_are_dropped_and_counted(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    os.set_blocking(pipe.reading, False)
+    pipe.log.info("first")
+    pipe.log.info("long", filling="x" * 3 * PIPE_BYTES)
+    for _ in range(100):
+        pipe.log.info("no room")
+    begun = os.read(pipe.reading, 2 * PIPE_BYTES)
+    pipe.log.info("there is room again")
+    pipe.log.info("last")
+    first, torn, *others = (begun + os.read(pipe.reading, 2 * PIPE_BYTES)).splitlines()
+    assert json.loads(first)["event"] == "first"
+    assert torn.endswith(b"xxx")
+    told, again, last = map(json.loads, others)
+    assert told["event"] == "the log was not read, and lines were dropped"
+    assert told["lines"] == 101
+    assert (again["event"], last["event"]) == ("there is room again", "last")
 
 
 def test_a_stream_in_memory_is_written_to_as_it_is() -> None:

@@ -25,6 +25,8 @@ def build(settings, loop, log):
     container = EchoContainer(settings)
     if sys.argv[2] == "held":
         container.answered.clear()
+    if sys.argv[2] == "talks":
+        container.close = lambda: [log.info("line") for _ in range(5000)]
     return container
 
 given = {"listeners": "127.0.0.1:0", "storage": "memory://", "nope": "1"}
@@ -87,3 +89,15 @@ def test_a_second_signal_quits_at_once(child: Child) -> None:
     child.until("stopping")
     child.process.send_signal(signal.SIGTERM)
     assert child.process.wait(20) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("child", ["talks"], indirect=True)
+def test_a_reader_of_the_log_that_is_late_gets_its_last_line(child: Child) -> None:
+    """A pipe holds a tenth of what is said here at the end."""
+    child.until("started")
+    child.process.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        child.process.wait(0.3)
+    child.until("stopped")
+    assert child.lines.count("line") == 5000
+    assert child.process.wait(20) == 0
