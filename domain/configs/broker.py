@@ -199,7 +199,7 @@ class BrokerConfig:
         INT,
         50000,
         "Elements of all arrays of one request together (topics, partitions, ...); a request with "
-        "more closes its connection. Each costs everybody up to 15 microseconds.",
+        "more closes its connection. Each costs everybody up to 30 microseconds.",
         minimum=1,
     )
     queued_max_request_bytes: int = setting(

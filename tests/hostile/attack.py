@@ -164,6 +164,11 @@ def open_files(broker: BrokerProcess) -> int:
     return len(list(Path(f"/proc/{broker.pid}/fd").iterdir()))
 
 
+def cpu_seconds(broker: BrokerProcess) -> float:
+    fields = Path(f"/proc/{broker.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def may_open(count: int) -> bool:
     """Raises this process's limit where that is allowed; a child gets it too."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -33,6 +33,7 @@ from tests.hostile.attack import (
     PATIENCE_S,
     Attacked,
     connections,
+    cpu_seconds,
     may_open,
     open_files,
     reset,
@@ -221,6 +222,45 @@ def test_waiting_fetches_of_many_partitions(attacked: Attacked) -> None:
         attacked.endured(connections=21, asking=20),
     ):
         send_all_at_once(clients, [many] * 20, idle_s=3)
+
+
+def test_fetches_that_name_one_partition_again_and_again(attacked: Attacked) -> None:
+    """Each element is a search of its own, for a batch behind many others in one entry of the
+    store; and none but the first gets anything, so no limit of bytes ends it.
+    """
+    small = [frame(PRODUCE, 7, n, produce_body(FULL, 0, batch([b"x"]))) for n in range(800)]
+    count = attacked.config.request_elements_max - 10
+    deep = named_often(offset % len(small) for offset in range(count))
+    with (
+        connections(attacked.broker, 10) as clients,
+        attacked.endured(connections=11, asking=10),
+    ):
+        clients[0].socket.sendall(b"".join(small))  # so many at once share a commit, and an entry
+        for _ in small:
+            assert read_produced(clients[0].receive()[1]).error == 0
+        for client in clients:
+            client.socket.sendall(deep * 2)
+        for client in clients * 2:
+            assert client.receive()[0] == 1
+    with attacked.broker.connect(PATIENCE_S) as client:
+        shallow_s = cost_of(named_often([0] * count), client, attacked.broker)
+        deep_s = cost_of(deep, client, attacked.broker)
+    assert deep_s < 6 * shallow_s, "the store looks through too much for one batch"
+
+
+def named_often(offsets: Iterable[int]) -> bytes:
+    wanted = [struct.pack(">iqi", 0, offset, 1) for offset in offsets]
+    limits = struct.pack(">iiiib", -1, 0, 1, MIB, 0)
+    return frame(FETCH, 4, 1, limits + array([string(FULL) + array(wanted)]))
+
+
+def cost_of(request: bytes, client: RawClient, broker: BrokerProcess) -> float:
+    """Of ten, in seconds that the broker worked: what else the machine does is not in it."""
+    before = cpu_seconds(broker)
+    for _ in range(10):
+        client.socket.sendall(request)
+        assert client.receive()[0] == 1
+    return cpu_seconds(broker) - before
 
 
 def test_a_broker_whose_log_nobody_reads(start: Callable[..., Attacked]) -> None:
