@@ -113,8 +113,9 @@ class Commits:
         """Each is rebuilt when it is next used: a disk that is full fails a thousand at once."""
         doubtful = dict.fromkeys(partitions) | self._touched
         self._touched = {}
+        kept = failure.as_value()
         for partition in doubtful:
-            partition.broken = failure
+            partition.broken = kept
 
 
 class _CallbackWaiter:

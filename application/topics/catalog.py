@@ -84,7 +84,8 @@ class Catalog:
         try:
             self._partitions.recover(partition)
         except StorageFailed as failure:
-            partition.broken = failure
+            # Kept, so without the way it came: that leads to the request that met it.
+            partition.broken = StorageFailed(failure.message)
             self._trouble.unreadable(partition, failure)
             raise
 
