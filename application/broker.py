@@ -53,7 +53,11 @@ class Broker:
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""
-        for partition in self.catalog.loaded():
-            if partition.bytes_since_snapshot and partition.broken is None:
-                self.partitions.snapshot(partition)
-        self.commits.when_committed(done)
+        grown = [
+            partition
+            for partition in self.catalog.loaded()
+            if partition.bytes_since_snapshot and partition.broken is None
+        ]
+        for partition in grown:
+            self.partitions.snapshot(partition)
+        self.commits.when_committed(done, staged=bool(grown))

@@ -97,7 +97,7 @@ class CreateTopicsService:
         if staged:
             self._stage(staged, committed)
         else:
-            self._commits.when_committed(committed)
+            self._commits.when_committed(committed, staged=False)
         return pending
 
     def create_automatically(self, name: str) -> Pending[Created]:

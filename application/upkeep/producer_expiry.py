@@ -71,12 +71,13 @@ class ProducerExpiry:
             else:
                 self._scheduler.after_ms(PAUSE_MS, lambda: self._forget_rows(following, before))
 
-        self._commits.when_committed(committed)
+        self._commits.when_committed(committed, staged=False)
 
     def _slice(self, place: bytes, before: int) -> bytes | None:
         try:
             following = self._partitions.forget_silent(before, place, ROWS_PER_SLICE)
         except StorageFailed:
             return None  # whoever uses the store says so; the next round tries again
-        self._commits.when_committed(lambda failure: None)
+        # Often there was nothing to remove.
+        self._commits.when_committed(lambda failure: None, staged=False)
         return following
