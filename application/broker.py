@@ -50,6 +50,7 @@ class Broker:
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
         self.dropping.stop()
+        self.producer_expiry.stop()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""
