@@ -1,0 +1,115 @@
+"""Searches by time that take more than a pass of the loop."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.list_offsets import (
+    HEADERS_AT_ONCE,
+    WORK_AT_ONCE,
+    FoundOffset,
+    TimeSearch,
+)
+from domain.errors import BrokerError, StorageFailed
+from tests.fakes.batches import TIMESTAMP, record_batch
+from tests.fakes.broker import FakeBroker, FlakyLogStore
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic("t")
+    return fake
+
+
+@pytest.fixture
+def lied_to(fake: FakeBroker) -> FakeBroker:
+    """A log whose first batch claims to be from later than all that follow."""
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000))
+    for number in range(3 * WORK_AT_ONCE):
+        later = record_batch([("k", "v", (), TIMESTAMP + number // 10)])
+        assert not isinstance(fake.append(later), BrokerError)
+    fake.run()
+    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 9000)]))
+    return fake
+
+
+def test_a_false_header_makes_a_search_long_but_no_pass(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        found = headers(log, partition_id, offset, limit)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    resolved: list[None] = []
+    pending.then(resolved.append)
+    passes = 0
+    while not resolved:
+        assert sum(read) <= WORK_AT_ONCE + HEADERS_AT_ONCE
+        read.clear()
+        lied_to.scheduler.run_pass()
+        passes += 1
+    assert passes >= 2
+    assert isinstance(search.result, FoundOffset)
+    assert search.result.offset == 3 * WORK_AT_ONCE + 1
+    assert len(service) == 0
+
+
+def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    searches = []
+    for _ in range(3):
+        search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+        assert isinstance(search, TimeSearch)
+        assert service.complete([search]) is not None
+        searches.append(search)
+    assert find_now(lied_to, TIMESTAMP) == 0
+    for _ in range(20):
+        lied_to.scheduler.run_pass()
+        done = [search.result is not None for search in searches]
+        if any(done):
+            break
+    lied_to.scheduler.run_pass()
+    lied_to.scheduler.run_pass()
+    assert all(search.result is not None for search in searches), "none was served before others"
+
+
+def find_now(fake: FakeBroker, timestamp: int) -> int:
+    service = fake.broker.list_offsets
+    search = service.find(fake.partition(), timestamp, False)
+    assert isinstance(search, TimeSearch)
+    assert service.complete([search]) is None
+    assert isinstance(search.result, FoundOffset)
+    return search.result.offset
+
+
+def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    pending.abandon()
+    lied_to.scheduler.run_pass()
+    assert len(service) == 0
+    assert search.result is None
+
+
+def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    assert service.complete([search]) is not None
+    lied_to.log.failing = StorageFailed("cannot read")
+    lied_to.run()
+    assert isinstance(search.result, StorageFailed)
