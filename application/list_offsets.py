@@ -27,6 +27,8 @@ UNKNOWN_OFFSET = -1
 HEADERS_AT_ONCE = 256
 #: What one pass of the loop may spend on searches, in headers looked at: a millisecond or two.
 WORK_AT_ONCE = 1000
+#: In the same measure: to look for one batch and read it, also where small ones lie together.
+BATCH_READ_WORK = 16
 #: So much is decompressed in the time that it takes to look at a header.
 BYTES_PER_HEADER = 2048
 
@@ -82,6 +84,7 @@ class TimeSearch:
             self._position = batch.last_offset + 1
             if batch.max_timestamp >= self._timestamp:
                 whole = batch_at(log, partition_id, batch.last_offset)
+                work += BATCH_READ_WORK
                 if whole is not None:
                     self.result, opened = _first_in(whole, self._timestamp, compression)
                     work += opened

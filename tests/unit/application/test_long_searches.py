@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from application.list_offsets import (
+    BATCH_READ_WORK,
     HEADERS_AT_ONCE,
     WORK_AT_ONCE,
     FoundOffset,
@@ -63,6 +64,47 @@ def test_a_false_header_makes_a_search_long_but_no_pass(
     assert isinstance(search.result, FoundOffset)
     assert search.result.offset == 3 * WORK_AT_ONCE + 1
     assert len(service) == 0
+
+
+def test_a_log_of_false_headers_makes_no_pass_longer(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has to be looked for and opened, which is a longer look than that at its header."""
+    false = record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000)
+    for _ in range(600):
+        assert not isinstance(fake.append(false), BrokerError)
+    fake.run()
+    opened = 0
+    read = FlakyLogStore.read
+
+    def counted(log: FlakyLogStore, *place: int) -> bytes:
+        nonlocal opened
+        opened += 1
+        return read(log, *place)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FlakyLogStore, "read", counted)
+    search, resolved = long_search(fake)
+    in_a_pass = []
+    while not resolved:
+        in_a_pass.append(opened)
+        opened = 0
+        fake.scheduler.run_pass()
+    assert sum(in_a_pass) + opened == 600
+    assert max(in_a_pass) <= WORK_AT_ONCE // BATCH_READ_WORK + 1
+    assert isinstance(search.result, FoundOffset)
+    assert search.result.offset == -1
+
+
+def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[None]]:
+    """One that takes more than a pass, and what its request is resolved with."""
+    service = fake.broker.list_offsets
+    search = service.find(fake.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    resolved: list[None] = []
+    pending.then(resolved.append)
+    return search, resolved
 
 
 def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
