@@ -69,7 +69,7 @@ class TimeSearch:
         try:
             return self._step(log, compression)
         except StorageFailed as failure:
-            self.result = failure
+            self.result = failure.as_value()
             return 1
 
     def _step(self, log: LogStore, compression: Compression) -> int:
@@ -95,8 +95,8 @@ class TimeSearch:
         return work
 
 
-class Searching(Pending[None]):
-    """The searches of one request that take longer than a pass."""
+class Searching(Pending[Exception | None]):
+    """The searches of one request that take longer than a pass; resolved with a fault of ours."""
 
     def __init__(self, searches: Iterable[TimeSearch]) -> None:
         super().__init__()
@@ -156,31 +156,40 @@ class ListOffsetsService:
         request = Searching(searches)
         if self._go_on(request):
             return None
+        self._queue(request)
+        return request
+
+    def _queue(self, request: Searching) -> None:
         self._requests.append(request)
         if len(self._requests) == 1:
             self._scheduler.soon(self._turn)
-        return request
 
     def _turn(self) -> None:
+        """A fault in it is the request's own: the next turn is arranged before anything is done."""
         request = self._requests.popleft()
-        if not self._go_on(request):
-            self._requests.append(request)
         if self._requests:
             self._scheduler.soon(self._turn)
-        if not request.left:
+        try:
+            done = self._go_on(request)
+        except Exception as fault:
+            request.resolve(fault)
+            return
+        if done:
             request.resolve(None)
+        else:
+            self._queue(request)
 
     def _go_on(self, request: Searching) -> bool:
         """A slice; True when nothing is left to be searched."""
         left = request.left
         work = 0
         while left and work < WORK_AT_ONCE:
-            work += left[0].go_on(self._log, self._compression)
-            result = left[0].result
-            if result is not None:
-                search = left.popleft()
-                if isinstance(result, StorageFailed):
-                    self._trouble.unreadable(search.partition, result)
+            search = left[0]
+            work += search.go_on(self._log, self._compression)
+            if search.result is not None:
+                left.popleft()
+                if isinstance(search.result, StorageFailed):
+                    self._trouble.unreadable(search.partition, search.result)
         return not left
 
     def _largest_timestamp(self, partition: Partition) -> FoundOffset:

@@ -52,7 +52,7 @@ def test_a_false_header_makes_a_search_long_but_no_pass(
     assert isinstance(search, TimeSearch)
     pending = service.complete([search])
     assert pending is not None
-    resolved: list[None] = []
+    resolved: list[Exception | None] = []
     pending.then(resolved.append)
     passes = 0
     while not resolved:
@@ -95,16 +95,54 @@ def test_a_log_of_false_headers_makes_no_pass_longer(
     assert search.result.offset == -1
 
 
-def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[None]]:
+def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[Exception | None]]:
     """One that takes more than a pass, and what its request is resolved with."""
     service = fake.broker.list_offsets
     search = service.find(fake.partition(), TIMESTAMP + 5000, False)
     assert isinstance(search, TimeSearch)
     pending = service.complete([search])
     assert pending is not None
-    resolved: list[None] = []
+    resolved: list[Exception | None] = []
     pending.then(resolved.append)
     return search, resolved
+
+
+def test_a_fault_in_a_search_is_its_own_requests_and_the_others_go_on(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = TimeSearch.go_on
+
+    def faulty(search: TimeSearch, *where: object) -> int:
+        if search is ill:
+            raise RuntimeError("nobody foresaw this")
+        return go_on(search, *where)  # type: ignore[arg-type]
+
+    (ill, told), *others = [long_search(lied_to) for _ in range(3)]
+    monkeypatch.setattr(TimeSearch, "go_on", faulty)
+    lied_to.run()
+    assert [str(fault) for fault in told] == ["nobody foresaw this"]
+    for search, resolved in (*others, long_search(lied_to)):
+        lied_to.run()
+        assert resolved == [None]
+        assert isinstance(search.result, FoundOffset)
+    assert len(lied_to.broker.list_offsets) == 0
+
+
+def test_a_fault_in_the_only_search_lets_the_next_one_begin(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> int:
+        raise RuntimeError("nobody foresaw this")
+
+    _, told = long_search(lied_to)
+    with monkeypatch.context() as patch:
+        patch.setattr(TimeSearch, "go_on", fails)
+        lied_to.run()
+    assert isinstance(told[0], RuntimeError)
+    search, resolved = long_search(lied_to)
+    lied_to.run()
+    assert resolved == [None]
+    assert isinstance(search.result, FoundOffset)
 
 
 def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
@@ -155,3 +193,4 @@ def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> 
     lied_to.log.failing = StorageFailed("cannot read")
     lied_to.run()
     assert isinstance(search.result, StorageFailed)
+    assert search.result.__traceback__ is None, "it is kept, and would hold all on its way"
