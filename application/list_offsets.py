@@ -10,8 +10,14 @@ from application.pending import Pending
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.ports.scheduler import Scheduler
+from application.topics.catalog import Catalog
 from application.trouble import Trouble
-from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
+from domain.errors import (
+    BrokerError,
+    StorageFailed,
+    UnknownTopicOrPartition,
+    UnsupportedVersion,
+)
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.partition import LEADER_EPOCH, Partition
 
@@ -111,8 +117,14 @@ class ListOffsetsService:
     """Requests that take long go on in turn, in every pass one of them and a slice of it."""
 
     def __init__(
-        self, log: LogStore, compression: Compression, scheduler: Scheduler, trouble: Trouble
+        self,
+        catalog: Catalog,
+        log: LogStore,
+        compression: Compression,
+        scheduler: Scheduler,
+        trouble: Trouble,
     ) -> None:
+        self._catalog = catalog
         self._trouble = trouble
         self._log = log
         self._compression = compression
@@ -185,7 +197,11 @@ class ListOffsetsService:
         work = 0
         while left and work < WORK_AT_ONCE:
             search = left[0]
-            work += search.go_on(self._log, self._compression)
+            if self._catalog.holds(search.partition):
+                work += search.go_on(self._log, self._compression)
+            else:  # its topic was deleted in between
+                search.result = UnknownTopicOrPartition()
+                work += 1
             if search.result is not None:
                 left.popleft()
                 if isinstance(search.result, StorageFailed):

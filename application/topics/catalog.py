@@ -48,6 +48,10 @@ class Catalog:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def holds(self, partition: Partition) -> bool:
+        """Whether it is still there: its topic may have been deleted since it was asked for."""
+        return self._loaded.get(partition.partition_id) is partition
+
     def names(self) -> list[str]:
         return sorted(self._by_name)
 

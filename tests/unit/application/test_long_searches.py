@@ -11,7 +11,7 @@ from application.list_offsets import (
     FoundOffset,
     TimeSearch,
 )
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore
 
@@ -143,6 +143,14 @@ def test_a_fault_in_the_only_search_lets_the_next_one_begin(
     lied_to.run()
     assert resolved == [None]
     assert isinstance(search.result, FoundOffset)
+
+
+def test_a_search_in_a_partition_that_is_deleted_meanwhile_says_so(lied_to: FakeBroker) -> None:
+    search, resolved = long_search(lied_to)
+    lied_to.broker.delete_topics.delete([lied_to.existing()])
+    lied_to.run()
+    assert resolved == [None]
+    assert isinstance(search.result, UnknownTopicOrPartition)
 
 
 def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:

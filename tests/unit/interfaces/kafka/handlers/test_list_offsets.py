@@ -136,3 +136,13 @@ def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
     assert [len(client.answers()) for client in clients] == [0, 1, 1]
     failures = lied_to.events.of("a request failed")
     assert [str(line["failure"]) for line in failures] == ["nobody foresaw this"]
+
+
+def test_a_partition_that_is_deleted_during_a_search_is_unknown(lied_to: FakeKafka) -> None:
+    client = lied_to.client()
+    client.send(*later())
+    lied_to.broker.delete_topics.delete([lied_to.existing()])
+    lied_to.run()
+    [answer] = client.answers()
+    [found] = answer.topics[0].partitions
+    assert (found.error_code, found.offset, found.timestamp) == (3, -1, -1)
