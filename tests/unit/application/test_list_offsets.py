@@ -181,6 +181,16 @@ def test_a_batch_that_claims_a_later_time_than_its_records_have_is_passed_over(
     assert find(fake, TIMESTAMP + 61) == NOTHING
 
 
+def test_a_batch_that_claims_an_earlier_time_than_its_records_have_hides_them(
+    fake: FakeBroker,
+) -> None:
+    """Kafka computes the header's time anew when it appends, which takes a look at each record."""
+    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 60)], max_timestamp=TIMESTAMP))
+    assert find(fake, TIMESTAMP) == (0, TIMESTAMP + 60, 0)
+    for time in (30, 60):
+        assert find(fake, TIMESTAMP + time) == NOTHING
+
+
 def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> None:
     """The checksum is right and the records are nonsense: it is stored as it came."""
     fake.appended(record_batch(["a"], payload=b"\xff" * 40, max_timestamp=TIMESTAMP + 100))
