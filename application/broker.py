@@ -50,10 +50,15 @@ class Broker:
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
         self.dropping.stop()
+        self.producer_expiry.stop()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""
-        for partition in self.catalog.loaded():
-            if partition.bytes_since_snapshot and partition.broken is None:
-                self.partitions.snapshot(partition)
-        self.commits.when_committed(done)
+        grown = [
+            partition
+            for partition in self.catalog.loaded()
+            if partition.bytes_since_snapshot and partition.broken is None
+        ]
+        for partition in grown:
+            self.partitions.snapshot(partition)
+        self.commits.when_committed(done, staged=bool(grown))

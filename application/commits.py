@@ -49,6 +49,9 @@ class Commits:
         self._answering: list[CommitWaiter] = []
         self._asked_for_pass = False
         self._under_way = False
+        #: Whether rows are staged for the next commit; whether the one under way keeps anything.
+        self._rows_staged = False
+        self._keeps = False
         self._afterwards: list[Callable[[], None]] = []
 
     def after_each(self, call: Callable[[], None]) -> None:
@@ -67,7 +70,12 @@ class Commits:
         if not self._asked_for_pass:
             self._ask()
 
-    def when_committed(self, then: Callable[[StorageFailed | None], None]) -> None:
+    def when_committed(
+        self, then: Callable[[StorageFailed | None], None], staged: bool = True
+    ) -> None:
+        """Like `wait`; `staged`: the caller has rows in that commit, and is not only waiting."""
+        if staged:
+            self._rows_staged = True
         self.wait(_CallbackWaiter(then))
 
     def _ask(self) -> None:
@@ -80,6 +88,8 @@ class Commits:
         self._under_way = True
         self._answering, self._waiters = self._waiters, []
         touched, self._touched = self._touched, {}
+        self._keeps = self._rows_staged or bool(touched)
+        self._rows_staged = False
         for partition in touched:
             if partition.bytes_since_snapshot >= SNAPSHOT_INTERVAL_BYTES:
                 self._partitions.snapshot(partition)
@@ -94,9 +104,12 @@ class Commits:
             self._trouble.failed(failure)
             answering += self._waiters
             self._waiters = []
+            self._rows_staged = False
             self._doubt([partition for partition, _ in ends], failure)
         else:
-            self._trouble.succeeded()
+            # A full disk takes a commit that has nothing in it.
+            if self._keeps:
+                self._trouble.succeeded()
             for partition, end in ends:
                 partition.committed(end)
         faults = tell_each(answering, methodcaller("committed", failure))
@@ -113,8 +126,9 @@ class Commits:
         """Each is rebuilt when it is next used: a disk that is full fails a thousand at once."""
         doubtful = dict.fromkeys(partitions) | self._touched
         self._touched = {}
+        kept = failure.as_value()
         for partition in doubtful:
-            partition.broken = failure
+            partition.broken = kept
 
 
 class _CallbackWaiter:

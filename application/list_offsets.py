@@ -10,8 +10,14 @@ from application.pending import Pending
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.ports.scheduler import Scheduler
+from application.topics.catalog import Catalog
 from application.trouble import Trouble
-from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
+from domain.errors import (
+    BrokerError,
+    StorageFailed,
+    UnknownTopicOrPartition,
+    UnsupportedVersion,
+)
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.partition import LEADER_EPOCH, Partition
 
@@ -27,6 +33,8 @@ UNKNOWN_OFFSET = -1
 HEADERS_AT_ONCE = 256
 #: What one pass of the loop may spend on searches, in headers looked at: a millisecond or two.
 WORK_AT_ONCE = 1000
+#: In the same measure: to look for one batch and read it, also where small ones lie together.
+BATCH_READ_WORK = 16
 #: So much is decompressed in the time that it takes to look at a header.
 BYTES_PER_HEADER = 2048
 
@@ -67,7 +75,7 @@ class TimeSearch:
         try:
             return self._step(log, compression)
         except StorageFailed as failure:
-            self.result = failure
+            self.result = failure.as_value()
             return 1
 
     def _step(self, log: LogStore, compression: Compression) -> int:
@@ -82,6 +90,7 @@ class TimeSearch:
             self._position = batch.last_offset + 1
             if batch.max_timestamp >= self._timestamp:
                 whole = batch_at(log, partition_id, batch.last_offset)
+                work += BATCH_READ_WORK
                 if whole is not None:
                     self.result, opened = _first_in(whole, self._timestamp, compression)
                     work += opened
@@ -92,8 +101,8 @@ class TimeSearch:
         return work
 
 
-class Searching(Pending[None]):
-    """The searches of one request that take longer than a pass."""
+class Searching(Pending[Exception | None]):
+    """The searches of one request that take longer than a pass; resolved with a fault of ours."""
 
     def __init__(self, searches: Iterable[TimeSearch]) -> None:
         super().__init__()
@@ -108,8 +117,14 @@ class ListOffsetsService:
     """Requests that take long go on in turn, in every pass one of them and a slice of it."""
 
     def __init__(
-        self, log: LogStore, compression: Compression, scheduler: Scheduler, trouble: Trouble
+        self,
+        catalog: Catalog,
+        log: LogStore,
+        compression: Compression,
+        scheduler: Scheduler,
+        trouble: Trouble,
     ) -> None:
+        self._catalog = catalog
         self._trouble = trouble
         self._log = log
         self._compression = compression
@@ -153,31 +168,44 @@ class ListOffsetsService:
         request = Searching(searches)
         if self._go_on(request):
             return None
+        self._queue(request)
+        return request
+
+    def _queue(self, request: Searching) -> None:
         self._requests.append(request)
         if len(self._requests) == 1:
             self._scheduler.soon(self._turn)
-        return request
 
     def _turn(self) -> None:
+        """A fault in it is the request's own: the next turn is arranged before anything is done."""
         request = self._requests.popleft()
-        if not self._go_on(request):
-            self._requests.append(request)
         if self._requests:
             self._scheduler.soon(self._turn)
-        if not request.left:
+        try:
+            done = self._go_on(request)
+        except Exception as fault:
+            request.resolve(fault)
+            return
+        if done:
             request.resolve(None)
+        else:
+            self._queue(request)
 
     def _go_on(self, request: Searching) -> bool:
         """A slice; True when nothing is left to be searched."""
         left = request.left
         work = 0
         while left and work < WORK_AT_ONCE:
-            work += left[0].go_on(self._log, self._compression)
-            result = left[0].result
-            if result is not None:
-                search = left.popleft()
-                if isinstance(result, StorageFailed):
-                    self._trouble.unreadable(search.partition, result)
+            search = left[0]
+            if self._catalog.holds(search.partition):
+                work += search.go_on(self._log, self._compression)
+            else:  # its topic was deleted in between
+                search.result = UnknownTopicOrPartition()
+                work += 1
+            if search.result is not None:
+                left.popleft()
+                if isinstance(search.result, StorageFailed):
+                    self._trouble.unreadable(search.partition, search.result)
         return not left
 
     def _largest_timestamp(self, partition: Partition) -> FoundOffset:

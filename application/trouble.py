@@ -32,7 +32,7 @@ class Trouble:
             self._events.error("nothing can be stored", reason=failure.message)
 
     def succeeded(self) -> None:
-        """Called after every commit that went well, so the usual case must cost nothing."""
+        """Called after every commit that kept something, so the usual case must cost nothing."""
         if self._commits:
             self._events.info("data is stored again", failed_commits=self._commits)
             self._commits = 0

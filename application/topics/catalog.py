@@ -48,6 +48,10 @@ class Catalog:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def holds(self, partition: Partition) -> bool:
+        """Whether it is still there: its topic may have been deleted since it was asked for."""
+        return self._loaded.get(partition.partition_id) is partition
+
     def names(self) -> list[str]:
         return sorted(self._by_name)
 
@@ -84,7 +88,8 @@ class Catalog:
         try:
             self._partitions.recover(partition)
         except StorageFailed as failure:
-            partition.broken = failure
+            # Kept, so without the way it came: that leads to the request that met it.
+            partition.broken = StorageFailed(failure.message)
             self._trouble.unreadable(partition, failure)
             raise
 

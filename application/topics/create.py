@@ -24,12 +24,10 @@ from domain.errors import (
 from domain.topics.topic import Topic, check_topic_name
 
 USE_DEFAULT = -1
-#: The log of Kafka's controllers; no client makes a topic of that name.
+#: Where Kafka's controllers keep their own log: no client may take this name.
 CLUSTER_METADATA = "__cluster_metadata"
 #: Kafka's controller takes no more in one request.
 MAX_PARTITIONS_PER_REQUEST = 10_000
-#: Where Kafka's controllers keep their own log: no client may take this name.
-CLUSTER_METADATA = "__cluster_metadata"
 
 
 class NewTopic:
@@ -99,7 +97,7 @@ class CreateTopicsService:
         if staged:
             self._stage(staged, committed)
         else:
-            self._commits.when_committed(committed)
+            self._commits.when_committed(committed, staged=False)
         return pending
 
     def create_automatically(self, name: str) -> Pending[Created]:

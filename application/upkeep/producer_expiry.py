@@ -8,7 +8,7 @@ There may be very many, in memory and in the store, so both are gone through a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from application.commits import Commits
 from application.ports.clock import Clock
@@ -43,9 +43,21 @@ class ProducerExpiry:
         self._scheduler = scheduler
         self._expiration_ms = config.producer_id_expiration_ms
         self._interval_ms = config.producer_id_expiration_check_interval_ms
+        self._stopped = False
 
     def start(self) -> None:
-        self._scheduler.after_ms(self._interval_ms, self._expire)
+        self._after_ms(self._interval_ms, self._expire)
+
+    def stop(self) -> None:
+        """The store is about to be closed: the rest is for the next run."""
+        self._stopped = True
+
+    def _after_ms(self, delay_ms: int, call: Callable[[], None]) -> None:
+        def unless_stopped() -> None:
+            if not self._stopped:
+                call()
+
+        self._scheduler.after_ms(delay_ms, unless_stopped)
 
     def _expire(self) -> None:
         before = self._clock.now_ms() - self._expiration_ms
@@ -57,7 +69,7 @@ class ProducerExpiry:
             looked_at += 1 + len(partition.producers)
             partition.producers.expire(before)
             if looked_at >= PRODUCERS_PER_SLICE:
-                self._scheduler.after_ms(PAUSE_MS, lambda: self._go_on(partitions, before))
+                self._after_ms(PAUSE_MS, lambda: self._go_on(partitions, before))
                 return
         self._forget_rows(b"", before)
 
@@ -65,18 +77,21 @@ class ProducerExpiry:
         """At the end of a commit: then no snapshot is on its way that a row is older than."""
 
         def committed(failure: StorageFailed | None) -> None:
+            if self._stopped:
+                return
             following = None if failure else self._slice(place, before)
             if following is None:
                 self.start()
             else:
-                self._scheduler.after_ms(PAUSE_MS, lambda: self._forget_rows(following, before))
+                self._after_ms(PAUSE_MS, lambda: self._forget_rows(following, before))
 
-        self._commits.when_committed(committed)
+        self._commits.when_committed(committed, staged=False)
 
     def _slice(self, place: bytes, before: int) -> bytes | None:
         try:
             following = self._partitions.forget_silent(before, place, ROWS_PER_SLICE)
         except StorageFailed:
             return None  # whoever uses the store says so; the next round tries again
-        self._commits.when_committed(lambda failure: None)
+        # Often there was nothing to remove.
+        self._commits.when_committed(lambda failure: None, staged=False)
         return following

@@ -177,7 +177,8 @@ class Producers:
 
     def expire(self, before_timestamp: int) -> int:
         """Forgets producers that have appended nothing since; returns how many."""
-        self._expired_before = max(before_timestamp, self._expired_before)
+        # Not the latest ever: a clock that was ahead for a while must hide nothing for ever.
+        self._expired_before = before_timestamp
         gone = [s.producer_id for s in self if s.last_timestamp < before_timestamp]
         for producer_id in gone:
             del self._by_id[producer_id]

@@ -48,7 +48,7 @@ class FlakyLogStore(MemoryLogStore):
 
     def _check(self) -> None:
         if self.failing is not None:
-            raise self.failing
+            raise StorageFailed(self.failing.message)
 
 
 class InProcessBroker:

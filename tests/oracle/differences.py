@@ -294,11 +294,22 @@ PRODUCE = (
     ),
 )
 
+_LIES = "moments that headers lie about"
 LIST_OFFSETS = (
     Difference(
-        *("list_offsets", "7-11", ("moments that headers lie about: the largest",)),
-        *("topics[].partitions[].*", Words("the largest of all"), Words("of the batch that lies")),
-        "The header's largest timestamp is believed. A search by time does not rely on it.",
+        *("list_offsets", "7-11"),
+        (f"{_LIES}: the largest", f"{_LIES}: claimed too early, the largest"),
+        "topics[].partitions[].*",
+        *(Words("the largest of all"), Words("of the batch that claims the largest")),
+        "The header's largest timestamp is believed.",
+    ),
+    Difference(
+        *("list_offsets", "1-11"),
+        tuple(f"{_LIES}: claimed too early, after {one} ms" for one in (30, 60, 71, 90)),
+        "topics[].partitions[].*",
+        *(Words("the first record that is late enough"), Words("the next batch that says so")),
+        "A search opens only batches whose header claims a time that is late enough. One that "
+        "claims too late a time misleads no search.",
     ),
 )
 

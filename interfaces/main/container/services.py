@@ -111,7 +111,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             config.provided.fetch_partitions_max,
         ),
         list_offsets=providers.Singleton(
-            ListOffsetsService, storage.log, compression, scheduler, trouble
+            ListOffsetsService, catalog, storage.log, compression, scheduler, trouble
         ),
         metadata=providers.Singleton(MetadataService, catalog, create_topics, config),
         create_topics=create_topics,

@@ -49,6 +49,19 @@ def moments_that_headers_lie_about(tell: Teller) -> None:
     for after in (0, 1, 50, 60, 61, 100):
         tell.ask(f"after {after} ms", list_offsets((topic, 0, TIMESTAMP + after)))
     tell.ask("the largest", list_offsets((topic, 0, -3)))
+    early = tell.topic("b")
+    store(
+        tell,
+        early,
+        record_batch([("k", "d", [], TIMESTAMP + 60)], max_timestamp=TIMESTAMP),
+        record_batch([("k", "e", [], TIMESTAMP + 70)]),
+        record_batch([("k", "f", [], TIMESTAMP + 90)], max_timestamp=TIMESTAMP, codec=GZIP),
+    )
+    for after in (0, 30, 60, 61, 70, 71, 90, 91):
+        tell.ask(
+            f"claimed too early, after {after} ms", list_offsets((early, 0, TIMESTAMP + after))
+        )
+    tell.ask("claimed too early, the largest", list_offsets((early, 0, -3)))
 
 
 @scenario("list_offsets")

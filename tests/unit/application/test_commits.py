@@ -272,6 +272,21 @@ def test_a_consumer_of_such_a_partition_is_told_of_the_failure(fake: FakeBroker)
     assert isinstance(error(), OffsetOutOfRange)
 
 
+def test_a_partition_that_waits_to_be_rebuilt_does_not_hold_the_way_to_the_failure(
+    fake: FakeBroker,
+) -> None:
+    """What could not be staged was met by a request, which the error's frames would hold."""
+    _, waiter = stage(fake, record_batch(["lost"]))
+    fake.commit.fail_next("could not stage")
+    fake.commit.failures[0].__cause__ = OSError("the disk")
+    partition = fake.partition()
+    fake.run()
+    broken = partition.broken
+    assert broken is not None
+    assert (broken.message, waiter.outcomes[0]) == ("could not stage", broken)
+    assert (broken.__cause__, broken.__context__, broken.__traceback__) == (None, None, None)
+
+
 # ---- snapshots
 
 

@@ -7,15 +7,13 @@ from application.list_offsets import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
-    HEADERS_AT_ONCE,
     LATEST,
     LATEST_TIERED,
     MAX_TIMESTAMP,
-    WORK_AT_ONCE,
     FoundOffset,
     TimeSearch,
 )
-from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
+from domain.errors import UnsupportedVersion
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
 from tests.fakes.batches import (
     GZIP,
@@ -183,6 +181,16 @@ def test_a_batch_that_claims_a_later_time_than_its_records_have_is_passed_over(
     assert find(fake, TIMESTAMP + 61) == NOTHING
 
 
+def test_a_batch_that_claims_an_earlier_time_than_its_records_have_hides_them(
+    fake: FakeBroker,
+) -> None:
+    """Kafka computes the header's time anew when it appends, which takes a look at each record."""
+    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 60)], max_timestamp=TIMESTAMP))
+    assert find(fake, TIMESTAMP) == (0, TIMESTAMP + 60, 0)
+    for time in (30, 60):
+        assert find(fake, TIMESTAMP + time) == NOTHING
+
+
 def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> None:
     """The checksum is right and the records are nonsense: it is stored as it came."""
     fake.appended(record_batch(["a"], payload=b"\xff" * 40, max_timestamp=TIMESTAMP + 100))
@@ -203,101 +211,6 @@ def test_a_record_that_claims_an_offset_outside_its_batch_is_not_found(fake: Fak
     fake.appended(at(80))
     assert find(fake, TIMESTAMP + 50) == (2, TIMESTAMP + 80, 0)
     assert find(fake, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
-
-
-# ---- what takes more than a pass
-
-
-@pytest.fixture
-def lied_to(fake: FakeBroker) -> FakeBroker:
-    """A log whose first batch claims to be from later than all that follow."""
-    fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000))
-    for number in range(3 * WORK_AT_ONCE):
-        assert not isinstance(fake.append(at(number // 10)), BrokerError)
-    fake.run()
-    fake.appended(at(9000))
-    return fake
-
-
-def test_a_false_header_makes_a_search_long_but_no_pass(
-    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[int] = []
-    headers = FlakyLogStore.headers
-
-    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        found = headers(log, partition_id, offset, limit)
-        read.append(len(found))
-        return found
-
-    monkeypatch.setattr(FlakyLogStore, "headers", counted)
-    service = lied_to.broker.list_offsets
-    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
-    pending = service.complete([search])
-    assert pending is not None
-    resolved: list[None] = []
-    pending.then(resolved.append)
-    passes = 0
-    while not resolved:
-        assert sum(read) <= WORK_AT_ONCE + HEADERS_AT_ONCE
-        read.clear()
-        lied_to.scheduler.run_pass()
-        passes += 1
-    assert passes >= 2
-    assert isinstance(search.result, FoundOffset)
-    assert search.result.offset == 3 * WORK_AT_ONCE + 1
-    assert len(service) == 0
-
-
-def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.list_offsets
-    searches = []
-    for _ in range(3):
-        search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-        assert isinstance(search, TimeSearch)
-        assert service.complete([search]) is not None
-        searches.append(search)
-    assert find_now(lied_to, TIMESTAMP) == 0
-    for _ in range(20):
-        lied_to.scheduler.run_pass()
-        done = [search.result is not None for search in searches]
-        if any(done):
-            break
-    lied_to.scheduler.run_pass()
-    lied_to.scheduler.run_pass()
-    assert all(search.result is not None for search in searches), "none was served before others"
-
-
-def find_now(fake: FakeBroker, timestamp: int) -> int:
-    service = fake.broker.list_offsets
-    search = service.find(fake.partition(), timestamp, False)
-    assert isinstance(search, TimeSearch)
-    assert service.complete([search]) is None
-    assert isinstance(search.result, FoundOffset)
-    return search.result.offset
-
-
-def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.list_offsets
-    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
-    pending = service.complete([search])
-    assert pending is not None
-    pending.abandon()
-    lied_to.scheduler.run_pass()
-    assert len(service) == 0
-    assert search.result is None
-
-
-def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.list_offsets
-    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
-    assert service.complete([search]) is not None
-    lied_to.log.failing = StorageFailed("cannot read")
-    lied_to.run()
-    assert isinstance(search.result, StorageFailed)
 
 
 # ---- log append time

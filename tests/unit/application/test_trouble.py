@@ -61,6 +61,41 @@ def test_the_end_of_it_is_told_and_the_next_trouble_is_a_new_one(fake: FakeBroke
     ]
 
 
+def test_a_commit_with_nothing_in_it_does_not_end_the_trouble(fake: FakeBroker) -> None:
+    """Who waits for a batch that was staged before, or looks for producers that are silent."""
+    commit(fake, "no space is left")
+    told(fake)
+    fake.broker.commits.when_committed(lambda failure: None, staged=False)
+    fake.run()
+    fake.broker.snapshot_all(lambda failure: None)
+    fake.run()
+    fake.broker.producer_expiry.start()
+    fake.scheduler.advance(fake.config.producer_id_expiration_check_interval_ms)
+    assert told(fake) == []
+    commit(fake, None)
+    assert told(fake) == [("info", GOES_ON, {"failed_commits": 1})]
+
+
+@pytest.mark.parametrize("also", ["a batch", "nothing"])
+def test_a_topic_that_is_kept_ends_the_trouble(fake: FakeBroker, also: str) -> None:
+    commit(fake, "no space is left")
+    if also == "a batch":
+        fake.append(record_batch(["a"]))
+    fake.topic("u")
+    assert fake.events.of(GOES_ON) == [{"failed_commits": 1}]
+
+
+def test_what_a_failure_took_along_is_not_counted_as_kept_by_the_next(fake: FakeBroker) -> None:
+    fake.commit.hold()
+    fake.append(record_batch(["a"]))
+    fake.run()
+    fake.broker.commits.when_committed(lambda failure: None)
+    fake.commit.let_fail("no space is left")
+    fake.broker.commits.when_committed(lambda failure: None, staged=False)
+    fake.run()
+    assert fake.events.of(GOES_ON) == []
+
+
 # ---- reads
 
 UNREADABLE = "a partition cannot be read"

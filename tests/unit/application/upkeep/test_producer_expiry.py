@@ -104,3 +104,54 @@ def test_many_producers_are_gone_through_in_slices(monkeypatch: pytest.MonkeyPat
     assert seen[:6] == [(6, 9), (3, 9), (0, 9), (0, 7), (0, 5), (0, 3)]
     assert seen[-1] == (0, 0)
     assert len(fake.scheduler.timers) == 1, "the next round"
+
+
+def rows_of_silent_producers(count: int) -> FakeBroker:
+    """Snapshots hold so many producers, and all of them are due; the round is to begin."""
+    fake = FakeBroker(
+        producer_id_expiration_ms="1000", producer_id_expiration_check_interval_ms="5000"
+    )
+    fake.topic("t", count)
+    fake.broker.start_upkeep()
+    now = fake.clock.now_ms()
+    for index in range(count):
+        silent = record_batch(["a"], producer_id=index, epoch=0, sequence=0, timestamp=now)
+        fake.append(silent, index=index)
+    fake.run()
+    fake.broker.snapshot_all(lambda failure: None)
+    fake.run()
+    fake.scheduler.advance(4999)
+    return fake
+
+
+def test_once_it_is_stopped_neither_memory_nor_the_store_is_touched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(producer_expiry, "PRODUCERS_PER_SLICE", 2)
+    monkeypatch.setattr(producer_expiry, "ROWS_PER_SLICE", 1)
+    stopped_after = []
+    for passed_ms in range(0, 8 * PAUSE_MS, PAUSE_MS):
+        fake = rows_of_silent_producers(3)
+        fake.scheduler.advance(passed_ms)
+        fake.broker.stop_upkeep()
+        in_memory = [len(one.producers) for one in fake.broker.catalog.loaded()]
+        rows, commits = list(fake.store.tables["producers"]), fake.commit.count
+        fake.scheduler.advance(60_000)
+        assert [len(one.producers) for one in fake.broker.catalog.loaded()] == in_memory
+        assert list(fake.store.tables["producers"]) == rows
+        assert fake.commit.count == commits
+        assert fake.scheduler.timers == []
+        stopped_after.append((sum(in_memory), len(rows)))
+    assert {(3, 3), (1, 3), (0, 2), (0, 0)} <= set(stopped_after), stopped_after
+
+
+def test_a_round_that_waits_for_a_commit_when_it_is_stopped_forgets_no_more() -> None:
+    fake = rows_of_silent_producers(3)
+    fake.commit.hold()
+    fake.scheduler.advance(1)
+    assert fake.commit.under_way
+    fake.broker.stop_upkeep()
+    fake.commit.let_go()
+    fake.run()
+    assert len(fake.store.tables["producers"]) == 3
+    assert fake.store.staged == []

@@ -162,6 +162,17 @@ def test_a_restored_producer_goes_on_where_it_was(log: Log) -> None:
     assert again.append(3) is None
 
 
+def test_a_clock_that_was_ahead_for_a_while_hides_nobody_who_has_appended_since(log: Log) -> None:
+    log.producers.expire(TIMESTAMP + 1_000_000)
+    log.producers.expire(TIMESTAMP - 1000)
+    log.append(0)
+    [kept] = log.producers.changed()
+    log.producers = Producers(log.producers, {kept.producer_id: kept}.get)
+    duplicate = log.append(0)
+    assert duplicate is not None
+    assert duplicate.base_offset == 0
+
+
 # ---- after a failed commit
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from domain.errors import StorageFailed
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
@@ -132,3 +133,34 @@ def test_a_connection_that_is_closed_for_what_it_sends_leaves_nothing_of_that(
         return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
 
     assert hold(1) == hold(5)
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_a_partition_that_cannot_be_read_holds_none_of_the_requests_that_met_it(
+    kafka: FakeKafka, loaded: bool
+) -> None:
+    """It keeps the reason until it can be rebuilt, and there may be thousands of such."""
+    kafka.topic("wide", 5)
+    records = memoryview(record_batch(["x" * 300_000]))
+    client = kafka.client()
+
+    def refuse(index: int) -> int:
+        if loaded:
+            kafka.append(record_batch(["lost"]), "wide", index)
+            kafka.commit.fail_next()
+            kafka.run()
+        kafka.log.failing = StorageFailed("cannot read")
+        data = [PartitionProduceData(index=index, records=records)]
+        topic_data = [TopicProduceData(name="wide", partition_data=data)]
+        answer = client.ask(ProduceRequest(acks=-1, topic_data=topic_data), 9)
+        assert answer.responses[0].partition_responses[0].error_code == 56
+        kafka.log.failing = None
+        return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        held = [refuse(index) for index in range(5)]
+    finally:
+        gc.enable()
+    assert len(set(held)) == 1, held

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from application import list_offsets
+from application.list_offsets import TimeSearch
 from domain.errors import StorageFailed
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -97,3 +98,51 @@ def test_a_search_that_takes_longer_is_answered_later(
         (0, -1, -1),
         (3, -1, -1),
     ]
+
+
+@pytest.fixture
+def lied_to(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> FakeKafka:
+    """A log in which every search for a later moment takes many passes."""
+    monkeypatch.setattr(list_offsets, "WORK_AT_ONCE", 10)
+    false = record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000)
+    for _ in range(20):
+        kafka.appended(false)
+    return kafka
+
+
+def later(version: int = 9) -> tuple[ListOffsetsRequest, int]:
+    wanted = [ListOffsetsPartition(partition_index=0, timestamp=TIMESTAMP + 400)]
+    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=wanted)]), version
+
+
+def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
+    lied_to: FakeKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients = [lied_to.client() for _ in range(3)]
+    for client in clients:
+        client.send(*later())
+    ill: list[TimeSearch] = []
+    go_on = TimeSearch.go_on
+
+    def faulty(search: TimeSearch, *where: Any) -> int:
+        ill[:] = ill or [search]
+        if search in ill:
+            raise RuntimeError("nobody foresaw this")
+        return go_on(search, *where)
+
+    monkeypatch.setattr(TimeSearch, "go_on", faulty)
+    lied_to.run()
+    assert [client.closed for client in clients] == [True, False, False]
+    assert [len(client.answers()) for client in clients] == [0, 1, 1]
+    failures = lied_to.events.of("a request failed")
+    assert [str(line["failure"]) for line in failures] == ["nobody foresaw this"]
+
+
+def test_a_partition_that_is_deleted_during_a_search_is_unknown(lied_to: FakeKafka) -> None:
+    client = lied_to.client()
+    client.send(*later())
+    lied_to.broker.delete_topics.delete([lied_to.existing()])
+    lied_to.run()
+    [answer] = client.answers()
+    [found] = answer.topics[0].partitions
+    assert (found.error_code, found.offset, found.timestamp) == (3, -1, -1)

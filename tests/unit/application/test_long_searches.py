@@ -1,0 +1,204 @@
+"""Searches by time that take more than a pass of the loop."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.list_offsets import (
+    BATCH_READ_WORK,
+    HEADERS_AT_ONCE,
+    WORK_AT_ONCE,
+    FoundOffset,
+    TimeSearch,
+)
+from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
+from tests.fakes.batches import TIMESTAMP, record_batch
+from tests.fakes.broker import FakeBroker, FlakyLogStore
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic("t")
+    return fake
+
+
+@pytest.fixture
+def lied_to(fake: FakeBroker) -> FakeBroker:
+    """A log whose first batch claims to be from later than all that follow."""
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000))
+    for number in range(3 * WORK_AT_ONCE):
+        later = record_batch([("k", "v", (), TIMESTAMP + number // 10)])
+        assert not isinstance(fake.append(later), BrokerError)
+    fake.run()
+    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 9000)]))
+    return fake
+
+
+def test_a_false_header_makes_a_search_long_but_no_pass(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        found = headers(log, partition_id, offset, limit)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    resolved: list[Exception | None] = []
+    pending.then(resolved.append)
+    passes = 0
+    while not resolved:
+        assert sum(read) <= WORK_AT_ONCE + HEADERS_AT_ONCE
+        read.clear()
+        lied_to.scheduler.run_pass()
+        passes += 1
+    assert passes >= 2
+    assert isinstance(search.result, FoundOffset)
+    assert search.result.offset == 3 * WORK_AT_ONCE + 1
+    assert len(service) == 0
+
+
+def test_a_log_of_false_headers_makes_no_pass_longer(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has to be looked for and opened, which is a longer look than that at its header."""
+    false = record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000)
+    for _ in range(600):
+        assert not isinstance(fake.append(false), BrokerError)
+    fake.run()
+    opened = 0
+    read = FlakyLogStore.read
+
+    def counted(log: FlakyLogStore, *place: int) -> bytes:
+        nonlocal opened
+        opened += 1
+        return read(log, *place)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FlakyLogStore, "read", counted)
+    search, resolved = long_search(fake)
+    in_a_pass = []
+    while not resolved:
+        in_a_pass.append(opened)
+        opened = 0
+        fake.scheduler.run_pass()
+    assert sum(in_a_pass) + opened == 600
+    assert max(in_a_pass) <= WORK_AT_ONCE // BATCH_READ_WORK + 1
+    assert isinstance(search.result, FoundOffset)
+    assert search.result.offset == -1
+
+
+def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[Exception | None]]:
+    """One that takes more than a pass, and what its request is resolved with."""
+    service = fake.broker.list_offsets
+    search = service.find(fake.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    resolved: list[Exception | None] = []
+    pending.then(resolved.append)
+    return search, resolved
+
+
+def test_a_fault_in_a_search_is_its_own_requests_and_the_others_go_on(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = TimeSearch.go_on
+
+    def faulty(search: TimeSearch, *where: object) -> int:
+        if search is ill:
+            raise RuntimeError("nobody foresaw this")
+        return go_on(search, *where)  # type: ignore[arg-type]
+
+    (ill, told), *others = [long_search(lied_to) for _ in range(3)]
+    monkeypatch.setattr(TimeSearch, "go_on", faulty)
+    lied_to.run()
+    assert [str(fault) for fault in told] == ["nobody foresaw this"]
+    for search, resolved in (*others, long_search(lied_to)):
+        lied_to.run()
+        assert resolved == [None]
+        assert isinstance(search.result, FoundOffset)
+    assert len(lied_to.broker.list_offsets) == 0
+
+
+def test_a_fault_in_the_only_search_lets_the_next_one_begin(
+    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> int:
+        raise RuntimeError("nobody foresaw this")
+
+    _, told = long_search(lied_to)
+    with monkeypatch.context() as patch:
+        patch.setattr(TimeSearch, "go_on", fails)
+        lied_to.run()
+    assert isinstance(told[0], RuntimeError)
+    search, resolved = long_search(lied_to)
+    lied_to.run()
+    assert resolved == [None]
+    assert isinstance(search.result, FoundOffset)
+
+
+def test_a_search_in_a_partition_that_is_deleted_meanwhile_says_so(lied_to: FakeBroker) -> None:
+    search, resolved = long_search(lied_to)
+    lied_to.broker.delete_topics.delete([lied_to.existing()])
+    lied_to.run()
+    assert resolved == [None]
+    assert isinstance(search.result, UnknownTopicOrPartition)
+
+
+def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    searches = []
+    for _ in range(3):
+        search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+        assert isinstance(search, TimeSearch)
+        assert service.complete([search]) is not None
+        searches.append(search)
+    assert find_now(lied_to, TIMESTAMP) == 0
+    for _ in range(20):
+        lied_to.scheduler.run_pass()
+        done = [search.result is not None for search in searches]
+        if any(done):
+            break
+    lied_to.scheduler.run_pass()
+    lied_to.scheduler.run_pass()
+    assert all(search.result is not None for search in searches), "none was served before others"
+
+
+def find_now(fake: FakeBroker, timestamp: int) -> int:
+    service = fake.broker.list_offsets
+    search = service.find(fake.partition(), timestamp, False)
+    assert isinstance(search, TimeSearch)
+    assert service.complete([search]) is None
+    assert isinstance(search.result, FoundOffset)
+    return search.result.offset
+
+
+def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    pending.abandon()
+    lied_to.scheduler.run_pass()
+    assert len(service) == 0
+    assert search.result is None
+
+
+def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
+    service = lied_to.broker.list_offsets
+    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
+    assert isinstance(search, TimeSearch)
+    assert service.complete([search]) is not None
+    lied_to.log.failing = StorageFailed("cannot read")
+    lied_to.run()
+    assert isinstance(search.result, StorageFailed)
+    assert search.result.__traceback__ is None, "it is kept, and would hold all on its way"
