@@ -24,7 +24,6 @@ from interfaces.main.settings.listeners import (
 from interfaces.main.settings.origin import (
     COMMAND_LINE,
     DEFAULT,
-    ENVIRONMENT,
     Given,
     SettingsError,
     wrong_value,
@@ -50,8 +49,7 @@ class Settings:
         #: One line each, for the log.
         self.warnings: list[str] = []
         self._strangers = [
-            _with_hint(name, given[name])
-            for name in sorted(given.keys() - BrokerConfig.definitions.keys())
+            _with_hint(name) for name in sorted(given.keys() - BrokerConfig.definitions.keys())
         ]
         self.broker = self._broker()
         self.listeners = self._listeners(_controller_names(given))
@@ -135,13 +133,12 @@ class Settings:
         return wrong_value(definition, self.given.get(name, default), allowed)
 
 
-def _with_hint(name: str, given: Given) -> str:
-    """What was meant, for a name that somebody typed for us; a file is full of Kafka's own."""
-    if given.origin.startswith((COMMAND_LINE, f"{ENVIRONMENT} OTTLA_")):
-        from difflib import get_close_matches
+def _with_hint(name: str) -> str:
+    """What was meant, if that is plain: none of Kafka's own names is as close as this to ours."""
+    from difflib import get_close_matches
 
-        for meant in get_close_matches(name, BrokerConfig.definitions, 1, 0.85):
-            return f"{name} (is {meant} meant?)"
+    for meant in get_close_matches(name, BrokerConfig.definitions, 1, 0.9):
+        return f"{name} (is {meant} meant?)"
     return name
 
 

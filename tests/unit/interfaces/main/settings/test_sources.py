@@ -54,15 +54,20 @@ def test_unknown_names_give_one_warning_that_names_them_all() -> None:
     assert settings.warnings == ["settings with no effect here: nope, process.roles, x"]
 
 
-def test_a_slip_of_the_finger_is_named_with_what_was_meant(tmp_path: Path) -> None:
-    file = tmp_path / "server.properties"
-    file.write_text("num.partitionen=3")
-    typed = {"num.partition": "3"}
-    settings = load(typed, {"OTTLA_LOG_REQUEST": "all", "KAFKA_LOG_DIRSS": "/x"}, file=file)
-    assert settings.warnings == [
-        "settings with no effect here: log.dirss, log.request (is log.requests meant?), "
-        "num.partition (is num.partitions meant?), num.partitionen"
-    ]
+@pytest.mark.parametrize("name", ["ottla.toml", "server.properties"])
+def test_a_slip_of_the_finger_is_named_with_what_was_meant(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_text('num.partition="3"')
+    warning = "settings with no effect here: num.partition (is num.partitions meant?)"
+    assert load(file=file).warnings == [warning]
+    assert load({"num.partition": "3"}).warnings == [warning]
+    assert load(env={"OTTLA_NUM_PARTITION": "3"}).warnings == [warning]
+    assert load(env={"KAFKA_NUM_PARTITION": "3"}).warnings == [warning]
+
+
+@pytest.mark.parametrize("name", ["num.partitionen", "queued.max.requests"])
+def test_a_name_that_is_no_slip_has_no_hint(name: str) -> None:
+    assert load({name: "3"}).warnings == [f"settings with no effect here: {name}"]
 
 
 KRAFT = """
