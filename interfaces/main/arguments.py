@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
@@ -59,6 +60,15 @@ def _parser(prog: str, description: str) -> argparse.ArgumentParser:
 class _subparser(argparse.ArgumentParser):
     def __init__(self, **facts: object) -> None:
         super().__init__(**facts, allow_abbrev=False)  # type: ignore[arg-type]
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Left to the parser above, an unknown option is answered with the usage of that one."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
 
 
 def _add_settings(command: argparse.ArgumentParser) -> None:

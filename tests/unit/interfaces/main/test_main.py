@@ -37,14 +37,24 @@ def test_options_are_settings_by_another_name_and_win_over_set() -> None:
     }
 
 
-@pytest.mark.parametrize("words", ["serve --set x", "serve --dat /d", "nope", "config"])
-def test_words_that_make_no_sense_end_with_2(
-    words: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "words, usage",
+    [
+        ("serve --set x", "ottla serve"),
+        ("serve --dat /d", "ottla serve"),
+        ("serve --port 9", "ottla serve"),
+        ("config show --port 9", "ottla config show"),
+        ("nope", "ottla"),
+        ("config", "ottla config"),
+    ],
+)
+def test_words_that_make_no_sense_end_with_2_and_the_usage(
+    words: str, usage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(words.split())
     assert exit_.value.code == 2
-    assert "usage: ottla" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"usage: {usage} [-h] ")
 
 
 def test_a_wrong_value_is_one_line_and_2(capsys: pytest.CaptureFixture[str]) -> None:
