@@ -74,8 +74,11 @@ class LmdbEnvironment:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _check_it_is_not_kafkas(folder)
             self._lock = FolderLock(folder)
+        except FileExistsError as error:
+            raise StorageUnusable(f"{folder} is a file, not a folder") from error
         except OSError as error:
-            raise StorageUnusable(f"the data folder {folder} cannot be used: {error}") from error
+            reason = error.strerror or error
+            raise StorageUnusable(f"the data folder {folder} cannot be used: {reason}") from error
         #: What a power cut has meant for this store, when there was one.
         self.power_cut: str | None = None
         try:
@@ -98,7 +101,8 @@ class LmdbEnvironment:
             if isinstance(error, lmdb.Error):
                 raise StorageDamaged(f"the store in {folder} cannot be read: {error}") from error
             if isinstance(error, OSError):
-                raise StorageUnusable(f"the store in {folder} cannot be used: {error}") from error
+                reason = error.strerror or error
+                raise StorageUnusable(f"the store in {folder} cannot be used: {reason}") from error
             raise
 
     # ---- after a power cut

@@ -56,13 +56,22 @@ def test_a_relative_folder_lies_beside_the_working_directory(
     assert (tmp_path / "a" / "b" / "data.mdb").exists()
 
 
-def test_a_path_that_is_a_file_is_refused_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "path, reason",
+    [
+        ("file", "{0}/file is a file, not a folder"),
+        ("file/below", "the data folder {0}/file/below cannot be used: Not a directory"),
+    ],
+)
+def test_a_path_that_is_no_folder_is_refused_in_one_line(
+    path: str, reason: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(StorageUnusable, match="cannot be used") as refused:
-        open_storage(f"lmdb://{tmp_path}/file")
+    with pytest.raises(StorageUnusable) as refused:
+        open_storage(f"lmdb://{tmp_path}/{path}")
 
-    assert "\n" not in str(refused.value)
+    assert str(refused.value) == reason.format(tmp_path)
 
 
 def test_memory_storage_does_not_import_lmdb() -> None:
