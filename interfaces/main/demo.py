@@ -13,6 +13,8 @@ from interfaces.embed import Broker, BrokerNotStarted
 
 
 def run() -> int:
+    # Without this the folder would be left behind; Ctrl-C unwinds by itself.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="ottla-demo-") as folder:
         broker = Broker(data=folder)
         try:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+COMMAND = [sys.executable, "-P", "-m", "interfaces.main", "demo"]
+
+
 def test_the_tour_ends_well_and_says_what_happened(tmp_path: Path) -> None:
     ended = subprocess.run(
-        [sys.executable, "-P", "-m", "interfaces.main", "demo"],
+        COMMAND,
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -21,4 +25,20 @@ def test_the_tour_ends_well_and_says_what_happened(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count(": key-3 = message 3") == 2
     assert ended.stdout.count("ready at 127.0.0.1:") == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tour_that_is_ended_early_leaves_nothing_behind(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        COMMAND,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as tour:
+        assert tour.stdout is not None
+        assert any("ready at" in line for line in tour.stdout)
+        assert list(tmp_path.glob("ottla-demo-*"))
+        tour.terminate()
+        assert tour.wait(50) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
