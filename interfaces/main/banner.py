@@ -9,7 +9,8 @@ def banner(started: Started) -> str:
     settings = started.settings
     rows = [("listening", _listening(listener)) for listener in started.listeners]
     rows.append(("storage", f"{started.storage}  ({started.recovered})"))
-    rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))
+    if started.data_folder is not None:
+        rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))
     if settings.file is not None:
         rows.append(("settings", str(settings.file)))
     rows.append(("try", f"kcat -b {started.listeners[0].bootstrap} -L"))

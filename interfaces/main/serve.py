@@ -212,9 +212,13 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
 
 
 def _log_started(log: EventLog, started: Started) -> None:
-    broker = started.settings.broker
     for warning in started.warnings():
         log.warning(warning)
+    sometimes = {}
+    if started.data_folder is not None:
+        sometimes["flush"] = started.settings.broker.flush
+    if started.settings.file is not None:
+        sometimes["settings"] = str(started.settings.file)
     log.info(
         "started",
         version=started.version,
@@ -224,9 +228,8 @@ def _log_started(log: EventLog, started: Started) -> None:
             for each in started.listeners
         ],
         storage=started.storage,
-        flush=broker.flush,
         recovered=started.recovered,
-        settings=str(started.settings.file) if started.settings.file else None,
+        **sometimes,
     )
 
 

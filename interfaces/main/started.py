@@ -72,9 +72,8 @@ class Started:
 
     @property
     def flush_meaning(self) -> str:
+        """Of a store on disk."""
         broker = self.settings.broker
-        if self.data_folder is None:
-            return "nothing is kept on disk"
         if broker.flush == "commit":
             return "what is acknowledged is on disk, and survives a power cut"
         if broker.flush == "interval":

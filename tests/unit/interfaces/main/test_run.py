@@ -45,13 +45,15 @@ class Child:
             env={**os.environ, "PYTHONPATH": str(_ROOT)},
         )
         self.lines: list[str] = []
+        self.facts: dict[str, object] = {}
 
     def until(self, event: str) -> None:
         assert self.process.stderr is not None
         while event not in self.lines:
             line = self.process.stderr.readline()
             assert line, f"the child ended before {event!r}: {self.lines}"
-            self.lines.append(json.loads(line)["event"])
+            self.facts = json.loads(line)
+            self.lines.append(str(self.facts["event"]))
 
 
 @pytest.fixture
@@ -80,6 +82,15 @@ def test_one_signal_drains_and_ends_in_good_order(child: Child, number: signal.S
         "stopped",
     ]
     assert not child.ready_file.exists()
+
+
+@pytest.mark.parametrize("child", ["free"], indirect=True)
+def test_the_start_line_has_only_what_there_is(child: Child) -> None:
+    """In memory nothing is flushed, and no settings file was given."""
+    child.until("started")
+    assert child.facts.keys() == {
+        *("time", "level", "event", "version", "cluster_id", "listeners", "storage", "recovered")
+    }
 
 
 @pytest.mark.parametrize("child", ["held"], indirect=True)
