@@ -1,8 +1,7 @@
-"""See the package."""
+"""scripts/fuzz [--rounds N] [--from K] [--seed SEED]"""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -10,30 +9,47 @@ import traceback
 from pathlib import Path
 
 from tests.fuzz.rounds import FRAMES, Failed, play
+from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--from", type=int, default=0, dest="first")
-    parser.add_argument("--replay", type=int, help="one round")
+    parser = Arguments(prog="scripts/fuzz")
+    add = parser.add_argument
+    add("--rounds", type=at_least_one, default=200, metavar="N", help=f"of {FRAMES} frames each")
+    add("--from", type=int, default=0, dest="first", metavar="K", help="the first one's seed")
+    add("--seed", "--replay", type=int, metavar="SEED", help="one round; what fails is shrunk")
     options = parser.parse_args()
-    if options.replay is not None:
-        options.first, options.rounds = options.replay, 1
+    stop_as_if_interrupted()
+    if options.seed is not None:
+        return _many(range(options.seed, options.seed + 1))
+    return _many(range(options.first, options.first + options.rounds))
+
+
+def _many(seeds: range) -> int:
     started = time.monotonic()
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(options.first, options.first + options.rounds):
-            try:
-                play(seed, Path(folder))
-            except Failed as failure:
-                failed += 1
-                traceback.print_exception(failure.__cause__)
-                print(failure, flush=True)
+    played = failed = 0
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for seed in seeds:
+                failed += _fails(seed, Path(folder))
+                played += 1
+    except KeyboardInterrupt:
+        print(f"interrupted after {played} rounds, {failed} failed")
+        return INTERRUPTED
     seconds = time.monotonic() - started
-    frames = options.rounds * FRAMES
+    frames = played * FRAMES
     print(f"{frames} frames in {seconds:.1f} s, {frames / seconds:.0f} a second, {failed} failed")
     return 1 if failed else 0
+
+
+def _fails(seed: int, folder: Path) -> bool:
+    try:
+        play(seed, folder)
+    except Failed as failure:
+        traceback.print_exception(failure.__cause__)
+        print(failure, flush=True)
+        return True
+    return False
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ FRAMES = 500
 ON_LMDB = 10
 MEASURED = 50
 
-#: Of a failing round; `--replay` has all of it.
+#: Of a failing round; `--seed` has all of it.
 SHOWN_EVENTS = 40
 SHOWN_HEX = 2000
 
@@ -37,7 +37,7 @@ def play(seed: int, folder: Path) -> None:
     told = "\n".join(map(_told, needed[-SHOWN_EVENTS:]))
     raise Failed(
         f"seed {seed}: {type(last).__name__}: {last}\n"
-        f"again: python -m tests.fuzz --replay {seed}\n"
+        f"again: scripts/fuzz --seed {seed}\n"
         f"connection, what, bytes at once, the bytes:\n{told}"
     ) from last
 

@@ -1,8 +1,7 @@
-"""scripts/simulate [--seeds N] [--from K] [--story SEED]"""
+"""scripts/simulate [--seeds N] [--from K] [--seed SEED] [--keep-going]"""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import traceback
@@ -11,17 +10,20 @@ from collections import Counter
 from tests.simulation.seeds import SeedFailed, run_seed
 from tests.simulation.stories import Story
 from tests.simulation.world import World
+from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="scripts/simulate")
-    parser.add_argument("--seeds", type=int, default=1000, metavar="N", help="how many")
-    parser.add_argument("--from", dest="first", type=int, default=0, metavar="K", help="the first")
-    parser.add_argument("--story", type=int, metavar="SEED", help="tell what happens in one world")
-    parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
+    parser = Arguments(prog="scripts/simulate")
+    add = parser.add_argument
+    add("--seeds", type=at_least_one, default=1000, metavar="N", help="how many")
+    add("--from", dest="first", type=int, default=0, metavar="K", help="the first")
+    add("--seed", "--story", type=int, metavar="SEED", help="one world: all that happens in it")
+    add("--keep-going", action="store_true", help="do not stop at a failure")
     options = parser.parse_args()
-    if options.story is not None:
-        return _story(options.story)
+    stop_as_if_interrupted()
+    if options.seed is not None:
+        return _story(options.seed)
     return _many(range(options.first, options.first + options.seeds), options.keep_going)
 
 
@@ -32,6 +34,10 @@ def _story(seed: int) -> int:
         world.run()
     except Exception as caught:
         failure = caught
+    except KeyboardInterrupt:
+        print("\n".join(world.lines_told))
+        print(f"interrupted after {world.timeline.now} ms of seed {seed}")
+        return INTERRUPTED
     print("\n".join(world.lines_told))
     if failure is None:
         print(f"seed {seed}: all is well after {world.timeline.now} ms")
@@ -45,15 +51,19 @@ def _many(seeds: range, keep_going: bool) -> int:
     failed: list[int] = []
     started = time.perf_counter()
     count = 0
-    for seed in seeds:
-        count += 1
-        try:
-            stories.update(run_seed(seed).stories)
-        except SeedFailed as failure:
-            failed.append(seed)
-            print(f"seed {seed}: {failure.failure}" if keep_going else failure, flush=True)
-            if not keep_going:
+    try:
+        for seed in seeds:
+            try:
+                stories.update(run_seed(seed).stories)
+            except SeedFailed as failure:
+                failed.append(seed)
+                print(f"seed {seed}: {failure.failure}" if keep_going else failure, flush=True)
+            count += 1
+            if failed and not keep_going:
                 break
+    except KeyboardInterrupt:
+        print(f"interrupted after {count} seeds, {len(failed)} failed")
+        return INTERRUPTED
     seconds = time.perf_counter() - started
     for story in Story:
         print(f"{stories[story]:8}  {story.value}")

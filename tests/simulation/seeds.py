@@ -20,7 +20,7 @@ class SeedFailed(AssertionError):
         story = "\n".join(world.lines_told[-TAIL:])
         super().__init__(
             f"seed {world.seed}: {type(failure).__name__}: {failure}\n{story}\n"
-            f"all of it: scripts/simulate --story {world.seed}"
+            f"all of it: scripts/simulate --seed {world.seed}"
         )
 
 

@@ -1,0 +1,103 @@
+"""The commands for development: what they refuse, and how they end when they are interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.repository import ROOT
+
+
+def run(*command: str, cwd: Path = ROOT) -> tuple[int, str, str]:
+    environment = os.environ | {"PYTHON": sys.executable}
+    done = subprocess.run(
+        [str(ROOT / "scripts" / command[0]), *command[1:]],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("simulate --seeds 0", "argument --seeds: 0 is below 1"),
+        ("simulate --seeds some", "argument --seeds: some is no number"),
+        ("simulate --sto 185", "unrecognized arguments: --sto 185"),
+        ("fuzz --rounds -5", "argument --rounds: -5 is below 1"),
+        ("crash --lives 0", "argument --lives: 0 is below 1"),
+        ("crash --repeat 2 --lives 1", "--repeat goes with --seed: one life, so often"),
+        ("power replay nowhere", "nowhere holds no recording; scripts/power record nowhere makes"),
+        ("power record tests", "tests is not empty"),
+        ("power replay nowhere --seeds 0", "argument --seeds: 0 is below 1"),
+        ("bench --rounds 0", "argument --rounds: 0 is below 1"),
+        ("bench nonsense", "there are only the parts limits, produce"),
+        ("bench report nowhere.json", "there is no nowhere.json"),
+        ("bench profile --load fetch --write nowhere.md", "there is no nowhere.md"),
+        ("bench profile --load fetch --write README.md", "README.md has no <!-- profile fetch"),
+        ("bench limits --json nowhere/else.json", "nowhere/else.json cannot be written"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(command: str, why: str) -> None:
+    code, said, complaint = run(*command.split())
+    assert why in complaint
+    assert (complaint.count("\n"), said) == (1, "")
+    assert code != 0
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("simulate --seed 185", "seed 185: all is well after "),
+        ("fuzz --seed 17", "500 frames in "),
+    ],
+)
+def test_a_seed_is_the_one_that_is_told(command: str, told: str) -> None:
+    code, said, _ = run(*command.split())
+    assert said.splitlines()[-1].startswith(told)
+    assert code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "module", ["tests.crash --seed 1 --repeat 100", "tests.simulation --seeds 100000 --keep-going"]
+)
+def test_who_is_interrupted_says_so_and_leaves_nothing(
+    module: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", *module.split()],
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as tool:
+        while not _handles_signals(tool.pid):
+            assert tool.poll() is None
+        if "crash" in module:
+            assert tool.stdout is not None
+            tool.stdout.readline()
+        tool.send_signal(number)
+        said, complaint = tool.communicate(timeout=30)
+    assert said.splitlines()[-1].startswith("interrupted after ")
+    assert said.endswith(" 0 failed\n")
+    assert complaint == ""
+    assert list(tmp_path.iterdir()) == []
+    assert tool.returncode == 130
+
+
+def _handles_signals(pid: int) -> bool:
+    """As its code says: SIGINT, which Python handles from its start, and then SIGTERM."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+    return False
