@@ -1,4 +1,4 @@
-"""scripts/crash [--lives N] [--from SEED] [--life SEED] [--flush POLICY] [--repeat N]"""
+"""scripts/crash [--lives N] [--from K] [--seed SEED [--repeat N]] [--flush POLICY]"""
 
 from __future__ import annotations
 
@@ -13,40 +13,73 @@ from pathlib import Path
 from tests.crash.broker import Nursery
 from tests.crash.points import FLUSHES
 from tests.crash.story import DEATHS, LifeFailed, random_life
+from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="scripts/crash")
+    options = _options()
+    stop_as_if_interrupted()
+    if options.seed is not None:
+        return Lives(options.flush, tell=True).live([options.seed] * (options.repeat or 1))
+    first = random.randrange(1 << 24) if options.first is None else options.first
+    return Lives(options.flush, tell=False).live(range(first, first + options.lives))
+
+
+def _options() -> argparse.Namespace:
+    parser = Arguments(prog="scripts/crash")
     add = parser.add_argument
-    add("--lives", type=int, default=20, metavar="N", help=f"how many, of {DEATHS} deaths each")
-    add("--from", dest="first", type=int, metavar="SEED", help="the first one's; else any")
-    add("--life", type=int, metavar="SEED", help="one life, told as it goes")
-    add("--repeat", type=int, default=1, metavar="N", help="that life so often")
+    lives = f"how many, of {DEATHS} deaths and one in order each"
+    add("--lives", type=at_least_one, default=20, metavar="N", help=lives)
+    add("--from", dest="first", type=int, metavar="K", help="the first one's seed; else any")
+    add("--seed", "--life", type=int, metavar="SEED", help="one life, told as it goes")
+    add("--repeat", type=at_least_one, metavar="N", help="that life so often")
     add("--flush", choices=FLUSHES, help="else each life draws one")
     options = parser.parse_args()
-    if options.life is not None:
-        return _many([options.life] * options.repeat, options.flush, tell=True)
-    first = random.randrange(1 << 24) if options.first is None else options.first
-    return _many(range(first, first + options.lives), options.flush, tell=False)
+    if options.repeat is not None and options.seed is None:
+        parser.error("--repeat goes with --seed: one life, so often")
+    return options
 
 
-def _many(seeds: range | list[int], flush: str | None, tell: bool) -> int:
-    started, deaths = time.monotonic(), 0
-    with Nursery() as nursery:
-        for seed in seeds:
-            folder = Path(tempfile.mkdtemp(prefix=f"ottla-crash-{seed}-"))
-            try:
-                life = random_life(nursery, folder, seed, flush)
-            except LifeFailed as failed:
-                print(failed, flush=True)
-                return 1
-            shutil.rmtree(folder)
-            deaths += life.deaths
-            if tell:
-                print("\n".join(life.lines_told))
-            rate = deaths / (time.monotonic() - started) * 60
-            print(f"seed {seed}, flush={life.flush}: {deaths} deaths, {rate:.0f} a minute")
-    return 0
+class Lives:
+    """One after the other, until one fails; the folder of that one is kept."""
+
+    def __init__(self, flush: str | None, tell: bool) -> None:
+        self._flush, self._tell = flush, tell
+        self._lives = self._deaths = 0
+        self._folder: Path | None = None
+
+    def live(self, seeds: range | list[int]) -> int:
+        started, failed = time.monotonic(), 0
+        try:
+            with Nursery() as nursery:
+                for seed in seeds:
+                    failed += self._fails(nursery, seed)
+                    if failed:
+                        break
+        except KeyboardInterrupt:
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            print(f"interrupted after {self._lives} lives, {self._deaths} deaths, {failed} failed")
+            return INTERRUPTED
+        rate = self._deaths / (time.monotonic() - started) * 60
+        print(f"{self._lives} lives, {self._deaths} deaths, {failed} failed, {rate:.0f} a minute")
+        return 1 if failed else 0
+
+    def _fails(self, nursery: Nursery, seed: int) -> bool:
+        folder = self._folder = Path(tempfile.mkdtemp(prefix=f"ottla-crash-{seed}-"))
+        try:
+            life = random_life(nursery, folder, seed, self._flush, tell=self._tell)
+        except LifeFailed as failure:
+            self._folder = None
+            self._lives += 1
+            self._deaths += failure.life.deaths
+            print(failure, flush=True)
+            return True
+        shutil.rmtree(folder)
+        self._lives += 1
+        self._deaths += life.deaths
+        print(f"seed {seed}, flush={life.flush}: well, {life.deaths} deaths", flush=True)
+        return False
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ class Nursery:
             stdout=subprocess.PIPE,
             cwd=ROOT,
             env=environment(),
+            # Ctrl-C is for the one who started it, who then ends it.
+            start_new_session=True,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         self.orders, self.said = self.process.stdin, self.process.stdout
@@ -50,8 +52,8 @@ class Nursery:
 
     def __exit__(self, *_failure: object) -> None:
         self.orders.close()
-        self.said.close()
         self.process.wait()
+        self.said.close()
 
     def order(self, **facts: Any) -> None:
         self.orders.write(json.dumps(facts).encode() + b"\n")

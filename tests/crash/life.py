@@ -60,6 +60,8 @@ class Life:
         self.topics = Topics()
         self.payload = Payload(self.chance)
         self.lines_told: list[str] = []
+        #: Whether each line is printed as it is told.
+        self.tells = False
         self.deaths = self.batches = self.mains = 0
         self.log_position = 0
         self.clients: list[Client] = []
@@ -70,6 +72,8 @@ class Life:
 
     def say(self, line: str) -> None:
         self.lines_told.append(f"{self.deaths:4}  {line}")
+        if self.tells:
+            print(self.lines_told[-1], flush=True)
 
     def _hire(self) -> None:
         payload, topics = self.payload, self.topics

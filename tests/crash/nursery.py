@@ -66,6 +66,7 @@ class Nursery:
                 self.start(Plan(**order))
         if not data and self.pid is not None:
             os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
         return bool(data)
 
     def start(self, plan: Plan) -> None:

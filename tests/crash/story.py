@@ -17,12 +17,12 @@ class LifeFailed(AssertionError):
     """One life went wrong; the message is its story."""
 
     def __init__(self, life: Life, failure: BaseException) -> None:
-        self.failure = failure
+        self.life, self.failure = life, failure
         story = "\n".join(life.lines_told)
         super().__init__(
             f"seed {life.seed}, flush={life.flush}: {type(failure).__name__}: {failure}\n{story}\n"
             f"the folder: {life.broker.folder}; the end of the log:\n{life.broker.log()}\n"
-            f"again: scripts/crash --life {life.seed} --flush {life.flush}"
+            f"again: scripts/crash --seed {life.seed} --flush {life.flush}"
         )
 
 
@@ -31,14 +31,22 @@ def live(life: Life, deaths: Sequence[Death]) -> Life:
         life.run(deaths)
         life.end()
     except Exception as failure:
-        raise LifeFailed(life, failure) from failure
-    finally:
+        failed = LifeFailed(life, failure)
         life.broker.kill()
+        raise failed from failure
+    # Who is interrupted waits for nobody: the nursery ends, and takes the broker with it.
+    life.broker.kill()
     return life
 
 
 def random_life(
-    nursery: Nursery, folder: Path, seed: int, flush: str | None = None, deaths: int = DEATHS
+    nursery: Nursery,
+    folder: Path,
+    seed: int,
+    flush: str | None = None,
+    deaths: int = DEATHS,
+    tell: bool = False,
 ) -> Life:
     life = Life(nursery, folder, seed, flush)
+    life.tells = tell
     return live(life, [random_death(life.flush, life.chance) for _ in range(deaths)])
