@@ -33,6 +33,13 @@ from tests.power.ledger import Ledger, Place, digest
 
 MAX_BYTES = 1 << 30
 
+#: What each policy may cost. Never: what was promised, a crash, or silence.
+ALLOWED = {
+    "commit": {"intact"},
+    "interval": {"intact", "tail"},
+    "os": {"intact", "tail", "refused"},
+}
+
 
 @dataclass
 class Verdict:

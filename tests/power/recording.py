@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,12 @@ from struct import Struct
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(__file__).with_name("record.c")
+
+#: In the folder of a run, written at its end.
+RECORDING = "recording.json"
+
+#: A run of so many passes has every kind of event several times.
+PASSES = 100
 
 _ENTRY = Struct("<IiQQ")
 
@@ -62,8 +69,23 @@ def record(library: Path, folder: Path, module: str, arguments: Sequence[str]) -
         cwd=ROOT,
         check=True,
         timeout=300,
+        start_new_session=True,  # Ctrl-C is for who waits, who then ends it
     )
     return trace
+
+
+def record_workload(folder: Path, flush: str, seed: int, passes: int) -> None:
+    """A run of workload.py, with what it was told beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    library = build_recorder(folder)
+    record(library, folder, "tests.power.workload", [flush, str(seed), str(passes)])
+    told = {"flush": flush, "seed": seed, "passes": passes}
+    (folder / RECORDING).write_text(json.dumps(told) + "\n")
+
+
+def policy_of(folder: Path) -> str:
+    flush: str = json.loads((folder / RECORDING).read_text())["flush"]
+    return flush
 
 
 def read_trace(trace: Path) -> Iterator[Event]:

@@ -1,9 +1,6 @@
 """Power cuts over one recorded run, each drawn by a seed and judged in a process of its own.
 
-    python -m tests.power.replay FOLDER FLUSH FIRST COUNT [--unsynced]
-
-FOLDER is where `record` has left its trace. For each seed one line: the seed, its moment, its
-style, the outcome and why. `--unsynced` takes the syncs out of the trace: it must be found out.
+`unsynced` takes the syncs out of the trace: it must be found out.
 """
 
 from __future__ import annotations
@@ -141,8 +138,12 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
         finally:
             os._exit(code)
     os.close(writer)
-    with os.fdopen(reader, "rb") as said:
-        told = said.read()
+    try:
+        with os.fdopen(reader, "rb") as said:
+            told = said.read()
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGKILL)
+        raise
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
@@ -172,15 +173,3 @@ def _warm_up() -> None:
 def _memory() -> str | None:
     """Replays need no disk of their own: the store's syncs would only take time."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def main(arguments: list[str]) -> None:
-    unsynced = "--unsynced" in arguments
-    folder, flush, first, count = (one for one in arguments if one != "--unsynced")
-    replays = Replays(Path(folder), flush, unsynced)
-    for cut in replays.run(range(int(first), int(first) + int(count))):
-        print(cut.line(), flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

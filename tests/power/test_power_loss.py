@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.power.recording import ROOT, build_recorder, compiler, read_trace, record
+from tests.power.judge import ALLOWED
+from tests.power.recording import PASSES, ROOT, compiler, read_trace, record_workload
 
 pytestmark = [
     pytest.mark.skipif(
@@ -21,37 +22,27 @@ pytestmark = [
     pytest.mark.timeout(300),
 ]
 
-#: A run of so many passes has every kind of event several times.
-PASSES = 100
-
-#: What each policy may cost; see judge.py. Never: what was promised, a crash, or silence.
-ALLOWED = {
-    "commit": {"intact"},
-    "interval": {"intact", "tail"},
-    "os": {"intact", "tail", "refused"},
-}
-
 
 def run_and_record(folder: Path, flush: str, seed: int, passes: int = PASSES) -> Path:
-    folder.mkdir(exist_ok=True)
-    library = build_recorder(folder)
-    record(library, folder, "tests.power.workload", [flush, str(seed), str(passes)])
+    record_workload(folder, flush, seed, passes)
     return folder
 
 
-def cuts(folder: Path, flush: str, first: int, count: int, *options: str) -> list[dict[str, Any]]:
+def cuts(folder: Path, first: int, count: int, *options: str) -> list[dict[str, Any]]:
     replayed = subprocess.run(
         [
-            *(sys.executable, "-m", "tests.power.replay"),
-            *(str(folder), flush, str(first), str(count)),
-            *options,
+            *(sys.executable, "-m", "tests.power", "replay", str(folder)),
+            *("--from", str(first), "--seeds", str(count), *options),
         ],
         cwd=ROOT,
         stdout=subprocess.PIPE,
-        check=True,
+        text=True,
     )
-    found = [json.loads(line) for line in replayed.stdout.splitlines()]
+    *lines, summary = replayed.stdout.splitlines()
+    found = [json.loads(line) for line in lines]
     assert len(found) == count
+    assert summary.startswith(f"{count} cuts: {outcomes(found)['intact']} intact")
+    assert replayed.returncode == (0 if summary.endswith(" 0 not allowed") else 1)
     return found
 
 
@@ -63,7 +54,7 @@ def outcomes(found: list[dict[str, Any]]) -> Counter[str]:
 def test_a_power_cut_takes_no_more_than_the_flush_policy_says(
     flush: str, count: int, tmp_path: Path
 ) -> None:
-    found = cuts(run_and_record(tmp_path, flush, seed=1), flush, 0, count)
+    found = cuts(run_and_record(tmp_path, flush, seed=1), 0, count)
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
     # Were nothing ever lost, nothing would have been cut.
@@ -72,7 +63,7 @@ def test_a_power_cut_takes_no_more_than_the_flush_policy_says(
 
 @pytest.mark.parametrize("flush", ["commit", "interval"])
 def test_without_its_syncs_a_store_is_found_out(flush: str, tmp_path: Path) -> None:
-    found = cuts(run_and_record(tmp_path, flush, seed=2), flush, 0, 25, "--unsynced")
+    found = cuts(run_and_record(tmp_path, flush, seed=2), 0, 25, "--unsynced")
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] != []
 
@@ -80,8 +71,8 @@ def test_without_its_syncs_a_store_is_found_out(flush: str, tmp_path: Path) -> N
 def test_a_cut_is_drawn_by_its_seed_alone(tmp_path: Path) -> None:
     folder = run_and_record(tmp_path, "os", seed=3, passes=40)
 
-    together = cuts(folder, "os", 0, 10)
-    alone = [cuts(folder, "os", cut["seed"], 1)[0] for cut in together[:3]]
+    together = cuts(folder, 0, 10)
+    alone = [cuts(folder, cut["seed"], 1)[0] for cut in together[:3]]
 
     assert alone == together[:3]
 
@@ -103,7 +94,7 @@ def test_thousands_of_power_cuts(flush: str, tmp_path: Path) -> None:
     total: Counter[str] = Counter()
     for seed in range(10, 20):
         folder = run_and_record(tmp_path / str(seed), flush, seed)
-        found = cuts(folder, flush, 1000 * seed, 1000)
+        found = cuts(folder, 1000 * seed, 1000)
         assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
         total += outcomes(found)
     print(f"flush={flush}: {dict(total)}")
