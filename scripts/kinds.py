@@ -7,6 +7,7 @@ machine may be slow. A kind that always is has tests that belong behind `--long`
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -16,8 +17,11 @@ from xml.etree import ElementTree
 
 REPORTS = Path(".cache/tests")
 
-#: pytest's exit code where every test was deselected, by -k or because all of them are long.
-NO_TESTS = 5
+#: pytest's exit codes: it was not told right, and every test was deselected, by -k or because all
+#: of them are long.
+USAGE, NO_TESTS = 4, 5
+#: Of pytest's options in one letter: those that are followed by no value.
+FLAGS = re.compile("-[hlqsvVx]+")
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,13 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/test", allow_abbrev=False)
     parser.add_argument("--long", action="store_true", help="also what takes longer than a minute")
     parser.add_argument("--require-all", action="store_true", help="a skipped test is a failure")
+    parser.add_argument("--prepare", action="store_true", help="fetch what other clients need")
     options, rest = parser.parse_known_args(arguments)
+    if missing := _missing(rest):
+        print(f"test: there is no {missing[0]}", file=sys.stderr)
+        return 2
+    if options.prepare and subprocess.call([sys.executable, "-m", "tests.e2e.prepare"]):
+        print("test: nothing was prepared", file=sys.stderr)
     common = [flag for flag in ("--long", "--require-all") if flag in arguments]
 
     chosen = [path for path in rest if Path(path.partition("::")[0]).exists()]
@@ -99,7 +109,11 @@ def main(arguments: list[str]) -> int:
     else:
         kinds = [kind for kind in KINDS if kind.paths()]
 
-    outcomes = [run(kind, [*common, *rest], kind.folders if chosen else None) for kind in kinds]
+    outcomes = []
+    for kind in kinds:
+        outcomes.append(run(kind, [*common, *rest], kind.folders if chosen else None))
+        if outcomes[-1].code == USAGE:
+            return USAGE  # as all the others would say
 
     print()
     for outcome in outcomes:
@@ -111,6 +125,17 @@ def main(arguments: list[str]) -> int:
     if failed:
         return 1
     return 0 if passed + skipped else NO_TESTS
+
+
+def _missing(arguments: list[str]) -> list[str]:
+    """What can only be a path, and is none: an option before it may want it as its value."""
+    return [
+        argument
+        for before, argument in zip(["-q", *arguments], arguments, strict=False)
+        if not argument.startswith("-")
+        and (not before.startswith("-") or "=" in before or FLAGS.fullmatch(before))
+        and not Path(argument.partition("::")[0]).exists()
+    ]
 
 
 def run(kind: Kind, arguments: list[str], paths: tuple[str, ...] | None) -> Outcome:

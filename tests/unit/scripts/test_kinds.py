@@ -97,3 +97,19 @@ def test_where_nothing_is_chosen_nothing_has_passed(tree: Path) -> None:
     code, lines = run(tree, "tests/unit", "-k", "of_no_such_name")
     assert lines[-1] == "0 passed, 0 failed, 0 skipped"
     assert code != 0
+
+
+@pytest.mark.parametrize("options", [(), ("-k", "unit"), ("-x",), ("--prepare",)])
+def test_a_path_that_is_not_there_is_said_before_anything_runs(
+    options: tuple[str, ...], tree: Path
+) -> None:
+    command = [sys.executable, str(ROOT / "scripts/kinds.py"), *options, "nonsense/path"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("", "test: there is no nonsense/path\n")
+    assert done.returncode == 2
+
+
+def test_what_pytest_does_not_know_is_said_once(tree: Path) -> None:
+    code, lines = run(tree, "--of-no-such-name")
+    assert [line for line in lines if line.startswith("---")] == ["--- unit"]
+    assert code == 4
