@@ -1,8 +1,9 @@
 """scripts/bench [--quick] [--rounds N] [--kafka maven|FOLDER_OF_JARS] [--json FILE] [PART...]
-scripts/bench profile --load produce|fetch [--kafka ...]
+scripts/bench report [FILE] [--write [PAGE]]
+scripts/bench profile --load produce|fetch...
 
 Measures Ottla, and Apache Kafka beside it where it is given, and prints Markdown tables; all runs
-and their medians are written as JSON, which `python -m tests.bench.report` turns into tables again.
+and their medians are written as JSON, which `scripts/bench report` turns into tables again.
 The figures are for reading and for ratios within one run: no test fails because of them.
 """
 
@@ -11,8 +12,8 @@ from __future__ import annotations
 import argparse
 import fcntl
 import json
+import os
 import shlex
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -42,19 +43,28 @@ from tests.bench.progress import say
 from tests.bench.raw_loads import FSYNC, PRODUCE, NoRawbench, Rawbench
 from tests.bench.runs import Runs, measure, medians
 from tests.bench.stage import Stage
+from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 CACHE = Path(".cache/bench")
+LATEST = CACHE / "latest.json"
 #: In this order: `fsync` is the part with brokers of its own that flush before each answer.
 BESIDE = ["produce", "fetch", "java", "librdkafka", "end-to-end", "stall"]
 PARTS = ["limits", *BESIDE, "fsync", "startup", "micro"]
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))
     CACHE.mkdir(parents=True, exist_ok=True)
+    if sys.argv[1:2] == ["report"]:
+        report.main(sys.argv[2:], LATEST, PARTS)
+        return
+    stop_as_if_interrupted()
     with _alone():
         if sys.argv[1:2] == ["profile"]:
-            profile.main(sys.argv[2:], CACHE)
+            try:
+                profile.main(sys.argv[2:], CACHE)
+            except KeyboardInterrupt:
+                print("interrupted, nothing is written")
+                sys.exit(INTERRUPTED)
         else:
             _measure()
 
@@ -93,17 +103,19 @@ def _measure() -> None:
     bench = Bench(plan, libs, options.parts or PARTS)
     try:
         bench.run()
-    finally:
-        about["minutes"] = round((time.monotonic() - began) / 60, 1)
-        written = about | {
-            "limits": bench.limits,
-            "micro": bench.micro,
-            "skipped": bench.skipped,
-            "medians": medians(bench.runs.rows),
-            "runs": bench.runs.rows,
-        }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(written, indent=1) + "\n")
+    except KeyboardInterrupt:
+        count, failed = len(bench.runs.rows), len(bench.runs.failures())
+        print(f"interrupted after {count} runs, {failed} failed; {options.json} is as it was")
+        sys.exit(INTERRUPTED)
+    about["minutes"] = round((time.monotonic() - began) / 60, 1)
+    written = about | {
+        "limits": bench.limits,
+        "micro": bench.micro,
+        "skipped": bench.skipped,
+        "medians": medians(bench.runs.rows),
+        "runs": bench.runs.rows,
+    }
+    options.json.write_text(json.dumps(written, indent=1) + "\n")
     print(report.markdown(json.loads(options.json.read_text())))
     print(f"\nbench: {options.json}, {about['minutes']} minutes", file=sys.stderr)
     if bench.runs.failures():
@@ -204,19 +216,22 @@ class Bench:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog="scripts/bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="short runs, one round")
-    parser.add_argument("--rounds", type=int, help="how often each load meets each broker")
-    parser.add_argument("--json", type=Path, default=CACHE / "latest.json")
+    parser.add_argument("--rounds", type=at_least_one, help="how often each load meets each broker")
+    parser.add_argument("--json", type=Path, default=LATEST)
     parser.add_argument(
         "--kafka", metavar="maven|FOLDER", help="compare with Kafka: Maven packages, or these jars"
     )
     options = parser.parse_args()
     if not set(options.parts) <= set(PARTS):
         parser.error(f"there are only the parts {', '.join(PARTS)}")
+    # Before a quarter of an hour is spent.
+    if not os.access(options.json if options.json.exists() else options.json.parent, os.W_OK):
+        parser.error(f"{options.json} cannot be written")
     return options
 
 

@@ -31,6 +31,10 @@ class Aim:
         sign = "≥" if self.at_most is None else "≤"
         return f"{sign} {limit:g}" + (f" {self.absolute}" if self.absolute else "x")
 
+    @property
+    def unit(self) -> str:
+        return UNITS[self.figure]
+
     def judge(self, value: float) -> bool:
         if self.at_most is not None:
             return value <= self.at_most
@@ -40,6 +44,17 @@ class Aim:
 RATE, CPU = "requests_per_s", "cpu_us_per_request"
 STREAM, CPU_PER_GB = "mb_per_s", "cpu_s_per_gb"
 MEMORY = "memory"
+UNITS = {
+    RATE: "/s",
+    CPU: "us",
+    STREAM: "MB/s",
+    CPU_PER_GB: "s/GB",
+    "p50_us": "us",
+    "p99_us": "us",
+    "ready_ms": "ms",
+    "recovered_s": "s",
+    "rss_anon_mb": "MB",
+}
 
 AIMS = [
     Aim("one-record requests, 10 connections: rate", "produce", "10 connections", RATE, 1.3),

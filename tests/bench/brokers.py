@@ -166,12 +166,15 @@ def _run(*command: str) -> str:
 
 def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: Path) -> None:
     deadline = time.monotonic() + READY_TIMEOUT_S
-    while not ready():
-        if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            process.wait()
-            raise BrokerFailed(f"The broker did not start:\n{_said(folder)}")
-        time.sleep(_POLL_S)
+    try:
+        while not ready():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise BrokerFailed(f"The broker did not start:\n{_said(folder)}")
+            time.sleep(_POLL_S)
+    except BaseException:  # also when it is interrupted
+        process.kill()
+        process.wait()
+        raise
 
 
 def _said(folder: Path) -> str:

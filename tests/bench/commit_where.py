@@ -238,7 +238,7 @@ def measure(
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     options.add_argument("--seconds", type=float, default=3.0)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--folder", type=Path, default=Path("."))

@@ -1,4 +1,4 @@
-"""scripts/bench profile --load produce|fetch|... [--out docs/perf] [--write docs/performance.md]
+"""scripts/bench profile --load produce|fetch|... [--out docs/perf] [--write [PAGE]]
 
 Runs a load against Ottla with py-spy beside it: a flame graph as SVG, and a table of where the
 time of one request goes. The CPU of a request comes from a run without the profiler.
@@ -19,8 +19,9 @@ from tests.bench.flamegraph import svg
 from tests.bench.gauges import Figures
 from tests.bench.machine import revision
 from tests.bench.raw_loads import FETCH, PRODUCE, NoRawbench, Rawbench
-from tests.bench.report import replace
+from tests.bench.report import PAGE, marked, replace
 from tests.bench.where_time_goes import groups, parse, readable
+from tests.tool import Arguments
 
 LOADS = {
     "produce": "10 x 5 in flight",
@@ -36,7 +37,7 @@ _TOPIC = Topic("profiled", 1, 200_000_000)
 
 
 def main(arguments: list[str], cache: Path) -> None:
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog="scripts/bench profile",
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
@@ -45,8 +46,13 @@ def main(arguments: list[str], cache: Path) -> None:
     parser.add_argument("--flush", choices=["os", "commit"], default="os")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--out", type=Path, default=cache / "profile")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace its marked part")
+    parser.add_argument(
+        "--write", nargs="?", const=PAGE, type=Path, metavar="PAGE", help="replace its marked part"
+    )
     options = parser.parse_args(arguments)
+    part = f"profile {options.load}"
+    if options.write:
+        marked(options.write, part)
     cache.mkdir(parents=True, exist_ok=True)
     options.out.mkdir(parents=True, exist_ok=True)
     py_spy = _py_spy()
@@ -76,8 +82,8 @@ def main(arguments: list[str], cache: Path) -> None:
     print(text)
     print(f"\nbench: {picture}, {picture.stat().st_size // 1000} KB", file=sys.stderr)
     if options.write:
-        page = options.write.read_text("utf-8")
-        options.write.write_text(replace(page, text, f"profile {options.load}"), "utf-8")
+        page = marked(options.write, part)
+        options.write.write_text(replace(page, text, part), "utf-8")
 
 
 def _table(

@@ -1,22 +1,28 @@
 """Markdown out of the JSON of a run:
 
-python -m tests.bench.report FILE.json                              prints it
-python -m tests.bench.report FILE.json --write docs/performance.md  replaces the part between marks
+scripts/bench report [FILE]                  prints it
+scripts/bench report [FILE] --write [PAGE]   replaces the part of PAGE between marks
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
 from tests.bench.aims import Aim, memory, outcomes
 from tests.bench.gauges import Figures
 from tests.bench.limits import LABELS
+from tests.bench.number import shown
 from tests.bench.runs import medians
+from tests.tool import Arguments
 
+#: Where the results stand when no other page is named.
+PAGE = Path("docs/performance.md")
 BEGIN, END = "<!-- {}: begin -->", "<!-- {}: end -->"
 
 _RAW = {
@@ -77,10 +83,10 @@ def markdown(run: dict[str, Any]) -> str:
 def _about(run: dict[str, Any]) -> str:
     machine = run["machine"]
     peer = f"Apache Kafka {run['kafka']}" if run["kafka"] else "nothing to compare with"
+    pairs = ", shown as Ottla / Kafka (ratio)" if run["kafka"] else ""
     lines = [
         f"`{run['command']}` on {run['date']}, {run['minutes']} minutes, revision"
-        f" {run['revision']}; beside it: {peer}. {run['rounds']} round(s); medians, shown as Ottla"
-        " / Kafka (ratio).",
+        f" {run['revision']}; beside it: {peer}. {run['rounds']} round(s); medians{pairs}.",
         "",
         f"- machine: {machine['cpus']} x {machine['cpu']}, {machine['memory_gb']} GB,"
         f" {machine['system']}; load before the run: {run['load_before'][0]}",
@@ -141,11 +147,11 @@ def _aims(run: dict[str, Any]) -> str:
         if isinstance(outcome, Aim):
             rows.append(f"| {outcome.title} | {outcome.text} | - | - | - | not measured |")
             continue
+        ours, theirs = (_with_unit(one, outcome.aim) for one in (outcome.ottla, outcome.kafka))
         ratio = "-" if outcome.ratio is None else f"{outcome.ratio:.2f}x"
         met = {True: "met", False: "**missed**", None: "-"}[outcome.met]
         rows.append(
-            f"| {outcome.aim.title} | {outcome.aim.text} | {_number(outcome.ottla)}"
-            f" | {_number(outcome.kafka)} | {ratio} | {met} |"
+            f"| {outcome.aim.title} | {outcome.aim.text} | {ours} | {theirs} | {ratio} | {met} |"
         )
     return "### Aims\n\n" + _lines("| figure | aim | Ottla | Kafka | ratio | |", rows)
 
@@ -170,9 +176,11 @@ def _cell(brokers: dict[str, Figures], key: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return "-" if value is None else shown(value)
+
+
+def _with_unit(value: float | None, aim: Aim) -> str:
+    return "-" if value is None else f"{shown(value)} {aim.unit}"
 
 
 def _lines(header: str, rows: list[str]) -> str:
@@ -189,19 +197,58 @@ def replace(page: str, text: str, part: str = "bench") -> str:
     return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+def marked(page: Path, part: str = "bench") -> str:
+    """The text of a page that can be written; asked before anything is measured for it."""
+    if not page.is_file():
+        raise SystemExit(f"bench: there is no {page}")
+    if not os.access(page, os.W_OK):
+        raise SystemExit(f"bench: {page} cannot be written")
+    text = page.read_text("utf-8")
+    try:
+        replace(text, "", part)
+    except ValueError:
+        raise SystemExit(f"bench: {page} has no {BEGIN.format(part)} and its end") from None
+    return text
+
+
+def lacks(run: dict[str, Any], parts: list[str]) -> bool:
+    """Whether the page would lose what this run has not measured."""
+    return not run["kafka"] or not set(parts) <= set(_measured(run, parts))
+
+
+def _measured(run: dict[str, Any], parts: list[str]) -> list[str]:
+    found = {row["part"] for row in run["runs"] if "figures" in row}
+    found |= {part for part in ("limits", "micro") if run[part]}
+    return [part for part in parts if part in found]
+
+
+def main(arguments: list[str], latest: Path, parts: list[str]) -> None:
+    parser = Arguments(
+        prog="scripts/bench report",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--write", type=Path, metavar="PAGE")
-    options = parser.parse_args()
-    text = markdown(json.loads(options.file.read_text()))
-    if options.write:
-        options.write.write_text(replace(options.write.read_text("utf-8"), text), "utf-8")
-    else:
+    parser.add_argument("file", nargs="?", type=Path, default=latest, metavar="FILE")
+    parser.add_argument("--write", nargs="?", const=PAGE, type=Path, metavar="PAGE")
+    options = parser.parse_args(arguments)
+    if not options.file.is_file():
+        raise SystemExit(f"bench: there is no {options.file}; scripts/bench makes one")
+    try:
+        run = json.loads(options.file.read_text())
+        text = markdown(run)
+    except (KeyError, TypeError, ValueError):
+        raise SystemExit(f"bench: {options.file} is not what scripts/bench writes") from None
+    if options.write is None:
         print(text)
-
-
-if __name__ == "__main__":
-    main()
+        return
+    page = marked(options.write)
+    if lacks(run, parts):
+        only = f"the parts {', '.join(_measured(run, parts))}"
+        only += "" if run["kafka"] else ", without Kafka"
+        raise SystemExit(
+            f"bench: the run in {options.file} has only {only};"
+            f" {options.write} wants all, with --kafka"
+        )
+    if run["revision"].endswith("-dirty"):
+        print(f"bench: the run is of a changed tree, {run['revision']}", file=sys.stderr)
+    options.write.write_text(replace(page, text), "utf-8")

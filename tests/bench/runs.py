@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from tests.bench.brokers import Broker
 from tests.bench.gauges import Figures, Usage
+from tests.bench.number import shown
 from tests.bench.progress import say
 from tests.bench.stage import Stage
 
@@ -131,5 +132,4 @@ _SHOWN = (
 
 
 def _short(figures: Figures) -> str:
-    shown = [f"{figures[key]:,.4g} {key}" for key in _SHOWN if key in figures]
-    return ", ".join(shown)
+    return ", ".join(f"{shown(figures[key])} {key}" for key in _SHOWN if key in figures)

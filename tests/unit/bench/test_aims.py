@@ -13,6 +13,11 @@ def test_an_aim_has_one_limit() -> None:
     assert all((aim.at_least is None) != (aim.at_most is None) for aim in AIMS)
 
 
+def test_an_aim_has_a_unit() -> None:
+    assert all(aim.unit for aim in AIMS)
+    assert {aim.absolute for aim in AIMS} <= {None, *(aim.unit for aim in AIMS)}
+
+
 def test_an_absolute_aim_judges_the_figure_and_not_the_ratio() -> None:
     aim = Aim("", "", "", "", at_most=80, absolute="MB")
     assert Outcome(aim, ottla=79.0, kafka=1.0).met

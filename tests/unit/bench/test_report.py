@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.bench.report import BEGIN, END, markdown, replace
+from tests.bench.report import BEGIN, END, main, markdown, replace
 from tests.unit.bench.rows import produced, row, run
 
 TWO_ROUNDS = [
@@ -21,7 +25,7 @@ def test_an_aim_is_met_or_missed_or_was_not_measured() -> None:
     lines = markdown(run(TWO_ROUNDS)).splitlines()
     [rate] = [line for line in lines if line.startswith("| one-record requests")]
     [cpu, *_] = [line for line in lines if line.startswith("| ... CPU per request")]
-    assert rate.endswith("| 2,000 | 1,000 | 2.00x | met |")
+    assert rate.endswith("| 2,000 /s | 1,000 /s | 2.00x | met |")
     assert cpu.endswith("| 1.00x | **missed** |")
     assert any(line.startswith("| end to end") and "not measured" in line for line in lines)
 
@@ -30,6 +34,7 @@ def test_without_kafka_there_are_figures_and_no_aims() -> None:
     text = markdown(run([produced("ottla os", 3000)], kafka=None))
     assert "| 10 connections | 3,000 |" in text
     assert "Aims" not in text
+    assert "; medians." in text
 
 
 def test_noise_is_the_spread_of_the_runs() -> None:
@@ -64,3 +69,36 @@ def test_only_what_stands_between_the_marks_is_replaced() -> None:
 def test_a_page_without_marks_is_not_touched() -> None:
     with pytest.raises(ValueError, match="the page has no"):
         replace("a page", "new")
+
+
+MARKED = f"{BEGIN.format('bench')}old{END.format('bench')}"
+
+
+def written(folder: Path, parts: list[str], **others: Any) -> str:
+    """What stands on the page after a run was written to it."""
+    (folder / "page.md").write_text(MARKED)
+    (folder / "run.json").write_text(json.dumps(run(TWO_ROUNDS, **others)))
+    main([str(folder / "run.json"), "--write", str(folder / "page.md")], folder, parts)
+    return (folder / "page.md").read_text()
+
+
+def test_a_page_is_written_from_a_run_of_all_parts(tmp_path: Path) -> None:
+    assert "2,000 / 1,000" in written(tmp_path, ["produce"])
+
+
+def test_a_page_is_not_written_from_some_of_the_parts(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"has only the parts produce; .* wants all, with --kafka"):
+        written(tmp_path, ["produce", "micro"])
+    assert (tmp_path / "page.md").read_text() == MARKED
+
+
+def test_a_page_is_not_written_without_kafka(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="has only the parts produce, without Kafka;"):
+        written(tmp_path, ["produce"], kafka=None)
+
+
+def test_a_page_from_a_changed_tree_is_written_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "abc-dirty" in written(tmp_path, ["produce"], revision="abc-dirty")
+    assert capsys.readouterr().err == "bench: the run is of a changed tree, abc-dirty\n"
