@@ -244,7 +244,7 @@ def ports(text: str) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     help_ports = "ADVERTISED:BOUND port of Kafka's listener"
     parser.add_argument("--plain", type=ports, required=True, help=help_ports)
     parser.add_argument("--sasl", type=ports, required=True, help=help_ports)

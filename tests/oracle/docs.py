@@ -10,7 +10,7 @@ from tests.oracle.difference import Difference, shown
 from tests.oracle.differences import DIFFERENCES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "behaviour.md"
-BEGIN = "<!-- written by `python -m tests.oracle.docs` from tests/oracle/differences.py -->"
+BEGIN = "<!-- written by `scripts/docs` from tests/oracle/differences.py -->"
 END = "<!-- end of what is written -->"
 
 

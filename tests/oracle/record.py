@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from tests.e2e.broker_process import Address
 from tests.oracle.kafka import find_jars, running_kafka
 from tests.oracle.recording import FOLDER, Runs, written
 from tests.oracle.scenario import Scenario, all_scenarios
+from tests.tool import Arguments
 
 
 def tell_all(scenarios: Iterable[Scenario], address: Address) -> Runs:
@@ -23,7 +23,7 @@ def tell_all(scenarios: Iterable[Scenario], address: Address) -> Runs:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="tests.oracle.record")
+    parser = Arguments(prog="tests.oracle.record")
     parser.add_argument("--kafka", type=Path, help="a folder with the jars of a Kafka 4.2")
     options = parser.parse_args(arguments)
     jars = options.kafka or find_jars()

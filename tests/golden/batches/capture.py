@@ -159,7 +159,7 @@ async def capture(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--broker", type=int, required=True, help="port the broker listens on")
     parser.add_argument("--relay", type=int, required=True, help="port the broker advertises")
     parser.add_argument("--java", type=Path, help="folder of Kafka's jars")
