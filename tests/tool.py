@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 #: What a shell expects of a command that was interrupted.
@@ -32,10 +33,34 @@ def at_least_one(text: str) -> int:
 
 
 def stop_as_if_interrupted() -> None:
-    """SIGTERM ends a command as Ctrl-C does, also where the shell has it ignore that."""
+    """SIGTERM ends a command as Ctrl-C does, also where the shell has it ignore that.
+
+    To be called where KeyboardInterrupt is caught: it may come at once.
+    """
 
     def interrupt(*_: object) -> NoReturn:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
+
+
+def until_interrupted(seeds: Iterable[int]) -> Iterator[int]:
+    """Raises KeyboardInterrupt after the seed that is on, or at once when it is asked for again.
+
+    In the middle of one it could come in code of the broker that takes it for a failure of its own.
+    """
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+
+    signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGTERM, ask)
+    for seed in seeds:
+        yield seed
+        if asked:
+            raise KeyboardInterrupt

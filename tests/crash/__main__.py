@@ -18,7 +18,6 @@ from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrup
 
 def main() -> int:
     options = _options()
-    stop_as_if_interrupted()
     if options.seed is not None:
         return Lives(options.flush, tell=True).live([options.seed] * (options.repeat or 1))
     first = random.randrange(1 << 24) if options.first is None else options.first
@@ -51,6 +50,7 @@ class Lives:
     def live(self, seeds: range | list[int]) -> int:
         started, failed = time.monotonic(), 0
         try:
+            stop_as_if_interrupted()
             with Nursery() as nursery:
                 for seed in seeds:
                     failed += self._fails(nursery, seed)

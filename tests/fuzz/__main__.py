@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 from tests.fuzz.rounds import FRAMES, Failed, play
-from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
+from tests.tool import INTERRUPTED, Arguments, at_least_one, until_interrupted
 
 
 def main() -> int:
@@ -19,7 +19,6 @@ def main() -> int:
     add("--from", type=int, default=0, dest="first", metavar="K", help="the first one's seed")
     add("--seed", "--replay", type=int, metavar="SEED", help="one round; what fails is shrunk")
     options = parser.parse_args()
-    stop_as_if_interrupted()
     if options.seed is not None:
         return _many(range(options.seed, options.seed + 1))
     return _many(range(options.first, options.first + options.rounds))
@@ -30,7 +29,7 @@ def _many(seeds: range) -> int:
     played = failed = 0
     try:
         with tempfile.TemporaryDirectory() as folder:
-            for seed in seeds:
+            for seed in until_interrupted(seeds):
                 failed += _fails(seed, Path(folder))
                 played += 1
     except KeyboardInterrupt:

@@ -21,7 +21,6 @@ from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrup
 
 def main() -> int:
     options = _options()
-    stop_as_if_interrupted()
     command = _record if options.command == "record" else _replay
     return command(options)
 
@@ -51,6 +50,7 @@ def _record(options: argparse.Namespace) -> int:
     if compiler() is None or sys.platform != "linux":
         return _refused("recording needs Linux and a C compiler (cc or gcc)")
     try:
+        stop_as_if_interrupted()
         if folder.exists() and list(folder.iterdir()):
             return _refused(f"{folder} is not empty")
         record_workload(folder, options.flush, options.seed, options.passes)
@@ -73,6 +73,7 @@ def _replay(options: argparse.Namespace) -> int:
     flush = policy_of(folder)
     cuts: list[Cut] = []
     try:
+        stop_as_if_interrupted()
         for cut in Replays(folder, flush, options.unsynced).run(
             range(options.first, options.first + options.seeds)
         ):

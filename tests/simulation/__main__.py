@@ -10,7 +10,13 @@ from collections import Counter
 from tests.simulation.seeds import SeedFailed, run_seed
 from tests.simulation.stories import Story
 from tests.simulation.world import World
-from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
+from tests.tool import (
+    INTERRUPTED,
+    Arguments,
+    at_least_one,
+    stop_as_if_interrupted,
+    until_interrupted,
+)
 
 
 def main() -> int:
@@ -21,7 +27,6 @@ def main() -> int:
     add("--seed", "--story", type=int, metavar="SEED", help="one world: all that happens in it")
     add("--keep-going", action="store_true", help="do not stop at a failure")
     options = parser.parse_args()
-    stop_as_if_interrupted()
     if options.seed is not None:
         return _story(options.seed)
     return _many(range(options.first, options.first + options.seeds), options.keep_going)
@@ -31,6 +36,7 @@ def _story(seed: int) -> int:
     world = World(seed)
     failure: Exception | None = None
     try:
+        stop_as_if_interrupted()
         world.run()
     except Exception as caught:
         failure = caught
@@ -52,7 +58,7 @@ def _many(seeds: range, keep_going: bool) -> int:
     started = time.perf_counter()
     count = 0
     try:
-        for seed in seeds:
+        for seed in until_interrupted(seeds):
             try:
                 stories.update(run_seed(seed).stories)
             except SeedFailed as failure:
