@@ -129,7 +129,8 @@ class PatientStream:
         return True
 
     def _keep(self, kept: deque[bytes], line: bytes) -> None:
-        if self._kept_bytes + len(line) > KEPT_BYTES:
+        # Once a line is missing, so are the next ones, until it is said where they would stand.
+        if self._dropped_lines or self._kept_bytes + len(line) > KEPT_BYTES:
             self._dropped_lines += 1
         else:
             kept.append(line)

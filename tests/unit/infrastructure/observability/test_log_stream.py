@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import sys
@@ -29,11 +30,11 @@ class Pipe:
         self.stream = os.fdopen(self.writing, "wb")
         self.log = open_event_log(self.stream, "json")
 
-    def read(self, until: str) -> list[dict[str, object]]:
-        """Every line up to one of that event."""
+    def read(self, until: str, begun: bytes = b"") -> list[dict[str, object]]:
+        """Every line up to one of that event; `begun` was read before."""
         lines: list[dict[str, object]] = []
         with os.fdopen(self.reading, "rb") as reading:
-            for line in reading:
+            for line in itertools.chain((begun + reading.readline()).splitlines(), reading):
                 lines.append(json.loads(line))
                 if lines[-1]["event"] == until:
                     break
@@ -88,6 +89,21 @@ def test_what_is_too_much_to_keep_is_dropped_and_counted(pipe: Pipe) -> None:
     assert [line["number"] for line in lines] == list(range(len(lines)))
     assert told["lines"] == count - len(lines)
     assert (told["level"], len(lines) > KEPT_BYTES // 1200) == ("warning", True)
+
+
+def test_lines_that_are_missing_are_missing_in_one_place(pipe: Pipe) -> None:
+    """A reader that comes makes room behind the gap before anybody has told of it."""
+    count = (PIPE_BYTES + KEPT_BYTES) // 1000 * 2
+    for number in range(count):
+        pipe.log.info("line", number=number, filling="x" * 1000)
+    with os.fdopen(pipe.reading, "rb", closefd=False, buffering=0) as reading:
+        begun = b""
+        while len(begun) < 3 * PIPE_BYTES:
+            begun += reading.read(PIPE_BYTES)
+    pipe.log.info("line", number=count, filling="x" * 1000)
+    *lines, told = pipe.read(until="the log was not read, and lines were dropped", begun=begun)
+    assert [line["number"] for line in lines] == list(range(len(lines)))
+    assert told["lines"] == count + 1 - len(lines)
 
 
 def test_a_line_longer_than_the_pipe_is_one_line(pipe: Pipe) -> None:
