@@ -35,7 +35,7 @@ from infrastructure.storage.errors import (
 )
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.folder_lock import FolderLock
-from infrastructure.storage.lmdb.inspection import check_batches, check_pages
+from infrastructure.storage.lmdb.inspection import check_batches, check_pages, page_problem
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
 
 if TYPE_CHECKING:
@@ -238,21 +238,15 @@ class LmdbEnvironment:
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""
-        expected_bytes = (self.env.info()["last_pgno"] + 1) * self.env.stat()["psize"]
         data_file = self.folder / "data.mdb"
         actual_bytes = data_file.stat().st_size
-        if actual_bytes >= expected_bytes:
+        if actual_bytes >= self.used_bytes:
             return
         # Pages at the end that are free may be missing rightly; only a walk over all can tell.
-        from lmdb.verify import VerifyError, verify
-
-        try:
-            problems = verify(os.fspath(data_file))  # type: ignore[no-untyped-call]
-        except VerifyError as error:
-            problems = [str(error)]
-        if problems:
+        problem = page_problem(data_file)
+        if problem is not None:
             raise StorageDamaged(
-                f"{data_file} is cut off, {actual_bytes} bytes of {expected_bytes}: {problems[0]}"
+                f"{data_file} is cut off, {actual_bytes} bytes of {self.used_bytes}: {problem}"
             )
 
     # ---- room

@@ -29,14 +29,20 @@ if TYPE_CHECKING:
 
 
 def check_pages(folder: Path) -> None:
+    problem = page_problem(folder / "data.mdb")
+    if problem is not None:
+        raise _damaged(folder, problem)
+
+
+def page_problem(data_file: Path) -> str | None:
+    """The first thing that is wrong with the pages, found by a walk over all of them."""
     from lmdb.verify import VerifyError, verify
 
     try:
-        problems = verify(os.fspath(folder / "data.mdb"))  # type: ignore[no-untyped-call]
+        problems: list[str] = verify(os.fspath(data_file))  # type: ignore[no-untyped-call]
     except VerifyError as error:
-        problems = [str(error)]
-    if problems:
-        raise _damaged(folder, problems[0])
+        return str(error)
+    return problems[0] if problems else None
 
 
 def check_batches(folder: Path, env: lmdb.Environment, batches: _Database) -> None:
