@@ -94,19 +94,20 @@ class RepeatedProduce:
 
     def _recognisable(self) -> ProduceResponse:
         base_offset, log_append_time_ms, log_start_offset = _RECOGNISABLE
-        answer = PartitionProduceResponse(
-            index=self.index,
-            base_offset=base_offset,
-            log_append_time_ms=log_append_time_ms,
-            log_start_offset=log_start_offset,
+        return self.response(
+            PartitionProduceResponse(
+                index=self.index,
+                base_offset=base_offset,
+                log_append_time_ms=log_append_time_ms,
+                log_start_offset=log_start_offset,
+            )
         )
-        return ProduceResponse(
-            responses=[
-                TopicProduceResponse(
-                    name=self.name, topic_id=self.topic_id, partition_responses=[answer]
-                )
-            ]
+
+    def response(self, answer: PartitionProduceResponse) -> ProduceResponse:
+        topic = TopicProduceResponse(
+            name=self.name, topic_id=self.topic_id, partition_responses=[answer]
         )
+        return ProduceResponse(responses=[topic])
 
     def begin(self, frame: memoryview, call: Call) -> bool:
         """Appends the batch; False, and nothing has happened, where it is not as it was."""
@@ -183,10 +184,11 @@ class RepeatedAnswer:
             call.peer.failed(call, error)
 
 
-def remember(
-    frame: memoryview, request: ProduceRequest, partition: Partition, call: Call, refused: Refused
-) -> None:
-    """Remembers a request for one partition that went well, to know the next ones by it."""
+def unknown_beginning(frame: memoryview, request: ProduceRequest, call: Call) -> int:
+    """Where the part ends by which the next ones may be known, of a request for one partition.
+
+    0 where there is nothing to remember: it is known already, or had better not be.
+    """
     route = call.route
     records = request.topic_data[0].partition_data[0].records
     assert records is not None
@@ -199,17 +201,28 @@ def remember(
         or frame[size_at : size_at + len(size)] != size
         or frame[len(frame) - len(after) :] != after
     ):
-        return
+        return 0
     revision = call.broker.catalog.revision
     if route.learnt_at != revision:
         # Nothing of it is of use any more, and it holds partitions that may be deleted.
         route.repeated.clear()
         route.learnt_at = revision
+    if frame[BEGINNING_START:size_at].tobytes() in route.repeated:
+        call.peer.beginning_end = size_at
+        return 0
+    return size_at if len(route.repeated) < MAX_REPEATED else 0
+
+
+def remember(
+    frame: memoryview,
+    size_at: int,
+    request: ProduceRequest,
+    partition: Partition,
+    call: Call,
+    refused: Refused,
+) -> None:
     beginning = frame[BEGINNING_START:size_at].tobytes()
-    if beginning not in route.repeated:
-        if len(route.repeated) >= MAX_REPEATED:
-            return
-        route.repeated[beginning] = RepeatedProduce(size_at, request, partition, call, refused)
+    call.route.repeated[beginning] = RepeatedProduce(size_at, request, partition, call, refused)
     call.peer.beginning_end = size_at
 
 

@@ -22,7 +22,12 @@ from domain.errors import (
 )
 from domain.topics.topic import Topic
 from interfaces.kafka.call import Call, CloseConnection
-from interfaces.kafka.repeated_produce import RepeatedProduce, remember
+from interfaces.kafka.repeated_produce import (
+    FIRST_WITH_ZSTD,
+    RepeatedProduce,
+    remember,
+    unknown_beginning,
+)
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
@@ -32,7 +37,6 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceResponse,
 )
 
-FIRST_WITH_ZSTD = 7
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ANSWER = 0
@@ -169,23 +173,22 @@ def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     [topic_data] = request.topic_data
     if len(topic_data.partition_data) != 1:
         return
+    size_at = unknown_beginning(frame, request, call)
+    if not size_at:
+        return
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topic = catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
     if topic is not None:
         partition = catalog.partition(topic, topic_data.partition_data[0].index)
         if partition is not None:
-            remember(frame, request, partition, call, _not_committed)
+            remember(frame, size_at, request, partition, call, _not_committed)
 
 
 def _not_committed(
     repeated: RepeatedProduce, failure: StorageFailed, call: Call
 ) -> ProduceResponse:
-    refused = _refuse(PartitionProduceResponse(index=repeated.index), failure, call)
-    topic = TopicProduceResponse(
-        name=repeated.name, topic_id=repeated.topic_id, partition_responses=[refused]
-    )
-    return ProduceResponse(responses=[topic])
+    return repeated.response(_refuse(PartitionProduceResponse(index=repeated.index), failure, call))
 
 
 def failed(request: ProduceRequest, call: Call, code: int) -> ProduceResponse:
