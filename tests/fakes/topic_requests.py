@@ -20,6 +20,18 @@ def new(
     assignments: dict[int, list[int]] | None = None,
     **configs: str | None,
 ) -> CreatableTopic:
+    """Its configs with underscores for dots."""
+    dotted = {key.replace("_", "."): value for key, value in configs.items()}
+    return creatable(name, partitions, replicas, assignments, dotted)
+
+
+def creatable(
+    name: str,
+    partitions: int = 1,
+    replicas: int = 1,
+    assignments: dict[int, list[int]] | None = None,
+    configs: dict[str, str | None] | None = None,
+) -> CreatableTopic:
     return CreatableTopic(
         name=name,
         num_partitions=partitions,
@@ -29,8 +41,7 @@ def new(
             for index, brokers in (assignments or {}).items()
         ],
         configs=[
-            CreatableTopicConfig(name=key.replace("_", "."), value=value)
-            for key, value in configs.items()
+            CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()
         ],
     )
 

@@ -1,32 +1,13 @@
 from __future__ import annotations
 
 from interfaces.kafka.wire.messages.create_topics import (
-    CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from tests.fakes.topic_requests import creatable as topic
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import Teller
-
-
-def topic(
-    name: str,
-    partitions: int = 1,
-    replicas: int = 1,
-    assigned: dict[int, list[int]] | None = None,
-    configs: dict[str, str | None] | None = None,
-) -> CreatableTopic:
-    return CreatableTopic(
-        name=name,
-        num_partitions=partitions,
-        replication_factor=replicas,
-        assignments=[
-            CreatableReplicaAssignment(partition_index=index, broker_ids=ids)
-            for index, ids in (assigned or {}).items()
-        ],
-        configs=[CreatableTopicConfig(name=k, value=v) for k, v in (configs or {}).items()],
-    )
 
 
 def asked(*topics: CreatableTopic, validate_only: bool = False) -> CreateTopicsRequest:
