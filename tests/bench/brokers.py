@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,22 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.e2e.raw_client import RawClient
+from tests.oracle.kafka import format_folder
 
 READY_TIMEOUT_S = 120
 _POLL_S = 0.002
 _SAID_BYTES = 2_000
-_KAFKA_PROPERTIES = """
-process.roles=broker,controller
-node.id=1
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-controller.listener.names=CONTROLLER
-controller.quorum.bootstrap.servers=127.0.0.1:{controller}
-log.dirs={folder}/data
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-log.flush.interval.messages={flush}
-"""
 _JAVA = ("java", "-Xms1g", "-Xmx1g")
 _EVERY_MESSAGE, _NEVER = 1, 2**63 - 1
 
@@ -127,15 +115,11 @@ def kafka(libs: Path, flush: str) -> Contender:
 
     def prepare(folder: Path) -> None:
         every = _EVERY_MESSAGE if flush == "commit" else _NEVER
-        properties = folder / "server.properties"
-        properties.write_text(
-            _KAFKA_PROPERTIES.format(
-                port=_free_port(), controller=_free_port(), folder=folder.absolute(), flush=every
-            )
-        )
-        tool = [*java, "kafka.tools.StorageTool"]
-        identity = _run(*tool, "random-uuid").split()[-1]
-        _run(*tool, "format", "--standalone", "-t", identity, "-c", str(properties))
+        try:
+            format_folder(java, folder.absolute(), f"log.flush.interval.messages={every}\n")
+        except subprocess.CalledProcessError as failed:
+            said = (failed.stdout + failed.stderr)[-_SAID_BYTES:]
+            raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{said}") from failed
 
     def start(folder: Path) -> Broker:
         properties = folder / "server.properties"
@@ -157,13 +141,6 @@ def _spawn(folder: Path, *command: str) -> subprocess.Popen[bytes]:
         )
 
 
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise BrokerFailed(f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-_SAID_BYTES:]}")
-    return done.stdout
-
-
 def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: Path) -> None:
     deadline = time.monotonic() + READY_TIMEOUT_S
     try:
@@ -180,13 +157,6 @@ def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: P
 def _said(folder: Path) -> str:
     output = folder / "output"
     return output.read_bytes()[-_SAID_BYTES:].decode(errors="replace") if output.exists() else ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _answers(port: int) -> bool:

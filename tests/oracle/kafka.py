@@ -9,7 +9,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,18 +26,20 @@ JARS_VARIABLE = "OTTLA_TEST_KAFKA"
 POM = Path(__file__).parent / "pom.xml"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-_PROPERTIES = """
+_ONE_NODE = """
 process.roles=broker,controller
 node.id=1
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
 controller.quorum.bootstrap.servers=127.0.0.1:{controller}
 log.dirs={folder}/data
-offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
-transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
+"""
+_PROPERTIES = """
+offsets.topic.num.partitions=1
+transaction.state.log.num.partitions=1
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
@@ -74,19 +76,30 @@ def find_jars() -> Path:
     return folder
 
 
+def format_folder(java: Sequence[str], folder: Path, properties: str) -> int:
+    """Makes the folder that of one node, on ports that were free; returns the clients' port.
+
+    Raises CalledProcessError, with what Kafka's tool said.
+    """
+    port = _free_port()
+    file = folder / "server.properties"
+    own = _ONE_NODE.format(port=port, controller=_free_port(), folder=folder)
+    file.write_text(own + properties)
+    tool = [*java, "kafka.tools.StorageTool"]
+    identity = _said_by(*tool, "random-uuid").split()[-1]
+    _said_by(*tool, "format", "--standalone", "-t", identity, "-c", str(file))
+    return port
+
+
+def _said_by(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 @contextmanager
 def running_kafka(jars: Path, folder: Path) -> Iterator[Address]:
-    port, controller = _free_port(), _free_port()
-    properties = folder / "server.properties"
-    properties.write_text(_PROPERTIES.format(port=port, controller=controller, folder=folder))
     java = [*_JAVA, "-cp", f"{jars}/*"]
-    tool = [*java, "kafka.tools.StorageTool"]
-    cluster = subprocess.check_output([*tool, "random-uuid"], stderr=subprocess.DEVNULL)
-    subprocess.run(
-        [*tool, "format", "--standalone", "-t", cluster.decode().strip(), "-c", str(properties)],
-        check=True,
-        capture_output=True,
-    )
+    port = format_folder(java, folder, _PROPERTIES)
+    properties = folder / "server.properties"
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
             [*java, "kafka.Kafka", str(properties)],
