@@ -17,6 +17,17 @@
       fetch
         OffsetOutOfRange  FencedLeaderEpoch  UnknownLeaderEpoch
         FetchSessionNotFound  InvalidFetchSessionEpoch  FetchSessionTopicIdError
+      groups
+        CoordinatorLoadInProgress      asked before what is stored has been read
+        CoordinatorNotAvailable        asked again, it may work
+        InvalidGroupId  GroupIdNotFound  NonEmptyGroup  GroupMaxSizeReached
+        GroupMetadataTooLarge
+        UnknownMemberId  MemberIdRequired  FencedInstanceId  UnreleasedInstanceId
+        IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
+        InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
+        UnsupportedAssignor  InvalidRegularExpression
+        OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
+        GroupSubscribedToTopic
 
 A partition's failure is a value in a result; a whole request's failure is raised. The number
 that goes over the wire is known to `interfaces/kafka/error_codes.py` alone.
@@ -173,4 +184,96 @@ class InvalidFetchSessionEpoch(BrokerError):
 
 
 class FetchSessionTopicIdError(BrokerError):
+    pass
+
+
+class CoordinatorLoadInProgress(BrokerError):
+    pass
+
+
+class CoordinatorNotAvailable(BrokerError):
+    pass
+
+
+class InvalidGroupId(BrokerError):
+    pass
+
+
+class GroupIdNotFound(BrokerError):
+    pass
+
+
+class NonEmptyGroup(BrokerError):
+    pass
+
+
+class GroupMaxSizeReached(BrokerError):
+    pass
+
+
+class GroupMetadataTooLarge(BrokerError):
+    pass
+
+
+class UnknownMemberId(BrokerError):
+    pass
+
+
+class MemberIdRequired(BrokerError):
+    pass
+
+
+class FencedInstanceId(BrokerError):
+    pass
+
+
+class UnreleasedInstanceId(BrokerError):
+    pass
+
+
+class IllegalGeneration(BrokerError):
+    pass
+
+
+class FencedMemberEpoch(BrokerError):
+    pass
+
+
+class StaleMemberEpoch(BrokerError):
+    pass
+
+
+class InconsistentGroupProtocol(BrokerError):
+    pass
+
+
+class InvalidSessionTimeout(BrokerError):
+    pass
+
+
+class RebalanceInProgress(BrokerError):
+    pass
+
+
+class UnsupportedAssignor(BrokerError):
+    pass
+
+
+class InvalidRegularExpression(BrokerError):
+    pass
+
+
+class OffsetMetadataTooLarge(BrokerError):
+    pass
+
+
+class InvalidCommitOffsetSize(BrokerError):
+    pass
+
+
+class UnstableOffsetCommit(BrokerError):
+    pass
+
+
+class GroupSubscribedToTopic(BrokerError):
     pass

@@ -1,0 +1,190 @@
+"""A group with members that becomes one of the other kind, and goes on where it was.
+
+upgrade     a member of the consumer protocol joins a classic group: generation and assignments
+            become epochs and assignments; its members go on as they are, one after the other
+downgrade   the last member of the consumer protocol goes: the epoch becomes a generation, and
+            a rebalance begins
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from domain.errors import GroupIdNotFound
+from domain.groups.assignors.assignor import Partitions
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import ClassicGroupKept, Image
+from domain.groups.classic_member import ClassicMember, KeptMember, elected_protocol
+from domain.groups.consumer_protocol import CONSUMER
+from domain.groups.embedded_protocol import (
+    NamedPartitions,
+    Unreadable,
+    read_assignment,
+    read_subscription,
+    write_assignment,
+)
+from domain.groups.modern import Draft, ModernGroup
+from domain.groups.modern_changes import (
+    AssignmentChanged,
+    EpochChanged,
+    MemberChanged,
+    TargetChanged,
+    TargetEpochChanged,
+)
+from domain.groups.modern_member import (
+    ClassicMembership,
+    CurrentAssignment,
+    MemberState,
+    MemberSubscription,
+)
+from domain.groups.subscription import Topics, hash_of_topics
+
+
+def check_upgrade(group: ClassicGroup, is_allowed: bool, max_size: int) -> None:
+    """With Kafka's words."""
+    why = None
+    if not is_allowed:
+        why = "online upgrade is disabled"
+    elif group.protocol_type != CONSUMER:
+        why = "the group does not use the consumer embedded protocol"
+    elif len(group.members) > max_size:
+        why = "the group size exceeds the consumer group maximum size"
+    if why is not None:
+        raise _no_upgrade(group.group_id, f"{why}.")
+
+
+def upgraded(group: ClassicGroup, topics: Topics) -> Draft:
+    """What the classic group is as a modern one; its changes make it one."""
+    draft = ModernGroup(group.group_id).draft()
+    try:
+        for member in group.members.values():
+            _upgrade_member(draft, group, member, topics)
+    except Unreadable as damage:
+        raise _no_upgrade(
+            group.group_id, "the embedded consumer protocol is malformed."
+        ) from damage
+    topics_hash = hash_of_topics(draft.subscribed_names(), topics)
+    draft.change(TargetEpochChanged(group.group_id, group.generation_id))
+    draft.change(EpochChanged(group.group_id, group.generation_id, topics_hash))
+    return draft
+
+
+def _upgrade_member(
+    draft: Draft, group: ClassicGroup, member: ClassicMember, topics: Topics
+) -> None:
+    group_id, member_id, epoch = group.group_id, member.member_id, group.generation_id
+    assignment = read_assignment(member.assignment)
+    if assignment.has_user_data:
+        raise _no_upgrade(
+            group_id,
+            "an unsupported custom assignor is in use. Please refer to the documentation or "
+            "switch to a default assignor before re-attempting the upgrade.",
+        )
+    subscription = read_subscription(_metadata(group, member))
+    changed = MemberSubscription(
+        member_id,
+        instance_id=member.instance_id,
+        rack_id=subscription.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        topics=subscription.topics,
+        classic=ClassicMembership(member.session_timeout_ms, member.protocols),
+    )
+    has = _not_taken(draft, partitions_by_id(assignment.partitions, topics))
+    current = CurrentAssignment(MemberState.STABLE, epoch, epoch, has)
+    draft.change(MemberChanged(group_id, member_id, changed))
+    draft.change(TargetChanged(group_id, member_id, has))
+    draft.change(AssignmentChanged(group_id, member_id, current))
+
+
+def _metadata(group: ClassicGroup, member: ClassicMember) -> bytes:
+    """It may have joined again since, and not know the group's protocol any more."""
+    named = dict(member.protocols)
+    return named.get(group.protocol_name or "", member.protocols[0][1])
+
+
+def _not_taken(draft: Draft, partitions: Partitions) -> Partitions:
+    """A client's assignor may have given one partition to two: then the second one loses it."""
+    free = {
+        topic_id: frozenset(one for one in ones if draft.owner(topic_id, one) is None)
+        for topic_id, ones in partitions.items()
+    }
+    return {topic_id: ones for topic_id, ones in free.items() if ones}
+
+
+def _no_upgrade(group_id: str, why: str) -> GroupIdNotFound:
+    return GroupIdNotFound(
+        f"Cannot upgrade classic group {group_id} to consumer group because {why}"
+    )
+
+
+def can_downgrade(group: ModernGroup, leaving: Iterable[str], max_size: int) -> bool:
+    """Whether only members of the classic protocol are left, and not too many."""
+    gone = set(leaving)
+    staying = [one for member_id, one in group.members.items() if member_id not in gone]
+    return 0 < len(staying) <= max_size and all(one.classic is not None for one in staying)
+
+
+def downgraded(
+    group: ModernGroup, leaving: Iterable[str], epoch: int, topics: Topics, now_wall_ms: int
+) -> ClassicGroupKept:
+    """All that is kept of the group as a classic one, in the generation of this epoch."""
+    gone = set(leaving)
+    members = tuple(
+        _downgraded_member(group, member, topics)
+        for member_id, member in group.members.items()
+        if member_id not in gone and member.classic is not None
+    )
+    image = Image(
+        epoch,
+        CONSUMER,
+        elected_protocol(ClassicMember(one) for one in members),
+        members[0].member_id,
+        now_wall_ms,
+        members,
+        True,
+    )
+    return ClassicGroupKept(group.group_id, image)
+
+
+def _downgraded_member(
+    group: ModernGroup, member: MemberSubscription, topics: Topics
+) -> KeptMember:
+    assert member.classic is not None
+    has = group.current(member.member_id).assigned
+    return KeptMember(
+        member.member_id,
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout_ms,
+        member.classic.session_timeout_ms,
+        member.classic.protocols,
+        embedded_assignment(member.classic, has, topics),
+    )
+
+
+def embedded_assignment(classic: ClassicMembership, has: Partitions, topics: Topics) -> bytes:
+    """In the version in which the member said what it wants."""
+    version = read_subscription(classic.protocols[0][1]).version
+    return write_assignment(version, partitions_by_name(has, topics))
+
+
+def partitions_by_id(partitions: NamedPartitions, topics: Topics) -> Partitions:
+    """Without topics that do not exist."""
+    found = {name: topics.topic(name) for name in partitions}
+    return {
+        topic.topic_id: frozenset(partitions[name])
+        for name, topic in found.items()
+        if topic is not None and partitions[name]
+    }
+
+
+def partitions_by_name(partitions: Partitions, topics: Topics) -> Mapping[str, list[int]]:
+    found = {topic_id: topics.topic_by_id(topic_id) for topic_id in partitions}
+    return {
+        topic.name: sorted(partitions[topic_id])
+        for topic_id, topic in found.items()
+        if topic is not None
+    }

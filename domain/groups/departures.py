@@ -1,0 +1,123 @@
+"""Who comes and goes with changes of a group, in a few words: why it begins anew.
+
+Looks at the group as it is before the changes are applied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import (
+    ClassicGroupKept,
+    MemberJoined,
+    MemberRemoved,
+    MemberReplaced,
+)
+from domain.groups.classic_join import NEW_MEMBER_TIMEOUT_MS
+from domain.groups.classic_member import ClassicMember
+from domain.groups.classic_states import State
+from domain.groups.consumer_group import GroupChange, GroupDeleted
+from domain.groups.departure import Departure
+from domain.groups.modern import ModernGroup
+from domain.groups.modern_changes import MemberChanged
+from domain.groups.modern_member import MemberSubscription
+from domain.groups.timeouts import Timeout
+
+Changes = Iterable[GroupChange | GroupDeleted]
+
+
+class Departed(NamedTuple):
+    """A member that was taken out, and did not go by itself."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    why: Departure
+    after_ms: int
+
+
+def of_classic(group: ClassicGroup, changes: Changes) -> tuple[Counter[str], Sequence[Departed]]:
+    reasons: Counter[str] = Counter()
+    departed: list[Departed] = []
+    for change in changes:
+        if isinstance(change, MemberJoined):
+            if change.member.member_id not in group.members:
+                reasons["came"] += 1
+            elif group.state is not State.PREPARING_REBALANCE:
+                reasons["joined again"] += 1
+        elif isinstance(change, MemberReplaced):
+            reasons["came back"] += 1
+        elif isinstance(change, MemberRemoved):
+            member = group.members.get(change.member_id)
+            if member is not None:
+                reasons[change.why.value] += 1
+                if change.why is not Departure.LEFT:
+                    departed.append(_departed(group, member, change.why))
+    return reasons, departed
+
+
+def _departed(group: ClassicGroup, member: ClassicMember, why: Departure) -> Departed:
+    """Who is new sends no heartbeats, so that it is given longer."""
+    after_ms = NEW_MEMBER_TIMEOUT_MS if member.is_new else member.session_timeout_ms
+    if why is not Departure.SILENT:
+        after_ms = group.rebalance_timeout_ms()
+    return Departed(member.member_id, member.client_id, member.client_host, why, after_ms)
+
+
+#: What was not done in time.
+_WHY = {
+    Timeout.SESSION: Departure.SILENT,
+    Timeout.REVOCATION: Departure.DID_NOT_REVOKE,
+    Timeout.JOIN: Departure.DID_NOT_REJOIN,
+    Timeout.SYNC: Departure.DID_NOT_SYNC,
+}
+
+
+def of_modern(
+    group: ModernGroup | None, changes: Changes, now_ms: int, session_timeout_ms: Callable[[], int]
+) -> tuple[Counter[str], Sequence[Departed], int]:
+    """With how many members it has then."""
+    before = {} if group is None else group.members
+    after: dict[str, MemberSubscription | None] = {}
+    for change in changes:
+        if isinstance(change, MemberChanged):
+            after[change.member_id] = change.subscription
+        elif isinstance(change, ClassicGroupKept) and change.image is not None:
+            # As a classic group it has these left.
+            for kept in change.image.members:
+                after.pop(kept.member_id, None)
+    gone = {one: before[one] for one in after if after[one] is None and one in before}
+    instances = {one.instance_id for one in gone.values() if one.instance_id is not None}
+    reasons: Counter[str] = Counter()
+    came = 0
+    for member_id, subscription in after.items():
+        if subscription is None:
+            continue
+        known = before.get(member_id)
+        if known is None:
+            came += 1
+            returns = subscription.instance_id in instances
+            reasons["came back" if returns else "came"] += 1
+            instances.discard(subscription.instance_id)
+        elif (known.topics, known.regex) != (subscription.topics, subscription.regex):
+            reasons["wants other topics"] += 1
+    returned = {one.instance_id for one in after.values() if one is not None and one.instance_id}
+    departed: list[Departed] = []
+    for member in gone.values():
+        if member.instance_id in returned:
+            continue
+        overdue = None if group is None else group.timeouts.overdue(member.member_id, now_ms)
+        why = Departure.LEFT if overdue is None else _WHY[overdue]
+        reasons[why.value] += 1
+        if overdue is not None:
+            after_ms = member.rebalance_timeout_ms
+            if overdue is Timeout.SESSION:
+                classic = member.classic
+                after_ms = session_timeout_ms() if classic is None else classic.session_timeout_ms
+            departed.append(
+                Departed(member.member_id, member.client_id, member.client_host, why, after_ms)
+            )
+    return reasons, departed, len(before) + came - len(gone)

@@ -1,0 +1,72 @@
+"""Subscription: which topics the members of a group want, and which of them there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+from typing import Protocol
+
+from domain.groups.modern_member import MemberSubscription
+from domain.topics.topic import Topic
+
+#: Regular expressions with the names of the topics they mean.
+ResolvedRegexes = Mapping[str, frozenset[str]]
+
+
+class Topics(Protocol):
+    """What there is to subscribe to; `layout_revision` rises when a topic comes, goes or grows."""
+
+    topic: Callable[[str], Topic | None]
+    topic_by_id: Callable[[bytes], Topic | None]
+    layout_revision: int
+
+
+class Regexes(Protocol):
+    """What regular expressions mean, for one decision."""
+
+    #: All that was asked for was known.
+    is_complete: bool
+
+    def check(self, regex: str) -> None:
+        """Raises InvalidRegularExpression."""
+        ...
+
+    def names(self, regex: str, before: frozenset[str] | None, as_of: int) -> frozenset[str] | None:
+        """None: it is not known yet, and the group is told when it is.
+
+        `before`: what it meant as of a revision of the topics, so far as that is known.
+        """
+        ...
+
+
+def wanted_names(member: MemberSubscription, regexes: ResolvedRegexes) -> frozenset[str]:
+    if not member.regex:
+        return member.topics
+    return member.topics | regexes.get(member.regex, frozenset())
+
+
+def wanted_topics(
+    member: MemberSubscription, regexes: ResolvedRegexes, topics: Topics
+) -> dict[bytes, Topic]:
+    """By id; what does not exist is left out."""
+    found = map(topics.topic, wanted_names(member, regexes))
+    return {topic.topic_id: topic for topic in found if topic is not None}
+
+
+def wanted_by_all(members: Iterable[MemberSubscription], regexes: ResolvedRegexes) -> set[str]:
+    names: set[str] = set()
+    for topics, regex in {(member.topics, member.regex) for member in members}:
+        names |= topics
+        if regex:
+            names |= regexes.get(regex, frozenset())
+    return names
+
+
+def hash_of_topics(names: Iterable[str], topics: Topics) -> str:
+    """Differs when one of these topics came, went, came anew or grew."""
+    digest = blake2b(digest_size=8)
+    for name in sorted(names):
+        topic = topics.topic(name)
+        if topic is not None:
+            digest.update(f"{name}:{len(topic.partition_ids)}:".encode() + topic.topic_id)
+    return digest.hexdigest()

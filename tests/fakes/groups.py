@@ -1,0 +1,78 @@
+"""A group that is told what it is, for whoever only asks it; and committed offsets in few words."""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError
+from domain.groups.consumer_group import ConsumerGroup, GroupChange, GroupKind
+from domain.groups.offsets import CommittedOffset
+
+A_TOPIC_ID = bytes(15) + b"\1"
+
+
+class GroupOfOneWord(ConsumerGroup):
+    """Whoever may not do what they ask is refused with `refusal`."""
+
+    __slots__ = ("expires_from", "heard", "kind", "members", "refusal", "topics", "type")
+
+    def __init__(self, group_id: str, kind: GroupKind = GroupKind.CLASSIC) -> None:
+        super().__init__(group_id)
+        self.kind = kind
+        self.members = 0
+        self.type = "consumer"
+        self.topics: set[str] = set()
+        self.refusal: BrokerError | None = None
+        self.heard: list[tuple[str, int]] = []
+        self.expires_from: int | None = None
+
+    def apply(self, change: GroupChange) -> None:
+        raise AssertionError("nothing changes it")
+
+    @property
+    def state_name(self) -> str:
+        return "Empty" if self.is_empty else "Stable"
+
+    @property
+    def protocol_type(self) -> str:
+        return self.type
+
+    @property
+    def is_empty(self) -> bool:
+        return self.members == 0
+
+    def _refuse(self) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+
+    def check_commit(
+        self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
+    ) -> None:
+        self._refuse()
+
+    def check_fetch(self, member_id: str | None, epoch: int) -> None:
+        self._refuse()
+
+    def heard_from(self, member_id: str, now_ms: int) -> None:
+        self.heard.append((member_id, now_ms))
+
+    def check_delete(self) -> None:
+        self._refuse()
+
+    def deletion(self) -> list[GroupChange]:
+        return []
+
+    def subscribes(self, topic: str) -> bool:
+        return topic in self.topics
+
+    def offsets_expire_from(self, topic: str, committed_ms: int) -> int | None:
+        return None if self.subscribes(topic) else self.expires_from
+
+
+def committed(
+    offset: int = 7,
+    metadata: str = "",
+    topic_id: bytes = A_TOPIC_ID,
+    at_ms: int = 1000,
+    expires_ms: int | None = None,
+    leader_epoch: int = -1,
+) -> CommittedOffset:
+    return CommittedOffset(offset, leader_epoch, metadata, at_ms, expires_ms, topic_id)

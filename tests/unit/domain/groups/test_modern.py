@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import NonEmptyGroup, StaleMemberEpoch, UnknownMemberId, UnsupportedVersion
+from domain.groups.consumer_group import GroupKind
+from domain.groups.modern import ModernGroup
+from tests.unit.domain.groups.modern_world import World
+
+
+def one_member() -> ModernGroup:
+    world = World(t=1)
+    world.join("a", "t")
+    return world.group
+
+
+def test_a_new_group_is_an_empty_consumer_group() -> None:
+    group = ModernGroup("g")
+    assert (group.kind, group.protocol_type) == (GroupKind.CONSUMER, "consumer")
+    assert group.is_empty
+    assert group.state_name == "Empty"
+
+
+def test_a_member_commits_with_its_epoch() -> None:
+    one_member().check_commit("a", None, 1, knows_epochs=True)
+
+
+@pytest.mark.parametrize("epoch", [-1, 0, 2])
+def test_a_commit_with_another_epoch_is_stale(epoch: int) -> None:
+    with pytest.raises(StaleMemberEpoch):
+        one_member().check_commit("a", None, epoch, knows_epochs=True)
+
+
+def test_a_request_that_knows_no_epochs_is_too_old() -> None:
+    with pytest.raises(UnsupportedVersion, match="version 9 or above"):
+        one_member().check_commit("a", None, 1, knows_epochs=False)
+
+
+def test_who_is_no_member_commits_nothing() -> None:
+    with pytest.raises(UnknownMemberId):
+        one_member().check_commit("b", None, 1, knows_epochs=True)
+    with pytest.raises(UnknownMemberId):
+        one_member().check_commit("", None, -1, knows_epochs=True)
+
+
+def test_anybody_commits_to_an_empty_group_without_an_epoch() -> None:
+    ModernGroup("g").check_commit("", None, -1, knows_epochs=True)
+    with pytest.raises(UnknownMemberId):
+        ModernGroup("g").check_commit("a", None, 0, knows_epochs=True)
+
+
+def test_offsets_are_read_by_everybody_who_does_not_claim_to_be_a_member() -> None:
+    group = one_member()
+    group.check_fetch(None, -1)
+    group.check_fetch("a", 1)
+    with pytest.raises(StaleMemberEpoch):
+        group.check_fetch("a", 2)
+    with pytest.raises(UnknownMemberId):
+        group.check_fetch("b", 1)
+
+
+def test_only_an_empty_group_may_be_deleted() -> None:
+    ModernGroup("g").check_delete()
+    with pytest.raises(NonEmptyGroup):
+        one_member().check_delete()
+
+
+def test_a_group_subscribes_to_what_a_member_names_or_a_regex_means() -> None:
+    world = World(t=1, ua=1)
+    world.join("a", "t", "missing")
+    world.join("b", regex="u.")
+    assert [world.group.subscribes(name) for name in ("t", "missing", "ua", "v")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_offsets_of_subscribed_topics_do_not_expire() -> None:
+    group = one_member()
+    assert group.offsets_expire_from("t", 5) is None
+    assert group.offsets_expire_from("u", 5) == 5
