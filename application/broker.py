@@ -6,11 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from application.commits import Commits
+from application.configs.alter import AlterConfigsService
+from application.configs.describe import DescribeConfigsService
+from application.configs.groups import GroupConfigs
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
+from application.groups.classic import ClassicGroups
+from application.groups.consumer_groups import ConsumerGroups
+from application.groups.delete import DeleteGroupsService
+from application.groups.expiry import OffsetExpiry
+from application.groups.forgetting import Forgetting
+from application.groups.offset_delete import OffsetDeleteService
+from application.groups.offsets import Offsets
+from application.groups.registry import Groups
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.metadata import MetadataService
+from application.offset_commit import OffsetCommitService
+from application.offset_fetch import OffsetFetchService
+from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.partition_repository import PartitionRepository
 from application.produce import ProduceService
 from application.topics.catalog import Catalog
@@ -19,6 +33,7 @@ from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
 from application.upkeep.producer_expiry import ProducerExpiry
+from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 
@@ -38,19 +53,43 @@ class Broker:
     create_topics: CreateTopicsService
     delete_topics: DeleteTopicsService
     create_partitions: CreatePartitionsService
+    groups: Groups
+    consumer_groups: ConsumerGroups
+    classic_groups: ClassicGroups
+    group_configs: GroupConfigs
+    offsets: Offsets
+    offset_commit: OffsetCommitService
+    offset_fetch: OffsetFetchService
+    describe_configs: DescribeConfigsService
+    alter_configs: AlterConfigsService
+    offset_for_leader_epoch: OffsetForLeaderEpochService
+    offset_delete: OffsetDeleteService
+    delete_groups: DeleteGroupsService
+    forgetting: Forgetting
+    offset_expiry: OffsetExpiry
     init_producer_id: InitProducerIdService
     dropping: Dropping
     producer_expiry: ProducerExpiry
+    spare_time: SpareTime
 
     def start_upkeep(self) -> None:
         """What goes on beside requests."""
-        self.dropping.resume()
+        self.dropping.start()
         self.producer_expiry.start()
+        self.forgetting.start()
+        self.offset_expiry.start()
+        self.offsets.when_loaded(self._begin_sessions)
+
+    def _begin_sessions(self) -> None:
+        """Not before: until offsets are loaded no member can be heard."""
+        if not self.spare_time.is_over:
+            self.classic_groups.start()
+            self.consumer_groups.start()
 
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
-        self.dropping.stop()
-        self.producer_expiry.stop()
+        self.spare_time.end()
+        self.classic_groups.release()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""

@@ -36,3 +36,10 @@ class Pending(Generic[T]):
     def abandon(self) -> None:
         """The caller has gone; what is resolved later goes nowhere."""
         self._callback = None
+
+
+def resolved(value: T) -> Pending[T]:
+    """What is there already, for a caller who has to wait in other cases."""
+    pending: Pending[T] = Pending()
+    pending.resolve(value)
+    return pending

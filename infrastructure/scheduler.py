@@ -17,5 +17,9 @@ class AsyncioScheduler:
     def soon(self, callback: Callable[[], None]) -> None:
         self._loop.call_soon(callback)
 
+    def from_thread(self, callback: Callable[[], None]) -> None:
+        """For threads, which wait beside the loop. Raises RuntimeError when the loop is closed."""
+        self._loop.call_soon_threadsafe(callback)
+
     def after_ms(self, delay_ms: int, callback: Callable[[], None]) -> asyncio.TimerHandle:
         return self._loop.call_later(delay_ms / 1000, callback)

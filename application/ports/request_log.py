@@ -30,9 +30,9 @@ class RequestRecord:
     """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
 
     __slots__ = (
-        "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client", "correlation_id",
-        "decoded_ns", "elapsed_ns", "error_codes", "error_names", "handled_ns", "received_ns",
-        "sent_ns", "started_ns", "topics",
+        "about", "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client",
+        "correlation_id", "decoded_ns", "elapsed_ns", "error_codes", "error_names", "handled_ns",
+        "received_ns", "sent_ns", "started_ns", "topics",
     )  # fmt: skip
 
     client: ClientInfo
@@ -40,6 +40,8 @@ class RequestRecord:
     api_version: int
     correlation_id: int
     topics: int
+    #: What else it concerns, as a field and its value: a group, say.
+    about: tuple[str, str] | None
     bytes_in: int
     bytes_out: int
     #: Each that occurs in the answer, once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from application.ports.partition_repository import PartitionRepository
@@ -9,9 +10,12 @@ from application.ports.topic_repository import TopicRepository
 from application.trouble import Trouble
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
-from domain.errors import StorageFailed
+from domain.errors import StorageFailed, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, collision_key
+
+#: So many changes of topics are remembered for those who follow them.
+MOVED = 1000
 
 
 class Catalog:
@@ -39,6 +43,9 @@ class Catalog:
         self.changing: set[str] = set()
         #: Rises with every change, so that answers made from the catalogue can be kept.
         self.revision = 0
+        #: The revision at which a topic came, went or grew last.
+        self.layout_revision = 0
+        self._moved: deque[tuple[int, str]] = deque(maxlen=MOVED)
         for topic in topics.load():
             self.put(topic)
 
@@ -78,6 +85,14 @@ class Catalog:
             self._recover(partition)
         return partition
 
+    def existing_partition(self, topic_name: str, index: int) -> Partition:
+        """Raises UnknownTopicOrPartition where there is none; StorageFailed like `partition`."""
+        topic = self.topic(topic_name)
+        partition = None if topic is None else self.partition(topic, index)
+        if partition is None:
+            raise UnknownTopicOrPartition()
+        return partition
+
     def _load(self, topic: Topic, index: int) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
         self._recover(partition)
@@ -100,11 +115,29 @@ class Catalog:
         return sum(len(topic.partition_ids) for topic in self._by_name.values())
 
     def put(self, topic: Topic) -> None:
+        before = self._by_name.get(topic.name)
         self._by_name[topic.name] = topic
         self._by_id[topic.topic_id] = topic
         self._collisions.setdefault(collision_key(topic.name), {})[topic.name] = None
         self._configs.pop(topic.topic_id, None)
+        self._hand_config_on(topic)
         self.revision += 1
+        if before is None or before.partition_ids != topic.partition_ids:
+            self._move(topic.name)
+
+    def reconfigured(self) -> None:
+        """The broker's own configs have changed, on which those of topics rest."""
+        self._configs.clear()
+        for topic in self:
+            self._hand_config_on(topic)
+        self.revision += 1
+
+    def _hand_config_on(self, topic: Topic) -> None:
+        """To those of its partitions that are in use; the others are given it when they are."""
+        for partition_id in topic.partition_ids:
+            partition = self._loaded.get(partition_id)
+            if partition is not None:
+                partition.config = self.config(topic)
 
     def remove(self, topic: Topic) -> list[Partition]:
         """Forgets the topic; returns those of its partitions that somebody may still hold."""
@@ -113,8 +146,24 @@ class Catalog:
         self._forget_collision(topic.name)
         self._configs.pop(topic.topic_id, None)
         self.revision += 1
+        self._move(topic.name)
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
         return [partition for partition in held if partition is not None]
+
+    def _move(self, name: str) -> None:
+        self.layout_revision = self.revision
+        self._moved.append((self.revision, name))
+
+    def moved_since(self, revision: int) -> set[str] | None:
+        """Names of topics that came, went or grew since then, unless that is too long ago."""
+        if len(self._moved) == MOVED and revision < self._moved[0][0]:
+            return None
+        names: set[str] = set()
+        for moved_at, name in reversed(self._moved):
+            if moved_at <= revision:
+                break
+            names.add(name)
+        return names
 
     def _forget_collision(self, name: str) -> None:
         """Of names that collide, more than one may be there when one request brought them."""

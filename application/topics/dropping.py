@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from application.commits import Commits
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
-from application.ports.scheduler import Scheduler
 from application.ports.topic_repository import TopicRepository
+from application.upkeep.spare_time import SpareTime
 from domain.errors import StorageFailed
 
 BATCHES_PER_SLICE = 256
@@ -30,22 +30,21 @@ class Dropping:
         topics: TopicRepository,
         partitions: PartitionRepository,
         commits: Commits,
-        scheduler: Scheduler,
+        spare_time: SpareTime,
     ) -> None:
         self._log = log
         self._topics = topics
         self._partitions = partitions
         self._commits = commits
-        self._scheduler = scheduler
+        self._spare_time = spare_time
         self._doomed: deque[int] = deque()
         self._busy = False
         self._failures = 0
-        self._stopped = False
 
     def __len__(self) -> int:
         return len(self._doomed)
 
-    def resume(self) -> None:
+    def start(self) -> None:
         """At start-up: what the last run did not finish."""
         self.begin(self._topics.doomed_partitions())
 
@@ -53,18 +52,12 @@ class Dropping:
         self._doomed.extend(partition_ids)
         self._next_after(PAUSE_MS)
 
-    def stop(self) -> None:
-        """The store is about to be closed: the rest is for the next run."""
-        self._stopped = True
-
     def _next_after(self, delay_ms: int) -> None:
         if self._doomed and not self._busy:
             self._busy = True
-            self._scheduler.after_ms(delay_ms, self._drop_slice)
+            self._spare_time.after_ms(delay_ms, self._drop_slice)
 
     def _drop_slice(self) -> None:
-        if self._stopped:
-            return
         partition_id = self._doomed[0]
         try:
             empty = self._log.drop(partition_id, BATCHES_PER_SLICE)

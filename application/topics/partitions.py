@@ -9,12 +9,12 @@ from application.pending import Pending
 from application.ports.topic_repository import TopicRepository
 from application.topics.catalog import Catalog
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas, settled
+from application.topics.turns import after_the_change
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
     InvalidPartitions,
     InvalidReplicaAssignment,
-    InvalidRequest,
     PolicyViolation,
     StorageFailed,
     UnknownTopicOrPartition,
@@ -52,6 +52,8 @@ class CreatePartitionsService:
     def grow(
         self, wanted: list[MorePartitions], validate_only: bool
     ) -> list[Grown] | Pending[list[Grown]]:
+        if any(more.name in self._catalog.changing for more in wanted):
+            return after_the_change(self._commits, lambda: self.grow(wanted, validate_only))
         results: list[Grown] = []
         for more in wanted:
             try:
@@ -83,8 +85,6 @@ class CreatePartitionsService:
         topic = self._catalog.topic(more.name)
         if topic is None:
             raise UnknownTopicOrPartition("This server does not host this topic-partition.")
-        if more.name in self._catalog.changing:
-            raise InvalidRequest(f"Topic {more.name} is being changed already.")
         additional = self._check(topic, more)
         if validate_only:
             return topic

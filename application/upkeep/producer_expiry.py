@@ -8,13 +8,13 @@ There may be very many, in memory and in the store, so both are gone through a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from application.commits import Commits
 from application.ports.clock import Clock
 from application.ports.partition_repository import PartitionRepository
-from application.ports.scheduler import Scheduler
 from application.topics.catalog import Catalog
+from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
@@ -33,34 +33,22 @@ class ProducerExpiry:
         partitions: PartitionRepository,
         commits: Commits,
         clock: Clock,
-        scheduler: Scheduler,
+        spare_time: SpareTime,
         config: BrokerConfig,
     ) -> None:
         self._catalog = catalog
         self._partitions = partitions
         self._commits = commits
         self._clock = clock
-        self._scheduler = scheduler
-        self._expiration_ms = config.producer_id_expiration_ms
+        self._spare_time = spare_time
+        self._config = config
         self._interval_ms = config.producer_id_expiration_check_interval_ms
-        self._stopped = False
 
     def start(self) -> None:
-        self._after_ms(self._interval_ms, self._expire)
-
-    def stop(self) -> None:
-        """The store is about to be closed: the rest is for the next run."""
-        self._stopped = True
-
-    def _after_ms(self, delay_ms: int, call: Callable[[], None]) -> None:
-        def unless_stopped() -> None:
-            if not self._stopped:
-                call()
-
-        self._scheduler.after_ms(delay_ms, unless_stopped)
+        self._spare_time.after_ms(self._interval_ms, self._expire)
 
     def _expire(self) -> None:
-        before = self._clock.now_ms() - self._expiration_ms
+        before = self._clock.now_ms() - self._config.producer_id_expiration_ms
         self._go_on(iter(self._catalog.loaded()), before)
 
     def _go_on(self, partitions: Iterator[Partition], before: int) -> None:
@@ -69,7 +57,7 @@ class ProducerExpiry:
             looked_at += 1 + len(partition.producers)
             partition.producers.expire(before)
             if looked_at >= PRODUCERS_PER_SLICE:
-                self._after_ms(PAUSE_MS, lambda: self._go_on(partitions, before))
+                self._spare_time.after_ms(PAUSE_MS, lambda: self._go_on(partitions, before))
                 return
         self._forget_rows(b"", before)
 
@@ -77,13 +65,13 @@ class ProducerExpiry:
         """At the end of a commit: then no snapshot is on its way that a row is older than."""
 
         def committed(failure: StorageFailed | None) -> None:
-            if self._stopped:
+            if self._spare_time.is_over:
                 return
             following = None if failure else self._slice(place, before)
             if following is None:
                 self.start()
             else:
-                self._after_ms(PAUSE_MS, lambda: self._forget_rows(following, before))
+                self._spare_time.after_ms(PAUSE_MS, lambda: self._forget_rows(following, before))
 
         self._commits.when_committed(committed, staged=False)
 

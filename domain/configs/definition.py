@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import Any, NamedTuple
 
 from domain.errors import InvalidConfig
 
@@ -41,12 +42,30 @@ class Effect(Enum):
     NONE = "none"
 
 
+_NOTES = {
+    Effect.LATER: "(Not built yet: it is kept, and has no effect.)",
+    Effect.NONE: "(It is kept for the tools that set it, and has no effect here.)",
+}
+
+
 class Source(Enum):
     """Where a value comes from, as DescribeConfigs tells it."""
 
     TOPIC = "topic"
-    BROKER = "broker"
+    GROUP = "group"
+    DYNAMIC_BROKER = "this broker, while it runs"
+    DYNAMIC_DEFAULT_BROKER = "all brokers, while they run"
+    STATIC_BROKER = "command line, environment or file"
     DEFAULT = "default"
+
+
+class SetSomewhere(NamedTuple):
+    """One place where a value is set, or a default; Kafka calls these synonyms."""
+
+    name: str
+    #: None where it is not to be seen.
+    text: str | None
+    source: Source
 
 
 class Definition:
@@ -94,10 +113,12 @@ class Definition:
         self.also = also
         self.choices = choices
         self.unit = unit
-        #: Of a topic config: the broker settings its default comes from, the first that is set.
+        #: Of a topic's or group's config: the broker settings its default comes from, the first
+        #: that is set. Of a broker setting: those that say the same in other units.
         self.synonyms = synonyms
         #: Whether it may change while the broker runs.
         self.dynamic = dynamic
+        #: A URL that may have a password in it: clients are not told it at all.
         self.sensitive = sensitive
         self.effect = effect
 
@@ -115,6 +136,11 @@ class Definition:
         if isinstance(value, tuple):
             return ",".join(value)
         return str(value)
+
+    @property
+    def documentation(self) -> str:
+        """What it says, and whether that comes true here."""
+        return f"{self.doc} {note}" if (note := _NOTES.get(self.effect)) else self.doc
 
     def allowed(self) -> str:
         """What may stand here, for people."""
@@ -194,3 +220,8 @@ class Definition:
 
     def refused(self, value: Value, why: str) -> InvalidConfig:
         return InvalidConfig(f"Invalid value {value} for configuration {self.name}: {why}")
+
+
+def setting(name: str, kind: Kind, default: Value, doc: str, **facts: Any) -> Any:
+    """A row of the broker's settings; BrokerConfig puts the setting's value in its place."""
+    return Definition(name, kind, default, doc, **facts)

@@ -11,13 +11,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from domain.configs.broker import (
+from domain.configs.broker import BrokerConfig
+from domain.configs.definition import LONG_MAX, Definition, Effect, Kind, Source, Value
+from domain.configs.entry import ConfigEntry, topic_entry
+from domain.configs.settings.topic_defaults import (
     CLEANUP_POLICIES,
     COMPRESSION_TYPES,
     TIMESTAMP_TYPES,
-    BrokerConfig,
 )
-from domain.configs.definition import LONG_MAX, Definition, Effect, Kind, Source, Value
 from domain.errors import InvalidConfig
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
@@ -237,28 +238,9 @@ class TopicConfig:
         self.compacted = compacted
 
 
-class ConfigEntry:
-    """One config of a topic as it stands: `source` says who decided the value."""
-
-    __slots__ = ("definition", "source", "value")
-
-    def __init__(self, definition: Definition, value: Value, source: Source) -> None:
-        self.definition = definition
-        self.value = value
-        self.source = source
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
-
-    @property
-    def text(self) -> str | None:
-        return None if self.definition.sensitive else self.definition.format(self.value)
-
-
 def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
     def resolved(name: str) -> Any:
-        return describe_topic_config(name, overrides, broker).value
+        return topic_value(name, overrides, broker)
 
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
@@ -269,6 +251,12 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
     )
 
 
+def topic_value(name: str, overrides: Mapping[str, str], broker: BrokerConfig) -> Value:
+    definition = TOPIC_CONFIGS[name]
+    text = overrides.get(name)
+    return _broker_default(definition, broker) if text is None else definition.parse(text)
+
+
 def describe_topic_configs(overrides: Mapping[str, str], broker: BrokerConfig) -> list[ConfigEntry]:
     """Every config, in the order of the table, which is that of the names."""
     return [describe_topic_config(name, overrides, broker) for name in TOPIC_CONFIGS]
@@ -277,12 +265,16 @@ def describe_topic_configs(overrides: Mapping[str, str], broker: BrokerConfig) -
 def describe_topic_config(
     name: str, overrides: Mapping[str, str], broker: BrokerConfig
 ) -> ConfigEntry:
-    definition = TOPIC_CONFIGS[name]
+    value = topic_value(name, overrides, broker)
+    return topic_entry(TOPIC_CONFIGS[name], value, overrides, broker)
+
+
+def deciding_source(name: str, overrides: Mapping[str, str], broker: BrokerConfig) -> Source:
+    """As CreateTopics tells it, where a counterpart in other units counts like the first one."""
     if name in overrides:
-        return ConfigEntry(definition, definition.parse(overrides[name]), Source.TOPIC)
-    given = any(synonym in broker.given for synonym in definition.synonyms)
-    source = Source.BROKER if given else Source.DEFAULT
-    return ConfigEntry(definition, _broker_default(definition, broker), source)
+        return Source.TOPIC
+    set_in = broker.set_somewhere(TOPIC_CONFIGS[name].synonyms)
+    return next((one.source for one in set_in), Source.DEFAULT)
 
 
 def validate_topic_configs(

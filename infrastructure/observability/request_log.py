@@ -39,6 +39,9 @@ class StructuredRequestLog:
         total_ns = record.sent_ns - record.received_ns
         troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
         say = self._log.warning if troubled else self._log.info
+        about: dict[str, object] = {} if record.about is None else dict((record.about,))
+        if record.topics:
+            about["topics"] = record.topics
         say(
             "request",
             correlation_id=record.correlation_id,
@@ -49,7 +52,7 @@ class StructuredRequestLog:
             listener=client.listener,
             api=record.api,
             version=record.api_version,
-            topics=record.topics,
+            **about,
             bytes_in=record.bytes_in,
             bytes_out=record.bytes_out,
             queue_us=(record.started_ns - record.received_ns) // 1000,

@@ -25,3 +25,7 @@ class StorageTooNew(StorageUnusable):
 
 class StorageForeign(StorageUnusable):
     """The folder is somebody else's, and not empty."""
+
+
+class OffsetsUnusable(StorageUnusable):
+    """Committed offsets cannot be kept in the place of their own."""

@@ -4,20 +4,31 @@
     lmdb:///var/lib/ottla  an absolute folder
     lmdb://ottla-data      a folder beside the one the broker was started in
 
+Committed offsets may have a place of their own: memory://, sqlite:///var/lib/ottla/offsets.db,
+postgresql://user@host/database.
+
 An engine is imported when its URL is opened, and not before.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 from application.ports.commit import Commit
+from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore
+from application.ports.offset_repository import OffsetRepository
 from application.ports.state_store import StateStore
-from infrastructure.storage.errors import UnknownStorage
+from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable, UnknownStorage
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.offsets_home import OffsetsHome
+from infrastructure.storage.repositories.offset_repository import (
+    StoredOffsetRepository,
+    WhenCommitted,
+)
 
 ALLOWED = "memory:// or lmdb:///path/to/folder"
 
@@ -129,3 +140,34 @@ def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None) -> Storag
         ),
         commit.start_flush if flush == "interval" else None,
     )
+
+
+def open_offsets(
+    url: str | None,
+    storage: Storage,
+    when_committed: WhenCommitted,
+    flush: Flush,
+    to_loop: Callable[[Callable[[], None]], object],
+    unusable: Callable[[StorageUnusable], None],
+    events: EventLog,
+) -> OffsetRepository:
+    """Where committed offsets are kept; None: beside the messages.
+
+    Of a database that is found not to be this store's `unusable` hears later, on the loop. Raises
+    StorageUnusable where that is seen at once.
+    """
+    home = OffsetsHome(storage.state, when_committed, events)
+    if url is None:
+        home.refuse_database()
+        return StoredOffsetRepository(storage.state, when_committed)
+    scheme = url.partition("://")[0]
+    if scheme == "memory":
+        from infrastructure.storage.memory.offset_repository import MemoryOffsetRepository
+
+        home.give_up()
+        return MemoryOffsetRepository()
+    if scheme == "postgresql" and importlib.util.find_spec("psycopg") is None:
+        raise OffsetsUnusable("PostgreSQL needs its driver: pip install ottla[postgres]")
+    from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
+
+    return SqlOffsetRepository(url, storage.info.store_id, flush, to_loop, unusable, events, home)

@@ -1,4 +1,7 @@
-"""`ottla config show`: every setting with its value; the TOML it prints is a settings file."""
+"""`ottla config show`: every setting with its value; the TOML it prints is a settings file.
+
+What has a password in it is printed without, and as a comment: read back, it would be wrong.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from domain.configs.definition import Definition, Value
+from domain.configs.passwords import without_password
 
 
 class Row:
@@ -36,7 +40,9 @@ def as_json(rows: Iterable[Row]) -> str:
 
 
 def _shown(row: Row) -> Value:
-    return "(hidden)" if row.definition.sensitive and row.value is not None else row.value
+    if row.definition.sensitive and isinstance(row.value, str):
+        return without_password(row.value)
+    return row.value
 
 
 def _line(row: Row) -> str:
@@ -45,4 +51,5 @@ def _line(row: Row) -> str:
         return f'# "{row.definition.name}" is not set'
     # JSON's text, numbers and lists are TOML's too, but for DEL, which TOML wants escaped.
     text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return f'"{row.definition.name}" = {text}'
+    line = f'"{row.definition.name}" = {text}'
+    return line if value == row.value else f"# {line} without its password: fill it in"

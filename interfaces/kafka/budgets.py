@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from application.ports.scheduler import Scheduler
+from domain.configs.broker import BrokerConfig
 
 NO_BOUND = 2**63 - 1
 
@@ -125,18 +126,21 @@ class AnswerBudget:
 
 
 class ConnectionBudget:
-    def __init__(self, limit: int, limit_per_address: int) -> None:
-        self._limit = limit
-        self._limit_per_address = limit_per_address
+    """The limits may change while the broker runs: they are for the next connection."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self._config = config
         self._by_address: Counter[str] = Counter()
         self.count = 0
 
     def refusal(self, address: str) -> str | None:
         """Why one more connection may not be, or None."""
-        if self.count >= self._limit:
-            return f"max.connections ({self._limit}) is reached"
-        if self._by_address[address] >= self._limit_per_address:
-            return f"max.connections.per.ip ({self._limit_per_address}) is reached for {address}"
+        limit = self._config.max_connections
+        if self.count >= limit:
+            return f"max.connections ({limit}) is reached"
+        limit = self._config.max_connections_per_ip
+        if self._by_address[address] >= limit:
+            return f"max.connections.per.ip ({limit}) is reached for {address}"
         return None
 
     def add(self, address: str) -> None:

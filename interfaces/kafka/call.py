@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from application.pending import Pending
 from application.ports.request_log import ClientInfo, RequestRecord
-from domain.errors import BrokerError
+from domain.errors import BrokerError, CoordinatorLoadInProgress
 from interfaces.kafka.error_codes import CODES, NAMES
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import response_start
@@ -65,6 +65,7 @@ class Peer:
 
 class Call(Reply):
     __slots__ = (
+        "about",
         "answered_ns",
         "broker",
         "bytes_in",
@@ -82,6 +83,8 @@ class Call(Reply):
         "version",
     )
 
+    #: What it concerns, for the log: set only by the routes of requests that name a group or so.
+    about: tuple[str, str]
     # Times are taken only when the request log asks for them.
     answered_ns: int
     decoded_ns: int
@@ -105,8 +108,13 @@ class Call(Reply):
     def code(self, error: BrokerError) -> int:
         """The number for a failure that goes into the answer; the request counts as failed."""
         code = CODES[type(error)]
-        self.note_code(code)
+        if not isinstance(error, CoordinatorLoadInProgress):  # the log says when they are read
+            self.note_code(code)
         return code
+
+    def expected_code(self, error: BrokerError) -> int:
+        """The number for what is a step of a protocol and no failure, though it has one."""
+        return CODES[type(error)]
 
     def note_code(self, code: int) -> None:
         if self.error_codes is None:
@@ -149,6 +157,10 @@ class Call(Reply):
         pending.then(resolved)
 
 
+def about(call: Call) -> tuple[str, str] | None:
+    return getattr(call, "about", None)
+
+
 def record_of(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
     record = RequestRecord()
     record.client = call.peer.client
@@ -156,6 +168,7 @@ def record_of(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
     record.api_version = call.version
     record.correlation_id = call.correlation_id
     record.topics = call.topics
+    record.about = about(call)
     record.bytes_in = call.bytes_in
     record.bytes_out = call.bytes_out
     # Each once: a request may name fifty thousand partitions.

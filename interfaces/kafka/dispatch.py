@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
-from interfaces.kafka.call import Call, CloseConnection, Peer
+from interfaces.kafka.call import Call, CloseConnection, Peer, about
 from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
 from interfaces.kafka.routes import Learn, Route, Routes
 from interfaces.kafka.wire.connection import Reply
@@ -137,7 +137,13 @@ class Dispatch:
             correlation_id=call.correlation_id,
             connection_id=call.peer.client.connection_id,
             failure=error,
+            **_concerning(call),
         )
+
+
+def _concerning(call: Call) -> dict[str, str]:
+    named = about(call)
+    return {} if named is None else dict((named,))
 
 
 def _learn_client_id(peer: Peer, frame: memoryview, length: int) -> None:

@@ -57,7 +57,7 @@ class Shared:
         self.memory = ByteBudget(config.queued_max_request_bytes)
         self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions, scheduler)
         broker.fetch.bound_by(self.answers.room)
-        self.connections = ConnectionBudget(config.max_connections, config.max_connections_per_ip)
+        self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         self._advertised: dict[str, Advertised] = {}
         self._patience = Patience(
@@ -120,6 +120,7 @@ class Shared:
     async def drain(self, timeout_seconds: float) -> bool:
         """Answers what is being answered, then ends every connection; False: not in time."""
         self.broker.fetch.release()
+        self.broker.classic_groups.release()
         self._empty = asyncio.Event()
         for session in list(self.sessions):
             session.drain()

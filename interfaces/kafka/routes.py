@@ -7,11 +7,14 @@ from typing import Any, Protocol
 
 from interfaces.kafka.apis import BY_KEY, Api
 from interfaces.kafka.call import Call
+from interfaces.kafka.concerns import telling_what
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
 PRODUCE = 0
 FETCH = 1
+JOIN_GROUP = 11
+SYNC_GROUP = 14
 
 #: None: the call is answered later.
 Handler = Callable[[Any, Call], Response | None]
@@ -39,7 +42,7 @@ class Route:
         "tagged_request",
         "tagged_response",
         "version",
-        "waits_for_data",
+        "waits_for_others",
     )
 
     def __init__(self, api: Api, version: int, max_elements: int | None) -> None:
@@ -53,7 +56,7 @@ class Route:
             request, version, max_elements
         )
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
-        self.handle: Handler = handler.handle
+        self.handle: Handler = telling_what(request, handler.handle)
         self.failed: Callable[[Any, Call, int], Response] = handler.failed
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
@@ -64,7 +67,7 @@ class Route:
         #: The catalogue's revision that they hold for.
         self.learnt_at = -1
         self.learn: Learn | None = getattr(handler, "learn", None)
-        self.waits_for_data = api.key == FETCH
+        self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
 
 
 class Routes:

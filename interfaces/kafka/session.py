@@ -256,7 +256,7 @@ class Session(asyncio.BufferedProtocol):
                 return
             call = cast(Call, reply)
             elapsed_ns = now_ns - call.received_ns
-            if call.route.waits_for_data:
+            if call.route.waits_for_others:
                 elapsed_ns -= call.answered_ns - call.handled_ns
             if log.wants(elapsed_ns, call.error_codes is not None):
                 log.write(record_of(call, now_ns, elapsed_ns))

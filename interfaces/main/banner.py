@@ -11,6 +11,8 @@ def banner(started: Started) -> str:
     rows.append(("storage", f"{started.storage}  ({started.recovered})"))
     if started.data_folder is not None:
         rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))
+    if settings.offsets.shown is not None:
+        rows.append(("offsets", settings.offsets.shown))
     if settings.file is not None:
         rows.append(("settings", str(settings.file)))
     rows.append(("try", f"kcat -b {started.listeners[0].bootstrap} -L"))

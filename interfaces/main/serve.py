@@ -14,7 +14,7 @@ from typing import Protocol
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
 from infrastructure.observability.event_log import event_log
-from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from interfaces.embed import __version__
 from interfaces.main.banner import banner
 from interfaces.main.ready import remove_ready_file, write_ready_file
@@ -52,6 +52,14 @@ class Container(Protocol):
 
     @property
     def listeners(self) -> Sequence[Listener]: ...
+
+    def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
+        """Calls when it is found that the broker cannot go on with its data."""
+        ...
+
+    async def loaded(self) -> None:
+        """Clients are let in now: what they need first is there, or takes too long."""
+        ...
 
     def start_upkeep(self) -> None:
         """What goes on beside requests, from when the listeners are open."""
@@ -115,6 +123,13 @@ async def serve(
     if ready_file is not None:
         _write(ready_file, lambda: remove_ready_file(ready_file))
     container = _build(settings, log, build)
+    failures: list[StorageUnusable] = []
+
+    def unusable(failure: StorageUnusable) -> None:
+        failures.append(failure)
+        stop.set()
+
+    container.when_unusable(unusable)
     try:
         started = await _start(settings, container)
         _collect_rarely()
@@ -127,6 +142,8 @@ async def serve(
         await _drain(container, settings.broker.drain_timeout_ms / 1000, log)
     finally:
         closed = _close(container, log)
+    if failures:
+        raise _cannot_keep_offsets(settings, failures[0])
     if closed:
         log.info("stopped")
     return 0 if closed else 1
@@ -142,11 +159,21 @@ def _collect_rarely() -> None:
 def _build(settings: Settings, log: EventLog, build: Build) -> Container:
     try:
         return build(settings, asyncio.get_running_loop(), log)
+    except OffsetsUnusable as failure:
+        raise _cannot_keep_offsets(settings, failure) from failure
     except (StorageFailed, StorageUnusable, OSError) as failure:
         raise CannotStart(f"cannot open {settings.storage.url}: {_reason(failure)}") from failure
 
 
+def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> CannotStart:
+    return CannotStart(
+        f"cannot keep committed offsets in {settings.offsets.shown or settings.storage.url}: "
+        f"{_reason(failure)}"
+    )
+
+
 async def _start(settings: Settings, container: Container) -> Started:
+    await container.loaded()
     opened = []
     for listener, wanted in zip(container.listeners, settings.listeners, strict=True):
         try:
@@ -217,6 +244,8 @@ def _log_started(log: EventLog, started: Started) -> None:
     sometimes = {}
     if started.data_folder is not None:
         sometimes["flush"] = started.settings.broker.flush
+    if started.settings.offsets.shown is not None:
+        sometimes["offsets"] = started.settings.offsets.shown
     if started.settings.file is not None:
         sometimes["settings"] = str(started.settings.file)
     log.info(

@@ -20,9 +20,7 @@ TOP_LEVEL = {
 LINES = 400
 
 #: Files that are longer than that and hold one concept all the same, each with the reason.
-LONGER: dict[str, str] = {
-    "domain/configs/broker.py": "one table, one row after the other",
-}
+LONGER: dict[str, str] = {}
 
 #: Test folders that scripts/test does not run, and who does.
 NOT_A_KIND = {"architecture": "scripts/check", "bench": "scripts/bench"}

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.engines import ENGINES, Engine, OpenStore
+from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets, running_postgres
+from tests.fakes.postgres import Postgres
 
 _LASTING = {name: engine for name, engine in ENGINES.items() if engine.persistent}
 
@@ -35,3 +37,29 @@ def lasting_store(lasting_engine: Engine, tmp_path: Path) -> Iterator[OpenStore]
     opened = OpenStore(lasting_engine, tmp_path)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Iterator[SqliteOffsets]:
+    opened = SqliteOffsets(tmp_path)
+    opened.load()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def postgres(tmp_path: Path) -> Iterator[PostgresOffsets]:
+    opened = PostgresOffsets(tmp_path)
+    opened.load()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    """One that may be stopped."""
+    running_postgres()  # or skipped
+    server = Postgres()
+    server.start()
+    yield server
+    server.remove()

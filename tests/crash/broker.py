@@ -82,8 +82,10 @@ class Nursery:
 class Broker:
     """One run after another over one folder and, once known, one port."""
 
-    def __init__(self, nursery: Nursery, folder: Path, flush: str, port: int = 0) -> None:
-        self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, port
+    def __init__(self, nursery: Nursery, folder: Path, flush: str, offsets: str = "") -> None:
+        self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, 0
+        #: Where committed offsets are, if not beside the messages.
+        self.offsets = offsets
         self.log_file = folder / "broker.log"
         self.code: int | None = 0
 
@@ -94,6 +96,8 @@ class Broker:
             *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
         ]
+        if self.offsets:
+            arguments += ["--set", f"offsets={self.offsets}"]
         self.code = None
         self.nursery.events.clear()
         self.nursery.order(**Plan(arguments, str(self.log_file), **plan).as_json())

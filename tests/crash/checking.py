@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
 from tests.crash.ledger import Batch, Broken, Found, Stream
+from tests.crash.offsets import Ledgers
 from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import (
     LIST_OFFSETS,
@@ -29,10 +30,11 @@ class Check:
         self.client = RawClient("127.0.0.1", port, patience_s=10)
         self.chance = chance
 
-    def all(self, topics: Topics, streams: Iterable[Stream]) -> int:
+    def all(self, topics: Topics, streams: Iterable[Stream], offsets: Ledgers) -> int:
         """How many batches are there."""
         with self.client:
             topics.check(self._told_topics())
+            offsets.check(self.client, topics)
             batches = 0
             for topic in list(topics.by_name.values()):
                 for index in range(topic.partitions):

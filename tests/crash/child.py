@@ -10,7 +10,7 @@ from application import commits, init_producer_id
 from application.topics import dropping
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults
-from tests.crash.passages import Passages, name_the_rest, wrapped_opening
+from tests.crash.passages import Passages, name_the_database, name_the_rest, wrapped_opening
 
 #: What takes megabytes or hundreds of batches in earnest, so that it happens all the time.
 SMALL_SNAPSHOT_BYTES = 16 * 1024
@@ -43,6 +43,8 @@ def run(plan: Plan) -> int:
 
     passages = Passages(plan.point, plan.passage, plan.moment_us)
     name_the_rest(passages)
+    if any("offsets=sqlite" in one for one in plan.arguments):
+        name_the_database(passages)
     if plan.small:
         make_small()
     if plan.slice_batches is not None:

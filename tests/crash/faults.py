@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from application.commits import Commits, CommitWaiter
+from application.groups.offsets import Offsets
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
@@ -13,6 +14,7 @@ from domain.partitions.producers import AppendedBatch, Producers
 from domain.topics.topic import Topic
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
+from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 
@@ -141,8 +143,35 @@ def leaves_the_data_of_deleted_topics() -> None:
     LmdbLogStore.drop = lambda self, partition_id, max_batches: True  # type: ignore[method-assign]
 
 
-#: Whatever it is that the ledger misses first; a broker that does not get along is none of it.
-_LOST = "(?!the broker )"
+def answers_commits_of_offsets_at_once() -> None:
+    keep = Offsets.keep
+
+    def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
+        keep(self, group_id, writes, lambda failure: None)
+        then(None)
+
+    Offsets.keep = hasty  # type: ignore[method-assign]
+
+
+def keeps_offsets_in_memory_only() -> None:
+    def forgetful(self: StoredOffsetRepository, writes: Any, done: Any) -> None:
+        self._when_committed(done)
+
+    StoredOffsetRepository.apply = forgetful  # type: ignore[method-assign]
+
+
+def keeps_half_of_a_commit() -> None:
+    apply = StoredOffsetRepository.apply
+
+    def half(self: StoredOffsetRepository, writes: Any, done: Any) -> None:
+        apply(self, writes[: len(writes) // 2 + 1], done)
+
+    StoredOffsetRepository.apply = half  # type: ignore[method-assign]
+
+
+#: Whatever it is that the ledger misses first, or data without a topic, which the broker finds; one
+#: that does not get along is none of it.
+_LOST = r"(?!the broker )|the broker says: [\s\S]*no topic owns"
 
 #: Each with the points at which it shows (an empty one is a SIGKILL like any other), and with how
 #: what is found out begins.
@@ -171,12 +200,19 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
             ("deletion: committed, nobody told", ""),
             f"{_LOST}|the broker says",
         ),
-        (does_not_keep_deletions, ("",), ".*it was deleted"),
+        (does_not_keep_deletions, ("",), ".*was deleted"),
         (does_not_keep_growth, ("",), ".*partitions, not"),
         (
             leaves_the_data_of_deleted_topics,
             ("deletion: committed, nobody told",),
             r"[\s\S]*(no topic owns|belong to nobody)",
         ),
+        (
+            answers_commits_of_offsets_at_once,
+            ("offsets: before the commit",),
+            ".*was committed, and it is at|.*kept in parts: {}",
+        ),
+        (keeps_offsets_in_memory_only, ("",), ".*kept in parts: {}"),
+        (keeps_half_of_a_commit, ("",), ".*kept in parts"),
     )
 }

@@ -20,6 +20,8 @@ from tests.crash.consumer import Consumer
 from tests.crash.deaths import Death, Executioner
 from tests.crash.fleet import Client, Fleet
 from tests.crash.ledger import Broken
+from tests.crash.members import ClassicMember, Group, ModernMember
+from tests.crash.offsets import Ledgers, OffsetCommitter
 from tests.crash.payload import Payload
 from tests.crash.points import FLUSHES, When
 from tests.crash.producers import (
@@ -51,13 +53,15 @@ class Life:
         seed: int,
         flush: str | None = None,
         fault: str | None = None,
+        offsets: str = "",
     ) -> None:
         self.seed, self.chance = seed, random.Random(seed)
         self.flush = flush or self.chance.choice(FLUSHES)
         self.fault = fault
         folder.mkdir(parents=True, exist_ok=True)
-        self.broker = Broker(nursery, folder, self.flush)
+        self.broker = Broker(nursery, folder, self.flush, offsets)
         self.topics = Topics()
+        self.offsets = Ledgers()
         self.payload = Payload(self.chance)
         self.lines_told: list[str] = []
         #: Whether each line is printed as it is told.
@@ -94,6 +98,19 @@ class Life:
             Wanderer("wanderer", payload, topics),
             Admin(self.chance, topics),
             Consumer(topics),
+            OffsetCommitter("committer", topics, self.offsets),
+            OffsetCommitter("other committer", topics, self.offsets),
+            *self._members(),
+        ]
+
+    def _members(self) -> list[Client]:
+        """Two of either protocol; one of them commits for both."""
+        classic, modern = Group("classic"), Group("modern")
+        return [
+            ClassicMember("classic 1", classic, self.topics, self.offsets),
+            ClassicMember("classic 2", classic, self.topics, None),
+            ModernMember("modern 1", modern, self.topics, self.offsets),
+            ModernMember("modern 2", modern, self.topics, None),
         ]
 
     # ---- one run
@@ -153,7 +170,7 @@ class Life:
     def _check(self) -> None:
         streams = [] if self.storage_was_failing else [one.stream for one in self.plain]
         check = Check(self.broker.port, self.chance)
-        self.batches = check.all(self.topics, streams)
+        self.batches = check.all(self.topics, streams, self.offsets)
         for one in self.plain:
             one.begin()
 

@@ -19,6 +19,7 @@ from typing import Any
 # What every run needs, imported before the first.
 import uvloop  # noqa: F401
 
+import infrastructure.storage.sql.offset_repository  # noqa: F401
 from interfaces.kafka.apis import APIS
 from interfaces.kafka.routes import Routes
 from interfaces.main import serve
@@ -26,7 +27,14 @@ from interfaces.main.container.app import App  # noqa: F401
 from tests.crash.child import Plan, run
 
 #: Compiled before the first fork: the versions that the clients here speak.
-VERSIONS = {"Produce": 7, "Fetch": 4, "ListOffsets": 1, "InitProducerId": 0}
+VERSIONS = {
+    "Produce": 7,
+    "Fetch": 4,
+    "ListOffsets": 1,
+    "InitProducerId": 0,
+    "OffsetCommit": 9,
+    "OffsetFetch": 8,
+}
 
 
 def say(event: str, **facts: Any) -> None:

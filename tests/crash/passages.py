@@ -192,6 +192,22 @@ def name_the_rest(passages: Passages) -> None:
     _name_the_answers(passages)
 
 
+def name_the_database(passages: Passages) -> None:
+    """Only where it is used: it takes long to import."""
+    from infrastructure.storage.sql.offset_database import OffsetDatabase
+
+    before, after = "sqlite: before it is written", "sqlite: written, nobody told"
+    passages.around(OffsetDatabase, "write", before, after)
+    passages.around(OffsetDatabase, "disconnect", "", "stop: the database is closed")
+    write = OffsetDatabase.write
+
+    def named(self: OffsetDatabase, changes: Any) -> None:
+        passages.soon("sqlite: within a commit")
+        write(self, changes)
+
+    OffsetDatabase.write = named  # type: ignore[method-assign]
+
+
 def _name_recovery(passages: Passages) -> None:
     recover = StoredPartitionRepository.recover
 

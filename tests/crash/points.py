@@ -58,6 +58,8 @@ POINTS: tuple[Point, ...] = (
         "start: topics read",
         "start: listening, not yet ready",
         "start: doomed read",
+        "start: offsets read",
+        "start: groups read",
         "start: upkeep begins",
     ),
     Point("start: root synced, not kept", When.START, flushes=("interval",)),
@@ -81,6 +83,8 @@ POINTS: tuple[Point, ...] = (
     *_of_each_commit("snapshot", 5),
     *_of_each_commit("producer", 5, again=True),
     *_of_each_commit("producer, removed", 2),
+    *_of_each_commit("offsets", 50, again=True),
+    *_of_each_commit("groups", 10, again=True),
     Point("within a commit", When.RUNNING, 100),
     Point("the first of several answers is sent", When.RUNNING, 50),
     Point("all answers of a pass are sent", When.RUNNING, 50),
@@ -109,7 +113,15 @@ POINTS: tuple[Point, ...] = (
     ),
 )
 
-BY_NAME = {point.name: point for point in POINTS}
+#: Where committed offsets are in SQLite, which has commits of its own.
+SQLITE_POINTS: tuple[Point, ...] = (
+    Point("sqlite: before it is written", When.RUNNING, 20),
+    Point("sqlite: written, nobody told", When.RUNNING, 20),
+    Point("sqlite: within a commit", When.RUNNING, 20),
+    *_all_of(When.STOPPING, "stop: the database is closed"),
+)
+
+BY_NAME = {point.name: point for point in (*POINTS, *SQLITE_POINTS)}
 
 
 def points_of(flush: str) -> list[Point]:

@@ -16,6 +16,8 @@ def main() -> None:
     needed: dict[str, Callable[[], object]] = {"KafkaJS": test_kafkajs.installed_packages}
     for version in test_java.VERSIONS:
         needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)
+    newest = test_java.VERSIONS[0]
+    needed["the Java client in groups"] = lambda: test_java.compiled(newest, test_java.MEMBERS)
     for what, fetch in needed.items():
         try:
             fetch()

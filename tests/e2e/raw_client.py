@@ -145,6 +145,9 @@ class Reader:
     def string(self) -> str:
         return self.blob(self.take("h")[0]).decode()
 
+    def rest(self) -> bytes:
+        return self.data[self.position :]
+
 
 class RawClient:
     def __init__(self, host: str, port: int, patience_s: float = PATIENCE_S) -> None:

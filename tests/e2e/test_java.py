@@ -16,6 +16,8 @@ from tests.e2e.line_process import LineProcess, cache_folder
 
 FOLDER = Path(__file__).parent / "java"
 SOURCE = FOLDER / "Stories.java"
+#: Consumers in groups, for tests/e2e/groups.
+MEMBERS = FOLDER / "Members.java"
 VERSIONS = ("4.2.0", "3.9.2")
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 STORIES = re.findall(r'Map\.entry\("(\w+)"', SOURCE.read_text())
@@ -55,22 +57,22 @@ def jars(version: str, mvn: str) -> Path:
     return folder
 
 
-def compiled(version: str) -> list[str]:
-    """The command that runs the stories with that client."""
+def compiled(version: str, source: Path = SOURCE) -> list[str]:
+    """The command that runs the program with that client."""
     found = programs()
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
     home = cache_folder() / "java"
     home.mkdir(parents=True, exist_ok=True)
     with (home / f"{version}.lock").open("w") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         libraries = f"{jars(version, found['mvn'])}/*"
-        classes = home / f"stories-{version}-{digest}"
-        if not (classes / "Stories.class").exists():
-            compile_it = [found["javac"], "-cp", libraries, "-d", str(classes), str(SOURCE)]
+        classes = home / f"{source.stem.lower()}-{version}-{digest}"
+        if not (classes / f"{source.stem}.class").exists():
+            compile_it = [found["javac"], "-cp", libraries, "-d", str(classes), str(source)]
             wrong = run(compile_it, 120)
             assert not wrong, wrong
     small = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
-    return [found["java"], *small, "-cp", f"{classes}:{libraries}", "Stories"]
+    return [found["java"], *small, "-cp", f"{classes}:{libraries}", source.stem]
 
 
 @pytest.fixture(scope="session")

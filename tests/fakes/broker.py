@@ -72,6 +72,7 @@ class InProcessBroker:
         """Where a fake takes the place of something real, before anything is made from it."""
 
     def close(self) -> None:
+        self.container.groups.offset_repository().close()
         self._storage.commit().close()
 
     def run(self) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.main.settings.listeners import ListenerSettings
 from interfaces.main.settings.sources import Settings
 
@@ -40,6 +41,12 @@ class EchoContainer:
         #: Not set: something is never answered, so a drain takes until its time is up.
         self.answered = asyncio.Event()
         self.answered.set()
+
+    def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
+        self.unusable = call
+
+    async def loaded(self) -> None:
+        """At once."""
 
     def start_upkeep(self) -> None:
         self.steps.append("upkeep")

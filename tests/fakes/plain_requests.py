@@ -9,19 +9,38 @@ from collections.abc import Callable
 
 from interfaces.kafka.wire.messages import (
     api_versions,
+    consumer_group_describe,
+    consumer_group_heartbeat,
     create_partitions,
     create_topics,
+    delete_groups,
     delete_topics,
     describe_cluster,
+    describe_groups,
     describe_topic_partitions,
     fetch,
+    find_coordinator,
     init_producer_id,
+    leave_group,
+    list_config_resources,
+    list_groups,
     list_offsets,
     metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+    offset_for_leader_epoch,
     produce,
 )
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
+from tests.fakes.classic_requests import (
+    heartbeat_request,
+    join_request,
+    leave_request,
+    sync_request,
+)
+from tests.fakes.config_requests import SET, TOPIC, changed, described, replaced
 
 TOPIC_ID = b"\7" * 16
 
@@ -57,6 +76,57 @@ REQUESTS: dict[str, Callable[[int], Request]] = {
     "metadata": lambda version: metadata.MetadataRequest(
         topics=[metadata.MetadataRequestTopic(name="t")]
     ),
+    "offset_commit": lambda version: offset_commit.OffsetCommitRequest(
+        group_id="g",
+        topics=[
+            offset_commit.OffsetCommitRequestTopic(
+                name="t" if version < 10 else "",
+                topic_id=TOPIC_ID if version >= 10 else bytes(16),
+                partitions=[
+                    offset_commit.OffsetCommitRequestPartition(
+                        partition_index=0, committed_offset=1, committed_metadata=None
+                    )
+                ],
+            )
+        ],
+    ),
+    "offset_fetch": lambda version: (
+        offset_fetch.OffsetFetchRequest(
+            groups=[offset_fetch.OffsetFetchRequestGroup(group_id="g", topics=None)]
+        )
+        if version >= 8
+        else offset_fetch.OffsetFetchRequest(
+            group_id="g",
+            topics=[offset_fetch.OffsetFetchRequestTopic(name="t", partition_indexes=[0])],
+        )
+    ),
+    "offset_delete": lambda version: offset_delete.OffsetDeleteRequest(
+        group_id="g",
+        topics=[
+            offset_delete.OffsetDeleteRequestTopic(
+                name="t",
+                partitions=[offset_delete.OffsetDeleteRequestPartition(partition_index=0)],
+            )
+        ],
+    ),
+    "delete_groups": lambda version: delete_groups.DeleteGroupsRequest(groups_names=["g"]),
+    "find_coordinator": lambda version: (
+        find_coordinator.FindCoordinatorRequest(coordinator_keys=["g"])
+        if version >= 4
+        else find_coordinator.FindCoordinatorRequest(key="g")
+    ),
+    "join_group": lambda version: join_request(
+        group_id="joined", instance_id="i" if version >= 5 else None
+    ),
+    "heartbeat": lambda version: heartbeat_request(1, "m"),
+    "leave_group": lambda version: (
+        leave_request(("m", None))
+        if version >= 3
+        else leave_group.LeaveGroupRequest(group_id="g", member_id="m")
+    ),
+    "sync_group": lambda version: sync_request(1, "m"),
+    "describe_groups": lambda version: describe_groups.DescribeGroupsRequest(groups=["g"]),
+    "list_groups": lambda version: list_groups.ListGroupsRequest(),
     "api_versions": lambda version: api_versions.ApiVersionsRequest(
         client_software_name="c", client_software_version="1"
     ),
@@ -71,13 +141,41 @@ REQUESTS: dict[str, Callable[[int], Request]] = {
     "init_producer_id": lambda version: init_producer_id.InitProducerIdRequest(
         transactional_id=None
     ),
+    "offset_for_leader_epoch": lambda version: offset_for_leader_epoch.OffsetForLeaderEpochRequest(
+        topics=[
+            offset_for_leader_epoch.OffsetForLeaderTopic(
+                topic="t",
+                partitions=[
+                    offset_for_leader_epoch.OffsetForLeaderPartition(partition=0, leader_epoch=0)
+                ],
+            )
+        ]
+    ),
+    "describe_configs": lambda version: described((TOPIC, "t")),
+    "alter_configs": lambda version: replaced((TOPIC, "t", {"retention.ms": "1"})),
     "create_partitions": lambda version: create_partitions.CreatePartitionsRequest(
         topics=[create_partitions.CreatePartitionsTopic(name="t", count=2, assignments=None)]
     ),
+    "incremental_alter_configs": lambda version: changed(
+        (TOPIC, "t", [("retention.ms", SET, "1")])
+    ),
     "describe_cluster": lambda version: describe_cluster.DescribeClusterRequest(),
+    "list_config_resources": lambda version: list_config_resources.ListConfigResourcesRequest(),
     "describe_topic_partitions": lambda version: (
         describe_topic_partitions.DescribeTopicPartitionsRequest(
             topics=[describe_topic_partitions.TopicRequest(name="t")]
         )
+    ),
+    "consumer_group_heartbeat": lambda version: (
+        consumer_group_heartbeat.ConsumerGroupHeartbeatRequest(
+            group_id="g",
+            member_id="m",
+            rebalance_timeout_ms=1000,
+            subscribed_topic_names=["t"],
+            topic_partitions=[],
+        )
+    ),
+    "consumer_group_describe": lambda version: consumer_group_describe.ConsumerGroupDescribeRequest(
+        group_ids=["a-group-that-is-not"]
     ),
 }

@@ -28,6 +28,9 @@ class FakeScheduler:
     def soon(self, callback: Callback) -> None:
         self._soon.append(callback)
 
+    def from_thread(self, callback: Callback) -> None:
+        self._soon.append(callback)
+
     def after_ms(self, delay_ms: int, callback: Callback) -> FakeTimer:
         timer = FakeTimer(self._clock.monotonic_ms() + delay_ms, callback)
         self._timers.append(timer)

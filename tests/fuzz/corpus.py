@@ -9,10 +9,19 @@ from typing import NamedTuple
 
 from interfaces.kafka.apis import APIS, BY_KEY
 from interfaces.kafka.wire.headers import CLIENT_ID_START
-from interfaces.kafka.wire.messages import fetch, list_offsets, metadata, produce
+from interfaces.kafka.wire.messages import (
+    consumer_group_heartbeat,
+    fetch,
+    join_group,
+    leave_group,
+    list_offsets,
+    metadata,
+    produce,
+)
 from interfaces.kafka.wire.schema import Request, decoder
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, record_batch
 from tests.fakes.client import frame
+from tests.fakes.consumer_protocol import subscription
 from tests.fakes.plain_requests import REQUESTS, TOPIC_ID
 from tests.golden.frames import lines, request_body
 from tests.property.interfaces.kafka.wire.kio_codec import kio_bytes, kio_class, random_entity
@@ -69,7 +78,8 @@ def corpus() -> tuple[Honest, ...]:
         for version in range(api.first_served, api.max_version + 1):
             found.append(honest(frame(REQUESTS[api.name](version), version)[4:]))
             found += [_from_kio(api.key, version, rng) for _ in range(KIO_PER_VERSION)]
-    found += [honest(frame(request, version)[4:]) for request, version in _about_topics()]
+    about = [*_about_topics(), *_about_groups()]
+    found += [honest(frame(request, version)[4:]) for request, version in about]
     return tuple(found)
 
 
@@ -116,6 +126,44 @@ def _about_topics() -> list[tuple[Request, int]]:
         )
     found.append((metadata.MetadataRequest(topics=None), 9))
     return found
+
+
+def _about_groups() -> list[tuple[Request, int]]:
+    """Members that are there, of both protocols, and what they do next."""
+    said = subscription(*TOPICS)
+    protocol = join_group.JoinGroupRequestProtocol(name="range", metadata=said)
+    joins = [
+        join_group.JoinGroupRequest(
+            group_id=group_id,
+            session_timeout_ms=6_000,
+            rebalance_timeout_ms=1_000,
+            group_instance_id=instance_id,
+            protocol_type="consumer",
+            protocols=[protocol],
+        )
+        for group_id in ("classic", "modern")
+        for instance_id in (None, "i")
+    ]
+    beats = [
+        consumer_group_heartbeat.ConsumerGroupHeartbeatRequest(
+            group_id=group_id,
+            member_id=member_id,
+            member_epoch=epoch,
+            rebalance_timeout_ms=1_000,
+            subscribed_topic_names=list(TOPICS) if epoch == 0 else None,
+            subscribed_topic_regex="(t|s.*)" if member_id == "n" else None,
+            topic_partitions=[],
+        )
+        for group_id in ("classic", "modern")
+        for member_id in ("m", "n")
+        for epoch in (0, 1, 2, -1)
+    ]
+    leaving = leave_group.MemberIdentity(member_id="", group_instance_id="i")
+    return [
+        *((one, 5) for one in joins),
+        *((one, 1) for one in beats),
+        (leave_group.LeaveGroupRequest(group_id="classic", members=[leaving]), 4),
+    ]
 
 
 def _produce(name: str, batch: bytes, acks: int) -> Request:

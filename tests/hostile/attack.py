@@ -16,7 +16,7 @@ from typing import Self
 from domain.configs.broker import BrokerConfig
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.raw_client import RawClient, batch, sealed_part, split_batches
-from tests.hostile.promise import promised_bytes
+from tests.hostile.promise import kept_bytes, promised_bytes
 
 PATIENCE_S = 120.0
 SAMPLE_S = 0.02
@@ -49,11 +49,11 @@ class Attacked:
                 assert client.produce(FULL, batch([os.urandom(MIB - 500)])).error == 0
 
     @contextmanager
-    def endured(self, connections: int, asking: int) -> Iterator[Endured]:
+    def endured(self, connections: int, asking: int, **kept: int) -> Iterator[Endured]:
         """Meanwhile a healthy client goes on; afterwards the memory is compared."""
         with Endured(self.broker) as endured:
             yield endured
-        promised = promised_bytes(self.config, connections, asking)
+        promised = promised_bytes(self.config, connections, asking) + kept_bytes(**kept)
         print(
             f"\nRssAnon at most {endured.most_bytes / MIB:.0f} MiB of {promised / MIB:.0f} promised"
             f"; {endured.round_trips} healthy round trips"

@@ -5,9 +5,11 @@ Own memory is RssAnon: mapped pages of the store are the system's cache.
 
 from __future__ import annotations
 
+from application.groups.classic import MAX_GIVEN_IDS
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import KEPT_BYTES
+from interfaces.kafka.handlers.offset_fetch import ANSWER_BYTES
 from interfaces.kafka.session import PARKED_BYTES
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 
@@ -23,12 +25,27 @@ CREATED_TOPIC_BYTES = 22 * KIB
 FETCHED_PARTITION_BYTES = 512
 
 
+#: Of an id that a member was given, with a group of which there is nothing else.
+GIVEN_ID_BYTES = 2 * KIB
+#: Of a member beside twice what it says of itself: as it is now and as it is being kept.
+MEMBER_BYTES = 8 * KIB
+#: Of an expression by which a member subscribes, compiled.
+EXPRESSION_BYTES = MIB
+
+
+def kept_bytes(members: int = 0, said: int = 0, offsets: int = 0, expressions: int = 0) -> int:
+    """What clients have the broker keep: `said` by each member, `offsets` in all."""
+    return (
+        (MEMBER_BYTES + 2 * said) * members + 2 * offsets + (EXPRESSION_BYTES + said) * expressions
+    )
+
+
 def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
     """`asking`: of the connections, those that have sent anything that is not answered and read."""
     large_requests = max(config.queued_max_request_bytes, config.socket_request_max_bytes)
     coming_in = READ_BUFFER_BYTES
     parked = PARKED_BYTES + READ_BUFFER_BYTES
-    one_answer = 2 * config.fetch_max_bytes
+    one_answer = 2 * max(config.fetch_max_bytes, ANSWER_BYTES)
     return (
         IDLE_BYTES
         + CONNECTION_BYTES * connections
@@ -39,5 +56,6 @@ def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
         + ELEMENT_BYTES * config.request_elements_max
         + CREATED_TOPIC_BYTES * min(MAX_PARTITIONS_PER_REQUEST, config.request_elements_max)
         + 2 * FETCHED_PARTITION_BYTES * config.fetch_partitions_max
+        + GIVEN_ID_BYTES * MAX_GIVEN_IDS
         + KEPT_BYTES
     )

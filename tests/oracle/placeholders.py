@@ -1,4 +1,5 @@
-"""What two brokers cannot agree on has a name instead: ids, ports, clocks, names of topics."""
+"""What two brokers cannot agree on has a name instead: ids, ports, clocks, names of topics and
+groups."""
 
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ class Placeholders:
         self._literals: set[bytes] = set()
         self._producers: dict[int, str] = {}
         self._sessions: dict[int, str] = {}
+        self._members: dict[str, str] = {}
+        self._our_members: set[str] = set()
 
     def add_topic(self, name: str, short: str) -> None:
         self._topics[name] = f"<{short}>"
@@ -35,6 +38,14 @@ class Placeholders:
     def add_literals(self, topic_ids: Iterable[bytes]) -> None:
         """Ids that a scenario made up: the same for every broker."""
         self._literals.update(one for one in topic_ids if one not in self._ids)
+
+    def add_member(self, member_id: str) -> None:
+        if member_id and member_id not in self._our_members:
+            self._members.setdefault(member_id, f"<member {len(self._members) + 1}>")
+
+    def add_members_of_ours(self, member_ids: Iterable[str | None]) -> None:
+        """Those that a scenario made up are told as they are."""
+        self._our_members.update(one for one in member_ids if one and one not in self._members)
 
     def add_producer(self, producer_id: int) -> None:
         if producer_id >= 0:
@@ -57,8 +68,19 @@ class Placeholders:
     def text(self, text: str) -> str:
         for name in sorted(self._topics, key=len, reverse=True):
             text = text.replace(name, self._topics[name])
+        for member_id, named in self._members.items():
+            text = text.replace(member_id, named)
         text = _PRODUCER.sub(lambda m: f"{m[1]}{self.producer(int(m[2]))}", text)
         return _MILLISECONDS.sub(lambda m: str(moment(int(m[0]))), text)
+
+    def octets(self, data: bytes) -> bytes:
+        """Names of topics may stand in bytes, too: in a member's subscription."""
+        for name in sorted(self._topics, key=len, reverse=True):
+            data = data.replace(name.encode(), self._topics[name].encode())
+        return data
+
+    def is_own(self, name: str) -> bool:
+        return name in self._topics
 
 
 def moment(timestamp_ms: int) -> str | int:

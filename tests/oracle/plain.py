@@ -12,21 +12,48 @@ from typing import Any
 
 from interfaces.kafka.wire.fields import Field
 from interfaces.kafka.wire.schema import Struct
+from tests.fakes.config_requests import GROUP
 from tests.oracle.placeholders import Placeholders, moment
 
 #: What tells the elements of a list apart; the first of them that an element has.
-IDENTITIES = ("api_key", "name", "topic", "topic_id", "partition_index", "index", "broker_id")
+IDENTITIES = (
+    "api_key",
+    "name",
+    "topic",
+    "topic_id",
+    "partition_index",
+    "index",
+    "broker_id",
+    "group_id",
+    "member_id",
+    "key",
+)
 
 #: Lists that Kafka fills from a hash table, or in no order that a client could use.
 UNORDERED = {
     ("CreatePartitionsResponse", "results"),
+    ("Assignment", "topic_partitions"),
     ("CreateTopicsResponse", "topics"),
+    ("DeleteGroupsResponse", "results"),
     ("DeleteTopicsResponse", "responses"),
+    ("DescribedGroup", "members"),
+    ("JoinGroupResponse", "members"),
+    ("ListGroupsResponse", "groups"),
     ("ListOffsetsResponse", "topics"),
     ("ListOffsetsTopicResponse", "partitions"),
+    ("FindCoordinatorResponse", "coordinators"),
     ("MetadataResponse", "topics"),
     ("MetadataResponseTopic", "partitions"),
+    ("OffsetCommitResponse", "topics"),
+    ("OffsetCommitResponseTopic", "partitions"),
+    ("OffsetDeleteResponse", "topics"),
+    ("OffsetDeleteResponseTopic", "partitions"),
+    ("OffsetFetchResponse", "topics"),
+    ("OffsetFetchResponseGroup", "topics"),
+    ("OffsetFetchResponseTopic", "partitions"),
+    ("OffsetFetchResponseTopics", "partitions"),
     ("ProduceResponse", "responses"),
+    ("TopicPartitions", "partitions"),
     ("TopicProduceResponse", "partition_responses"),
 }
 #: Long lists in no order, of which each element is a name and a text: an object, and shorter.
@@ -37,6 +64,7 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
         one.name,
         f"{one.min_version_level}-{one.max_version_level}",
     ),
+    "DescribeConfigsResourceResult": lambda one: (one.name, _described(one)),
     "CreatableTopicConfigs": lambda one: (
         one.name,
         f"{one.value} ({one.config_source}"
@@ -64,6 +92,16 @@ _PRODUCER_ID = struct.Struct(">q")
 _LOG_APPEND_TIME = 8
 
 
+def _described(config: Any) -> str:
+    """The documentation is ours, so only whether there is one; null and "" are none."""
+    places = "".join(f"; {one.name}={one.value} ({one.source})" for one in config.synonyms)
+    return (
+        f"{config.value} ({config.config_source}) type {config.config_type}"
+        f"{', read only' if config.read_only else ''}{', sensitive' if config.is_sensitive else ''}"
+        f"{', documented' if config.documentation else ''}{places}"
+    )
+
+
 def answer_as_plain(answer: Struct, version: int, placeholders: Placeholders) -> dict[str, Any]:
     _learn(answer, placeholders)
     plain: dict[str, Any] = _struct(answer, version, placeholders, True)
@@ -72,9 +110,15 @@ def answer_as_plain(answer: Struct, version: int, placeholders: Placeholders) ->
 
 def request_as_plain(request: Struct, placeholders: Placeholders) -> dict[str, Any]:
     """What was set, whether or not the version carries it: so it reads the same in most."""
-    placeholders.add_literals(_topic_ids(request))
+    learn_from_request(request, placeholders)
     plain: dict[str, Any] = _struct(request, None, placeholders, False)
     return plain
+
+
+def learn_from_request(request: Struct, placeholders: Placeholders) -> None:
+    """What a scenario made up is told as it is."""
+    placeholders.add_literals(_all_of(request, "topic_id"))
+    placeholders.add_members_of_ours(_all_of(request, "member_id"))
 
 
 def _learn(value: object, placeholders: Placeholders) -> None:
@@ -86,21 +130,22 @@ def _learn(value: object, placeholders: Placeholders) -> None:
         if topic_id is not None:
             placeholders.add_id(topic_id, getattr(value, "name", None))
         placeholders.add_producer(getattr(value, "producer_id", -1))
+        placeholders.add_member(getattr(value, "member_id", None) or "")
         for name in type(value).fields_:
             _learn(getattr(value, name), placeholders)
 
 
-def _topic_ids(value: object) -> Iterator[bytes]:
+def _all_of(value: object, field: str) -> Iterator[Any]:
     if isinstance(value, list):
         for one in value:
-            yield from _topic_ids(one)
+            yield from _all_of(one, field)
     elif isinstance(value, Struct):
         for name in type(value).fields_:
             found = getattr(value, name)
-            if name == "topic_id":
+            if name == field:
                 yield found
             else:
-                yield from _topic_ids(found)
+                yield from _all_of(found, field)
 
 
 def _struct(
@@ -111,6 +156,8 @@ def _struct(
         found = getattr(value, name)
         if version is not None and not field.is_in(version):
             continue
+        if type(value).__name__ == "ListGroupsResponse" and name == "groups":
+            found = [one for one in found if placeholders.is_own(one.group_id)]
         if not found and found == field.default and name not in IDENTITIES:
             continue
         plain[name] = _value(name, found, field, version, placeholders, is_answer)
@@ -121,6 +168,8 @@ def _struct(
 
 def identity(element: object) -> str:
     """Numbers as text of one width, so that all kinds compare."""
+    if isinstance(element, int):
+        return f"{element:06}"
     if isinstance(element, dict):
         for key in IDENTITIES:
             found = element.get(key)
@@ -140,6 +189,13 @@ def _value(
     is_answer: bool,
 ) -> Any:
     if isinstance(found, list):
+        if found and type(found[0]).__name__ == "ConfigResource":
+            # Kafka lists the groups of every scenario before.
+            found = [
+                one
+                for one in found
+                if one.resource_type != GROUP or placeholders.is_own(one.resource_name)
+            ]
         if found and type(found[0]).__name__ in SHORT:
             return dict(sorted(SHORT[type(one).__name__](one) for one in found))
         return [_value(name, one, field.element, version, placeholders, is_answer) for one in found]
@@ -152,10 +208,10 @@ def _value(
     if field.kind == "uuid":
         return placeholders.topic_id(found)
     if isinstance(found, bytes):
-        return octets(found)
+        return octets(placeholders.octets(found))
     if isinstance(found, str):
         return "<cluster>" if name == "cluster_id" and is_answer else placeholders.text(found)
-    if name in ("port", "finalized_features_epoch") and is_answer:
+    if is_answer and (name == "finalized_features_epoch" or (name == "port" and found > 0)):
         return f"<{name}>"
     if name in ("timestamp", "log_append_time_ms"):
         return moment(found)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from interfaces.kafka.apis import APIS
 from tests.e2e.broker_process import Address
+from tests.golden.frames import message_of
 from tests.oracle import scenarios
 from tests.oracle.teller import Teller, Told
 
@@ -42,8 +43,8 @@ _REGISTERED: list[Scenario] = []
 
 def scenario(api: str, first: int = 0, last: int = 1 << 15) -> Callable[[Script], Script]:
     """Registers a function; its versions are those that are served, from `first` to `last`."""
-    row = next(one for one in APIS if one.name == api)
-    versions = range(max(row.first_served, first), min(row.max_version, last) + 1)
+    lowest, highest = _served(api)
+    versions = range(max(lowest, first), min(highest, last) + 1)
 
     def register(script: Script) -> Script:
         name = script.__name__.replace("_", " ")
@@ -51,6 +52,15 @@ def scenario(api: str, first: int = 0, last: int = 1 << 15) -> Callable[[Script]
         return script
 
     return register
+
+
+def _served(api: str) -> tuple[int, int]:
+    """What is not served yet can be recorded already, in the versions that its messages have."""
+    row = next((one for one in APIS if one.name == api), None)
+    message = message_of(api, "request")
+    if row is None:
+        return message.min_version, message.max_version
+    return row.first_served, row.max_version
 
 
 def all_scenarios() -> list[Scenario]:

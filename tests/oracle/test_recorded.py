@@ -15,7 +15,8 @@ from tests.oracle.differences import DIFFERENCES
 from tests.oracle.recording import Runs, recorded
 from tests.oracle.scenario import Scenario, all_scenarios
 
-SCENARIOS = all_scenarios()
+#: Those of APIs that are not served yet are only recorded.
+SCENARIOS = [one for one in all_scenarios() if one.api in {row.name for row in APIS}]
 DIFFERENT: dict[str, list[Found]] = {}
 
 

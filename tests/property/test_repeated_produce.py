@@ -11,7 +11,10 @@ from collections.abc import Callable
 
 import pytest
 
+from application.configs.alter import WantedConfigs
 from application.topics.create import NewTopic
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.errors import StorageFailed
 from interfaces.kafka import repeated_produce
 from interfaces.kafka.repeated_produce import RepeatedProduce
@@ -33,6 +36,22 @@ FIRST_WITH_TOPIC_IDS = 13
 ID_IN_THE_TEST = bytes(range(16))
 
 Batch = Callable[[], bytearray]
+
+_VALUES = (
+    ("max.message.bytes", "message.max.bytes", ("100", "300", "30000")),
+    ("message.timestamp.type", "log.message.timestamp.type", ("CreateTime", "LogAppendTime")),
+    ("cleanup.policy", "log.cleanup.policy", ("compact", "delete")),
+    (
+        "message.timestamp.before.max.ms",
+        "log.message.timestamp.before.max.ms",
+        ("1000", "9223372036854775807"),
+    ),
+)
+#: Of all brokers, and of a topic.
+CONFIGS = (
+    [(setting, texts) for _, setting, texts in _VALUES],
+    [(config, texts) for config, _, texts in _VALUES],
+)
 
 
 class Side:
@@ -155,12 +174,24 @@ class Story:
 
         return request
 
+    def alter(self) -> Callable[[Side], object]:
+        """Configs of the topic, or of all brokers, which then count for the topic."""
+        of_topic = self.random.random() < 0.6
+        name, texts = self.random.choice(CONFIGS[of_topic])
+        operation = self.random.choice((Operation.SET, Operation.SET, Operation.DELETE))
+        alteration = Alteration(name, operation, self.random.choice(texts))
+        resource = Resource(ResourceKind.TOPIC, "t") if of_topic else ALL_BROKERS
+        wanted = [WantedConfigs(resource, [alteration])]
+        return lambda side: side.kafka.broker.alter_configs.alter(wanted, validate_only=False)
+
     def rarely(self) -> bool:
         return self.random.random() < 0.06
 
     def step(self) -> Callable[[Side], object]:
         chance = self.random.random()
         which = self.random.choice((0, 0, 1))
+        if chance < 0.02:
+            return self.alter()
         if chance < 0.9:
             requests = [self.produce() for _ in range(self.random.choice((1, 1, 2, 5)))]
             return lambda side: [side.tell(which, request(side)) for request in requests]
@@ -265,6 +296,29 @@ def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
     assert told(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
     assert told(kafka, client, produce()) != first
     assert begun == [False]
+
+
+@pytest.mark.parametrize(
+    "resource, name",
+    [
+        (Resource(ResourceKind.TOPIC, "t"), "max.message.bytes"),
+        (ALL_BROKERS, "message.max.bytes"),
+    ],
+)
+def test_what_was_recognised_before_a_change_of_configs_is_judged_by_the_new_ones(
+    begun: list[bool], resource: Resource, name: str
+) -> None:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    client = kafka.client()
+    told(kafka, client, produce())
+    good = told(kafka, client, produce())
+    wanted = WantedConfigs(resource, [Alteration(name, Operation.SET, "10")])
+    kafka.broker.alter_configs.alter([wanted], validate_only=False)
+    kafka.run()
+    for _ in range(2):
+        assert len(told(kafka, client, produce())) != len(good)
+    assert begun == [True, False, False]
 
 
 def route_of(kafka: FakeKafka) -> Route:

@@ -47,6 +47,10 @@ class Mishaps:
         ):
             for _ in range(random.choice(counts)):
                 self._timeline.after(random.randrange(20, TURMOIL_MS), happen)
+        if world.has_groups and not world.expires and world.group_random.random() < 0.4:
+            # By more than offsets are kept for: those of live groups are.
+            at_ms = world.group_random.randrange(TURMOIL_MS // 2, TURMOIL_MS)
+            self._timeline.after(at_ms, lambda: self._set_clock(150_000))
         self._timeline.after(TURMOIL_MS, self._end)
 
     def _end(self) -> None:
@@ -107,7 +111,9 @@ class Mishaps:
         """Somebody sets the clock; what waiting is measured with goes on."""
         if self._world.expires:
             return  # what is forgotten then is forgotten rightly
-        by_ms = self._random.choice((-1_500_000, -700, 700, 150_000, 1_500_000))
+        self._set_clock(self._random.choice((-1_500_000, -700, 700, 150_000, 1_500_000)))
+
+    def _set_clock(self, by_ms: int) -> None:
         if abs(self._timeline.clock_is_off_ms + by_ms) <= 1_500_000:
             self._timeline.clock_is_off_ms += by_ms
             self._world.say("*", f"the clock is set by {by_ms} ms")
@@ -159,7 +165,11 @@ class Mishaps:
             waiting = sum(bool(session.waiting) for session in process.shared.sessions)
             if waiting >= 5:
                 self._world.tell(Story.SLOW_COMMIT)
+        committed = self._world.model.committed
+        expired = committed.expired
         self._world.model.kept(changes, self._timeline.now)
+        if committed.expired > expired:
+            self._world.tell(Story.OFFSETS_EXPIRED)
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
         self._world.say(

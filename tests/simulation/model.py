@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections.abc import Callable
 
 from crc32c import crc32c
 
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
+from tests.simulation.committed import Committed
 from tests.simulation.store import Append, Change, Disk, Drop, Row
 from tests.simulation.times import first_at_or_after, times_of
 
@@ -87,8 +89,9 @@ class Incarnation:
 
 
 class Model:
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, now_ms: Callable[[], int]) -> None:
         self._disk = disk
+        self.committed = Committed(self, now_ms, Violation)
         #: By what follows the header: every batch that a client ever made.
         self._sent: dict[bytes, Sent] = {}
         self._last_stamp: dict[int, int] = {}
@@ -119,6 +122,9 @@ class Model:
                     raise Violation(f"data of partition {change.partition_id} was dropped")
             else:
                 self._row(change)
+        for change in changes:
+            if isinstance(change, Row) and change.table == "offsets":
+                self.committed.kept(change, self._disk.commits)
 
     def _appended(self, change: Append, now_ms: int) -> None:
         partition_id, data = change.partition_id, change.batch

@@ -103,6 +103,10 @@ class ProcessLoop:
     def soon(self, callback: Callback) -> None:
         self._soon.append(callback)
 
+    def from_thread(self, callback: Callback) -> None:
+        """Threads are none of a world's."""
+        raise NotImplementedError
+
     def after_ms(self, delay_ms: int, callback: Callback) -> Event:
         def due() -> None:
             if self.alive:

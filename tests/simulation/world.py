@@ -13,14 +13,18 @@ from unittest.mock import patch
 from uuid import UUID
 
 from application import commits, init_producer_id, list_offsets
+from application.groups import expiry, forgetting
 from application.topics import dropping
 from application.upkeep import producer_expiry
 from domain.configs.broker import BrokerConfig
 from domain.partitions import partition
 from tests.simulation.actors.cast import CAST
 from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.committer import OffsetAuditor
 from tests.simulation.actors.consumer import Consumer
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
+from tests.simulation.actors.modern_member import BEAT_MS, SESSION_TIMEOUT_MS
+from tests.simulation.membership import Membership
 from tests.simulation.mishaps import TURMOIL_MS, Mishaps
 from tests.simulation.model import Model, Violation
 from tests.simulation.network import Line
@@ -31,8 +35,18 @@ from tests.simulation.timeline import Timeline
 
 #: How long it may take until all is done once nothing goes wrong any more.
 CALM_MS = 30_000
+#: Less than the clock is set forward by.
+OFFSETS_RETENTION_MINUTES = 2
 #: In worlds where producers are forgotten: longer than any retry takes.
 EXPIRATION_MS = 40_000
+
+
+#: In so many worlds there are groups.
+WITH_GROUPS = 0.4
+
+
+def has_groups(seed: int) -> bool:
+    return Random(f"groups of {seed}").random() < WITH_GROUPS
 
 
 class World:
@@ -43,7 +57,7 @@ class World:
         self.stories: dict[Story, int] = {}
         self.timeline = Timeline(random)
         self.disk = Disk()
-        self.model = Model(self.disk)
+        self.model = Model(self.disk, self.timeline.now_ms)
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
@@ -51,8 +65,12 @@ class World:
         self.made_by_asking = "by-asking" if self.creates else None
         if self.made_by_asking is not None:
             self.topic_names.append(self.made_by_asking)
+        #: Of their own: so that worlds without groups are what they were.
+        self.group_random = Random(f"groups of {seed}")
+        self.has_groups = self.group_random.random() < WITH_GROUPS
         self._config = BrokerConfig(
             {
+                **self._settings_of_groups(),
                 "auto.create.topics.enable": "true" if self.creates else "false",
                 "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
                 "producer.id.expiration.check.interval.ms": "2000",
@@ -71,7 +89,36 @@ class World:
         self._port = 40_000
         self.mishaps = Mishaps(self)
         self._start()
+        self.groups = self._make_groups()
         self.clients: list[Client] = [client for kind in CAST for client in kind.arrive(self)]
+
+    # ---- groups
+
+    def _settings_of_groups(self) -> dict[str, str]:
+        return {
+            "offsets.retention.minutes": str(OFFSETS_RETENTION_MINUTES),
+            "offsets.retention.check.interval.ms": "300",
+            "group.min.session.timeout.ms": "100",
+            "group.consumer.session.timeout.ms": str(SESSION_TIMEOUT_MS),
+            "group.consumer.min.session.timeout.ms": "100",
+            "group.consumer.heartbeat.interval.ms": str(BEAT_MS),
+            "group.consumer.min.heartbeat.interval.ms": "10",
+        }
+
+    def _make_groups(self) -> list[Membership]:
+        kinds = self.group_random.choice(((), (True,), (False,), (False,), (True, False)))
+        committed = self.model.committed
+        committed.retention_ms = OFFSETS_RETENTION_MINUTES * 60_000
+        if not self.has_groups:
+            return []
+        groups = [Membership(self, "modern" if one else "classic", one) for one in kinds]
+        committed.is_read = lambda group_id, topic: any(
+            one.group_id == group_id and one.is_read(topic) for one in groups
+        )
+        return groups
+
+    def groups_of(self, modern: bool) -> list[Membership]:
+        return [one for one in self.groups if one.is_modern == modern]
 
     # ---- the story
 
@@ -95,6 +142,8 @@ class World:
         self.timeline.loop = None
         if len(process.broker.fetch._watching):
             self.tell(Story.FETCH_OVER_CRASH)
+        if process.broker.classic_groups._waiting:
+            self.tell(Story.WAITED_OVER_CRASH)
         process.kill()
         self.timeline.after(self.random.choice((1, 10, 100)), self._start)
 
@@ -203,6 +252,8 @@ class World:
             patch.object(dropping, "BATCHES_PER_SLICE", random.choice((1, 3, 256))),
             patch.object(dropping, "PRODUCERS_PER_SLICE", random.choice((1, 1000))),
             patch.object(producer_expiry, "ROWS_PER_SLICE", random.choice((1, 2, 1000))),
+            patch.object(forgetting, "ROWS_PER_SLICE", self.group_random.choice((1, 100))),
+            patch.object(expiry, "ROWS_PER_SLICE", self.group_random.choice((1, 100))),
             patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
             patch.object(list_offsets, "WORK_AT_ONCE", random.choice((1, 5, 1000))),
             patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
@@ -224,6 +275,8 @@ class World:
         if leftovers:
             raise Violation(f"still held: {leftovers}")
         self.model.check_disk()
+        if self.model.committed.strays():
+            raise Violation(f"nobody's offsets are kept: {self.model.committed.strays()}")
         if self.expires:
             self._outlast_producers()
         self._read_again()
@@ -255,6 +308,9 @@ class World:
         """After one more restart, somebody new reads everything."""
         self.die("the broker is killed for the last time")
         self.clients = [Consumer(self, "auditor")]
-        self.clients[0].start()
+        if self.has_groups:
+            self.clients.append(OffsetAuditor(self, ["simple", "plain", "classic", "modern"]))
+        for client in self.clients:
+            client.start()
         if not self.timeline.run(self.timeline.now + CALM_MS, self._all_done):
             raise Violation("the auditor cannot read all there is")

@@ -1,24 +1,32 @@
 // npm install kafkajs
 const { Kafka, Partitioners } = require('kafkajs')
 
-async function main() {
-  const kafka = new Kafka({ clientId: 'first-message', brokers: ['localhost:9092'] })
-  const admin = kafka.admin()
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner })
-  await admin.connect()
+const kafka = new Kafka({ clientId: 'my-app', brokers: ['localhost:9092'] })
+const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner })
+const consumer = kafka.consumer({ groupId: 'telegram-readers' })
+
+async function run() {
   await producer.connect()
-
-  if (!(await admin.listTopics()).includes('telegrams')) {
-    await admin.createTopics({ topics: [{ topic: 'telegrams', numPartitions: 1 }] })
-  }
-  const [sent] = await producer.send({
+  await producer.send({
     topic: 'telegrams',
-    messages: [{ key: 'first', value: 'hello from KafkaJS' }],
+    messages: [{ value: 'Hello KafkaJS user!' }],
   })
-  console.log('kept at offset', sent.baseOffset)
 
-  await producer.disconnect()
-  await admin.disconnect()
+  await consumer.connect()
+  await consumer.subscribe({ topics: ['telegrams'], fromBeginning: true })
+  await consumer.run({
+    eachMessage: async ({ topic, partition, message }) => {
+      console.log(topic, partition, message.offset, message.value.toString())
+    },
+  })
 }
 
-main()
+async function stop() {
+  await consumer.disconnect() // leaves the group
+  await producer.disconnect()
+  process.exit()
+}
+
+process.once('SIGINT', stop)
+process.once('SIGTERM', stop)
+run().catch(console.error)

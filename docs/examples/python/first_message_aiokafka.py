@@ -1,7 +1,7 @@
 # pip install aiokafka
 import asyncio
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 SERVERS = "localhost:9092"
 
@@ -10,10 +10,12 @@ async def main():
     async with AIOKafkaProducer(bootstrap_servers=SERVERS) as producer:
         await producer.send_and_wait("postcards", b"hello from asyncio")
 
-    # No group: the partition is assigned by hand.
-    async with AIOKafkaConsumer(bootstrap_servers=SERVERS, group_id=None) as consumer:
-        consumer.assign([TopicPartition("postcards", 0)])
-        await consumer.seek_to_beginning()
+    async with AIOKafkaConsumer(
+        "postcards",
+        bootstrap_servers=SERVERS,
+        group_id="postcard-readers",
+        auto_offset_reset="earliest",
+    ) as consumer:
         message = await consumer.getone()
         print(message.offset, message.value.decode())
 

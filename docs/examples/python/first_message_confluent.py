@@ -1,15 +1,23 @@
 # pip install confluent-kafka
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 
 producer = Producer({"bootstrap.servers": "localhost:9092"})
 producer.produce("letters", key="first", value="hello from Python")
 producer.flush(10)
 
-# No group: the partition is assigned by hand. The client wants a group.id all the same.
 consumer = Consumer(
-    {"bootstrap.servers": "localhost:9092", "group.id": "unused", "enable.auto.commit": False}
+    {
+        "bootstrap.servers": "localhost:9092",
+        "group.id": "letter-readers",
+        "auto.offset.reset": "earliest",
+    }
 )
-consumer.assign([TopicPartition("letters", 0, OFFSET_BEGINNING)])
+consumer.subscribe(["letters"])
 message = consumer.poll(10)
-print(message.offset(), message.value().decode())
+if message is None:
+    print("nothing came within 10 seconds")
+elif message.error():
+    print("trouble:", message.error())
+else:
+    print(message.offset(), message.value().decode())
 consumer.close()

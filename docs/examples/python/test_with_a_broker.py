@@ -1,6 +1,6 @@
 import ottla
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 
 
 @pytest.fixture(scope="session")
@@ -14,8 +14,8 @@ def test_what_is_produced_is_read(servers):
     producer.produce("orders", value="one coffee")
     assert producer.flush(10) == 0
 
-    facts = {"bootstrap.servers": servers, "group.id": "unused", "enable.auto.commit": False}
+    facts = {"bootstrap.servers": servers, "group.id": "bar", "auto.offset.reset": "earliest"}
     consumer = Consumer(facts)
-    consumer.assign([TopicPartition("orders", 0, OFFSET_BEGINNING)])
+    consumer.subscribe(["orders"])
     assert consumer.poll(10).value() == b"one coffee"
     consumer.close()

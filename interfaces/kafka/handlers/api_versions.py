@@ -4,7 +4,8 @@
  4  supported features may have a minimum of 0
 
 The response header is always v0. A version we do not know is answered in v0 with 35 and the one
-row of this API, so that the client can ask again. No features: nothing is finalized yet.
+row of this API, so that the client can ask again. The one feature is `group.version`: at
+1 there are groups of the consumer protocol.
 """
 
 from __future__ import annotations
@@ -20,9 +21,15 @@ from interfaces.kafka.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
     ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
 )
 
 FIRST_WITH_SOFTWARE = 3
+FIRST_WITH_MINIMUM_0 = 4
+#: Name and level of what is finalized; nothing ever changes it, so its epoch is the first.
+FEATURES = {"group.version": 1}
+FEATURES_EPOCH = 0
 _LEGAL_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?", re.ASCII)
 
 
@@ -39,7 +46,17 @@ def handle(request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
         api_keys=[
             ApiVersion(api_key=api.key, min_version=api.min_version, max_version=api.max_version)
             for api in APIS
-        ]
+        ],
+        supported_features=[
+            SupportedFeatureKey(name=name, min_version=0, max_version=level)
+            for name, level in FEATURES.items()
+            if call.version >= FIRST_WITH_MINIMUM_0
+        ],
+        finalized_features_epoch=FEATURES_EPOCH,
+        finalized_features=[
+            FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+            for name, level in FEATURES.items()
+        ],
     )
 
 

@@ -11,11 +11,11 @@ from collections import Counter
 
 from application.pending import Pending
 from application.topics.create import Created, NewTopic
-from domain.configs.topic import describe_topic_configs
+from domain.configs.topic import deciding_source, describe_topic_configs
 from domain.errors import BrokerError, InvalidRequest
 from domain.topics.topic import Topic
 from interfaces.kafka.call import Call
-from interfaces.kafka.config_sources import CONFIG_SOURCES
+from interfaces.kafka.config_numbers import SOURCES
 from interfaces.kafka.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -70,6 +70,7 @@ def _response(
 
 
 def _topic(topic: Topic, call: Call) -> CreatableTopicResult:
+    config = call.broker.config
     return CreatableTopicResult(
         name=topic.name,
         topic_id=topic.topic_id,
@@ -82,10 +83,10 @@ def _topic(topic: Topic, call: Call) -> CreatableTopicResult:
                 name=entry.name,
                 value=entry.text,
                 read_only=False,
-                config_source=CONFIG_SOURCES[entry.source],
+                config_source=SOURCES[deciding_source(entry.name, topic.configs, config)],
                 is_sensitive=entry.definition.sensitive,
             )
-            for entry in describe_topic_configs(topic.configs, call.broker.config)
+            for entry in describe_topic_configs(topic.configs, config)
         ],
     )
 

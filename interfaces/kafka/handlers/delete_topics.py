@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from application.topics.delete import Deleted, DeleteTopicsService
-from domain.errors import BrokerError, InvalidRequest, StorageFailed
+from domain.errors import BrokerError, InvalidRequest
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.delete_topics import (
@@ -27,8 +27,10 @@ def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | N
     call.topics = len(found)
     topics = [one for _, one in found if isinstance(one, Topic)]
     if not topics:
-        return _response(found, None, call)
-    call.respond_later(delete.delete(topics), lambda failure: _response(found, failure, call))
+        return _response(found, call)
+    call.respond_later(
+        delete.delete(topics), lambda deleted: _response(_settled(found, deleted), call)
+    )
     return None
 
 
@@ -63,16 +65,19 @@ def _wanted(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState
     return [DeleteTopicState(name=name) for name in request.topic_names]
 
 
-def _response(
-    found: list[tuple[DeleteTopicState, Deleted]], failure: StorageFailed | None, call: Call
-) -> DeleteTopicsResponse:
+def _settled(
+    found: list[tuple[DeleteTopicState, Deleted]], deleted: list[Deleted]
+) -> list[tuple[DeleteTopicState, Deleted]]:
+    outcomes = iter(deleted)
+    return [(state, next(outcomes) if isinstance(one, Topic) else one) for state, one in found]
+
+
+def _response(found: list[tuple[DeleteTopicState, Deleted]], call: Call) -> DeleteTopicsResponse:
     return DeleteTopicsResponse(
         responses=[
-            _refused(state, one, call)
-            if isinstance(one, BrokerError)
-            else _refused(state, failure, call)
-            if failure is not None
-            else DeletableTopicResult(name=one.name, topic_id=one.topic_id, error_code=0)
+            DeletableTopicResult(name=one.name, topic_id=one.topic_id, error_code=0)
+            if isinstance(one, Topic)
+            else _refused(state, one, call)
             for state, one in found
         ]
     )

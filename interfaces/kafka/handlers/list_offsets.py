@@ -21,8 +21,7 @@ from application.list_offsets import (
     FoundOffset,
     TimeSearch,
 )
-from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition, UnsupportedVersion
-from domain.partitions.partition import Partition
+from domain.errors import BrokerError, InvalidRequest, UnsupportedVersion
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -106,7 +105,7 @@ def _partition(
             raise UnsupportedVersion(
                 f"Timestamp {wanted.timestamp} is not known to version {call.version}"
             )
-        partition = _find(topic_name, wanted.partition_index, call)
+        partition = call.broker.catalog.existing_partition(topic_name, wanted.partition_index)
         if wanted.current_leader_epoch != NO_LEADER_EPOCH:
             check_leader_epoch(wanted.current_leader_epoch)
         found = call.broker.list_offsets.find(partition, wanted.timestamp, searches.read_committed)
@@ -129,15 +128,6 @@ def _fill(answer: ListOffsetsPartitionResponse, found: FoundOffset, call: Call) 
 
 def _refused(index: int, error: BrokerError, call: Call) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(partition_index=index, error_code=call.code(error))
-
-
-def _find(topic_name: str, index: int, call: Call) -> Partition:
-    catalog = call.broker.catalog
-    topic = catalog.topic(topic_name)
-    partition = None if topic is None else catalog.partition(topic, index)
-    if partition is None:
-        raise UnknownTopicOrPartition()
-    return partition
 
 
 def failed(request: ListOffsetsRequest, call: Call, code: int) -> ListOffsetsResponse:

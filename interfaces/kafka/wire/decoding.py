@@ -32,6 +32,9 @@ from interfaces.kafka.wire.primitives import (
 from interfaces.kafka.wire.schema import Decoder, Message, StructType
 from interfaces.kafka.wire.source import Source
 
+#: Its length is 16 bits in old versions, and Kafka refuses more in new ones too.
+LONGEST_STRING = 0x7FFF
+
 
 def compile_decoder(message: type[Message], version: int, max_elements: int | None) -> Decoder:
     writer = DecoderWriter(version, max_elements, flexible=message.is_flexible(version))
@@ -205,6 +208,8 @@ class DecoderWriter:
             self.flush()
             with source.block(f"if {size} > 127:"):
                 source.line(f"{size}, pos = finish_uvarint(view, pos, {size})")
+                if field.kind == "string":
+                    self.refuse_if(f"{size} > {LONGEST_STRING + 1}", f"{name} is too long")
             is_null, count = f"not {size}", f"{size} - 1"
         else:
             self.fixed(FIXED_CODES[length_kind(field)], size)

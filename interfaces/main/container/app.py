@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from application.broker import Broker
 from application.ports.event_log import EventLog
+from application.ports.offset_repository import OffsetRepository
 from application.ports.topic_repository import TopicRepository
 from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scheduler import AsyncioScheduler
+from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.opening import Storage
 from interfaces.kafka.listener import Listener, Shared
 from interfaces.main.container.declarative import containers, providers
@@ -23,19 +26,28 @@ from interfaces.main.settings.sources import Settings
 
 #: Once clients are being served: looking touches a page of every partition.
 STRAYS_AFTER_MS = 200
+#: Before clients are let in, while committed offsets are read from a file.
+LOADING_PATIENCE_S = 5.0
 
 
 class AppContainer(containers.DeclarativeContainer):
     settings = providers.Dependency(instance_of=Settings)
     scheduler: providers.Dependency[Any] = providers.Dependency()
     events: providers.Dependency[Any] = providers.Dependency()
+    offsets_unusable: providers.Dependency[Any] = providers.Dependency()
 
     config = settings.provided.broker
     storage = providers.Container(
         StorageContainer, url=settings.provided.storage.url, flush=config.flush
     )
     services = providers.Container(
-        ServicesContainer, config=config, scheduler=scheduler, events=events, storage=storage
+        ServicesContainer,
+        config=config,
+        scheduler=scheduler,
+        events=events,
+        storage=storage,
+        offsets_url=settings.provided.offsets.url,
+        offsets_unusable=offsets_unusable,
     )
     request_log = providers.Singleton(
         StructuredRequestLog,
@@ -61,20 +73,31 @@ class App:
         self, settings: Settings, loop: asyncio.AbstractEventLoop, events: EventLog
     ) -> None:
         self._scheduler = AsyncioScheduler(loop)
-        container: Any = AppContainer(settings=settings, scheduler=self._scheduler, events=events)
+        self._offsets_url = settings.offsets.url
+        #: Committed offsets are loaded, or never will be.
+        self._settled = asyncio.Event()
+        container: Any = AppContainer(
+            settings=settings,
+            scheduler=self._scheduler,
+            events=events,
+            offsets_unusable=self._cannot_go_on,
+        )
+        self._unusable: StorageUnusable | None = None
+        self._when_unusable: Callable[[StorageUnusable], None] | None = None
         self._events = events
-        self._closed = False
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self.storage: Storage = container.storage.store()
         if self.storage.info.power_cut is not None:
             events.warning(self.storage.info.power_cut)
         self._topics: TopicRepository = container.storage.topics()
+        self._offset_repository: OffsetRepository | None = None
         try:
+            self._offset_repository = container.services.groups.offset_repository()
             self.broker: Broker = container.services.broker()
             self._shared: Shared = container.interfaces.shared()
             self.listeners: list[Listener] = container.interfaces.listeners()
         except BaseException:
-            self.storage.commit.close()
+            self.close()
             raise
 
     @property
@@ -89,13 +112,11 @@ class App:
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
         self.broker.start_upkeep()
-        self._scheduler.after_ms(STRAYS_AFTER_MS, self._name_strays)
+        self.broker.spare_time.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
             self._flush_now_and_then(self.storage.start_flush)
 
     def _name_strays(self) -> None:
-        if self._closed:
-            return
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
             self._events.warning("the store has data that no topic owns", partition_ids=strays)
@@ -103,14 +124,37 @@ class App:
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
             # First: whatever happens now, the next one comes.
-            self._scheduler.after_ms(self._flush_interval_ms, flush)
+            self.broker.spare_time.after_ms(self._flush_interval_ms, flush)
             try:
                 start_flush()
             except StorageFailed as failure:
                 words = "the store was not flushed; it will be tried again"
                 self._events.warning(words, failure=failure)
 
-        self._scheduler.after_ms(self._flush_interval_ms, flush)
+        self.broker.spare_time.after_ms(self._flush_interval_ms, flush)
+
+    def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
+        """What could not be seen at once: these committed offsets are not this broker's."""
+        self._when_unusable = call
+        if self._unusable is not None:
+            call(self._unusable)
+
+    async def loaded(self) -> None:
+        """Committed offsets in a file are there soon, and whoever comes first finds them loaded;
+        a server may not be up yet.
+        """
+        url = self._offsets_url
+        if url is None or not url.startswith("sqlite:") or self.broker.offsets.loaded:
+            return
+        self.broker.offsets.when_loaded(self._settled.set)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), LOADING_PATIENCE_S)
+
+    def _cannot_go_on(self, failure: StorageUnusable) -> None:
+        self._unusable = failure
+        self._settled.set()
+        if self._when_unusable is not None:
+            self._when_unusable(failure)
 
     async def drain(self, timeout_seconds: float) -> bool:
         for listener in self.listeners:
@@ -125,5 +169,6 @@ class App:
         return in_time
 
     def close(self) -> None:
-        self._closed = True
+        if self._offset_repository is not None:
+            self._offset_repository.close()
         self.storage.commit.close()

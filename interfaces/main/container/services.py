@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import random
-import secrets
-import uuid
 from typing import Any
 
 from application.broker import Broker
 from application.commits import Commits
+from application.configs.alter import AlterConfigsService
+from application.configs.brokers import BrokerConfigs
+from application.configs.describe import DescribeConfigsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.metadata import MetadataService
+from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.cluster_repository import ClusterRepository
 from application.ports.commit import Commit
 from application.produce import ProduceService
@@ -25,25 +25,16 @@ from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
 from application.trouble import Trouble
 from application.upkeep.producer_expiry import ProducerExpiry
+from application.upkeep.spare_time import SpareTime
 from application.watching import Watching
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.main.container.declarative import containers, providers
-
-
-def new_topic_id() -> bytes:
-    return uuid.uuid4().bytes
-
-
-def new_cluster_id() -> str:
-    """As Kafka makes them: a random UUID in 22 characters."""
-    return base64.urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
-
-
-def new_session_id() -> int:
-    return random.randrange(1, 2**31)
+from interfaces.main.container.groups import GroupsContainer
+from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
 
 
 def known_cluster_id(cluster: ClusterRepository, commit: Commit, wanted: str | None) -> str:
@@ -51,7 +42,7 @@ def known_cluster_id(cluster: ClusterRepository, commit: Commit, wanted: str | N
     known = cluster.cluster_id()
     if known is not None:
         return known
-    given = wanted or new_cluster_id()
+    given = wanted or new_short_uuid()
     cluster.name_cluster(given)
     outcome: list[StorageFailed | None] = []
     commit.commit(outcome.append)
@@ -60,11 +51,21 @@ def known_cluster_id(cluster: ClusterRepository, commit: Commit, wanted: str | N
     return given
 
 
+def raise_unusable(failure: StorageUnusable) -> None:
+    raise failure
+
+
 class ServicesContainer(containers.DeclarativeContainer):
     config: providers.Dependency[Any] = providers.Dependency()
     scheduler: providers.Dependency[Any] = providers.Dependency()
     events: providers.Dependency[Any] = providers.Dependency()
     storage = providers.DependenciesContainer()
+    #: None: committed offsets are where the messages are.
+    offsets_url: providers.Dependency[Any] = providers.Dependency(default=providers.Object(None))
+    #: Hears that they cannot be kept there.
+    offsets_unusable: providers.Dependency[Any] = providers.Dependency(
+        default=providers.Object(raise_unusable)
+    )
 
     clock = providers.Singleton(SystemClock)
     checksum = providers.Object(crc32c)
@@ -73,6 +74,7 @@ class ServicesContainer(containers.DeclarativeContainer):
     cluster_id = providers.Singleton(
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
     )
+    spare_time = providers.Singleton(SpareTime, scheduler)
     watching = providers.Singleton(Watching)
     trouble = providers.Singleton(Trouble, events, clock)
     commits = providers.Singleton(
@@ -80,7 +82,7 @@ class ServicesContainer(containers.DeclarativeContainer):
     )
     catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config, trouble)
     dropping = providers.Singleton(
-        Dropping, storage.log, storage.topics, storage.partitions, commits, scheduler
+        Dropping, storage.log, storage.topics, storage.partitions, commits, spare_time
     )
     create_topics = providers.Singleton(
         CreateTopicsService,
@@ -90,6 +92,20 @@ class ServicesContainer(containers.DeclarativeContainer):
         config,
         providers.Object(new_topic_id),
     )
+    groups = providers.Container(
+        GroupsContainer,
+        config=config,
+        events=events,
+        storage=storage,
+        offsets_url=offsets_url,
+        offsets_unusable=offsets_unusable,
+        from_thread=scheduler.provided.from_thread,
+        clock=clock,
+        commits=commits,
+        catalog=catalog,
+        spare_time=spare_time,
+    )
+    broker_configs = providers.Singleton(BrokerConfigs, storage.configs, config, catalog, events)
     broker = providers.Singleton(
         Broker,
         cluster_id=cluster_id,
@@ -116,14 +132,48 @@ class ServicesContainer(containers.DeclarativeContainer):
         metadata=providers.Singleton(MetadataService, catalog, create_topics, config),
         create_topics=create_topics,
         delete_topics=providers.Singleton(
-            DeleteTopicsService, catalog, storage.topics, commits, watching, dropping, config
+            DeleteTopicsService,
+            catalog,
+            storage.topics,
+            commits,
+            watching,
+            dropping,
+            groups.forgetting,
+            config,
         ),
         create_partitions=providers.Singleton(
             CreatePartitionsService, catalog, storage.topics, commits, config
         ),
+        groups=groups.registry,
+        classic_groups=groups.classic_groups,
+        consumer_groups=groups.consumer_groups,
+        group_configs=groups.configs,
+        delete_groups=groups.delete_groups,
+        offsets=groups.offsets,
+        offset_commit=groups.offset_commit,
+        offset_fetch=groups.offset_fetch,
+        offset_delete=groups.offset_delete,
+        forgetting=groups.forgetting,
+        offset_expiry=groups.offset_expiry,
+        describe_configs=providers.Singleton(
+            DescribeConfigsService, catalog, config, broker_configs, groups.configs
+        ),
+        alter_configs=providers.Singleton(
+            AlterConfigsService,
+            catalog,
+            storage.topics,
+            storage.configs,
+            commits,
+            config,
+            broker_configs,
+            groups.configs,
+            events,
+        ),
+        offset_for_leader_epoch=providers.Singleton(OffsetForLeaderEpochService, catalog),
         init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
         dropping=dropping,
         producer_expiry=providers.Singleton(
-            ProducerExpiry, catalog, storage.partitions, commits, clock, scheduler, config
+            ProducerExpiry, catalog, storage.partitions, commits, clock, spare_time, config
         ),
+        spare_time=spare_time,
     )

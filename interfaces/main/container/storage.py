@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from infrastructure.storage.opening import open_storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
+from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from interfaces.main.container.declarative import containers, providers
@@ -20,3 +22,5 @@ class StorageContainer(containers.DeclarativeContainer):
     topics = providers.Singleton(StoredTopicRepository, state)
     partitions = providers.Singleton(StoredPartitionRepository, log, state)
     cluster = providers.Singleton(StoredClusterRepository, state)
+    groups = providers.Singleton(StoredGroupRepository, state)
+    configs = providers.Singleton(StoredConfigRepository, state)

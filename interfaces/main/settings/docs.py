@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.definition import INT_MAX, LONG_MAX, Definition, Kind
+from domain.configs.group import GROUP_CONFIGS
 from domain.configs.topic import TOPIC_CONFIGS
 
 _HEAD = """\
@@ -30,6 +31,11 @@ the default. `ottla config show --origin` prints every value and where it came f
 has no effect and is named in one warning, so a file made for Kafka works as it is; its CONTROLLER
 listeners are not opened. A value that is not allowed stops the start with exit code 2.
 
+Settings that are marked *dynamic* may also change while the broker runs, over the Kafka protocol
+(`kafka-configs`, an admin client): for this broker, or for all. What was set so is kept in the
+store and goes before all sources above, that of this broker first; DescribeConfigs tells it.
+`ottla config show` does not open the store and prints what the sources above say.
+
 *Effect*: **yes**, it does what it says; **not yet**, it is kept and described, and will do it;
 **none**, it is kept and described for the tools that set it, and means nothing here.
 """
@@ -37,27 +43,42 @@ listeners are not opened. A value that is not allowed stops the start with exit 
 _TOPICS = """
 ## Topic configs
 
-Given when a topic is created; what a topic does not set comes from the broker setting named under
-*default from*. The list, the defaults and the bounds are those of Kafka 4.2.
+Given when a topic is created, and changed at any time; what a topic does not set comes from the
+broker setting named under *default from*. The list, the defaults and the bounds are
+those of Kafka 4.2.
+"""
+
+_GROUPS = """\
+## Group configs
+
+Of groups of the consumer protocol, set for a group by its id. They lie within the bounds of the
+broker's settings `group.consumer.min.*` and `group.consumer.max.*`.
 """
 
 
 def render() -> str:
-    return "\n".join([_HEAD, "## Broker settings", "", *_broker_table(), _TOPICS, *_topic_table()])
+    return "\n".join(
+        [
+            *(_HEAD, "## Broker settings", "", *_broker_table()),
+            *(_TOPICS, *_defaulting_table(TOPIC_CONFIGS.values())),
+            *(_GROUPS, *_defaulting_table(GROUP_CONFIGS.values())),
+        ]
+    )
 
 
 def _broker_table() -> Iterable[str]:
     yield "| setting | default | allowed | effect | what it says |"
     yield "| --- | --- | --- | --- | --- |"
     for row in BrokerConfig.definitions.values():
-        facts = (_code(row.name), _default(row), _allowed(row), row.effect.value, row.doc)
+        doc = f"*Dynamic.* {row.doc}" if row.dynamic else row.doc
+        facts = (_code(row.name), _default(row), _allowed(row), row.effect.value, doc)
         yield f"| {' | '.join(facts)} |"
 
 
-def _topic_table() -> Iterable[str]:
+def _defaulting_table(rows: Iterable[Definition]) -> Iterable[str]:
     yield "| config | default | default from | allowed | effect | what it says |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for row in TOPIC_CONFIGS.values():
+    for row in rows:
         synonyms = ", ".join(map(_code, row.synonyms))
         facts = (_code(row.name), _default(row), synonyms, _allowed(row), row.effect.value, row.doc)
         yield f"| {' | '.join(facts)} |"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from domain.configs.definition import Definition
+from domain.configs.passwords import without_password
 
 DEFAULT = "default"
 COMMAND_LINE = "command line"
@@ -28,7 +29,8 @@ class SettingsError(Exception):
 
 def wrong_value(definition: Definition, given: Given, allowed: str = "") -> SettingsError:
     """Key, value, place, and what is allowed instead, in one line."""
-    shown = "(hidden)" if definition.sensitive else given.text.strip()
+    text = given.text.strip()
+    shown = without_password(text) if definition.sensitive else text
     return SettingsError(
         f"{definition.name} = {shown!r} ({given.origin}) is not allowed: "
         f"expected {allowed or definition.allowed()}"

@@ -28,7 +28,13 @@ from interfaces.main.settings.origin import (
     SettingsError,
     wrong_value,
 )
-from interfaces.main.settings.storage import StorageSettings, parse_storage
+from interfaces.main.settings.storage import (
+    OffsetsOutliveMessages,
+    OffsetsSettings,
+    StorageSettings,
+    parse_offsets,
+    parse_storage,
+)
 
 #: Kafka's second names, under the first: used where the first is not given by the same source.
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
@@ -41,7 +47,9 @@ _READ_ANYWAY = "controller.listener.names"
 class Settings:
     """Everything that was decided, and by whom."""
 
-    __slots__ = ("_strangers", "broker", "file", "given", "listeners", "storage", "warnings")
+    __slots__ = (
+        "_strangers", "broker", "file", "given", "listeners", "offsets", "storage", "warnings",
+    )  # fmt: skip
 
     def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
         self.file = file
@@ -54,6 +62,7 @@ class Settings:
         self.broker = self._broker()
         self.listeners = self._listeners(_controller_names(given))
         self.storage = self._storage()
+        self.offsets = self._offsets()
         if self._strangers:
             self.warnings.append(f"settings with no effect here: {', '.join(self._strangers)}")
 
@@ -126,6 +135,17 @@ class Settings:
                 f"and {storage.folder} (storage)"
             )
         return StorageSettings(storage.engine, Path(folders[0]))
+
+    def _offsets(self) -> OffsetsSettings:
+        try:
+            return parse_offsets(self.broker.offsets, self.storage)
+        except ValueError as failure:
+            raise self._refused("offsets", str(failure)) from failure
+        except OffsetsOutliveMessages as failure:
+            raise SettingsError(
+                "committed offsets would outlive the messages they point at: with storage = "
+                f"memory:// leave out offsets ({self.origin('offsets')}), or set it to memory://"
+            ) from failure
 
     def _refused(self, name: str, allowed: str) -> SettingsError:
         definition = BrokerConfig.definitions[name]

@@ -57,7 +57,7 @@ def test_each_kind_is_run_once_and_all_are_counted_on_the_last_line(tree: Path) 
     code, lines = run(tree, "-p", "no:cacheprovider")
     assert lines[-1] == "2 passed, 0 failed, 2 skipped"
     assert [line.split()[0] for line in lines[-3:-1]] == ["unit", "groups"]
-    assert "of  90 s" in lines[-2]
+    assert "of 130 s" in lines[-2]
     assert code == 0
 
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from application.topics.delete import Deleted
+from application.topics.partitions import MorePartitions
 from domain.errors import (
-    InvalidRequest,
     StorageFailed,
     TopicDeletionDisabled,
     UnknownTopicId,
@@ -19,9 +20,9 @@ def fake() -> FakeBroker:
     return FakeBroker()
 
 
-def delete(fake: FakeBroker, *topics: Topic) -> list[StorageFailed | None]:
-    outcomes: list[StorageFailed | None] = []
-    fake.broker.delete_topics.delete(list(topics)).then(outcomes.append)
+def delete(fake: FakeBroker, *topics: Topic) -> list[Deleted]:
+    outcomes: list[Deleted] = []
+    fake.broker.delete_topics.delete(list(topics)).then(outcomes.extend)
     return outcomes
 
 
@@ -49,18 +50,35 @@ def test_a_topic_is_gone_with_the_commit_and_not_before(fake: FakeBroker) -> Non
     assert outcomes == []
     assert fake.broker.catalog.topic("t") is topic
     fake.commit.let_go()
-    assert outcomes == [None]
+    assert outcomes == [topic]
     assert fake.broker.catalog.names() == ["u"]
     assert fake.restarted().broker.catalog.names() == ["u"]
     assert fake.broker.catalog.topic("u") is other
 
 
 def test_a_topic_that_is_being_deleted_is_not_deleted_again(fake: FakeBroker) -> None:
-    topic = fake.topic("t")
-    delete(fake, topic)
-    assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), InvalidRequest)
+    topic, other = fake.topic("t"), fake.topic("u")
+    first = delete(fake, topic)
+    again = delete(fake, topic, other)
     fake.run()
-    assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), UnknownTopicOrPartition)
+    assert first == [topic]
+    assert isinstance(again[0], UnknownTopicOrPartition)
+    assert again[1] is other
+    assert fake.broker.catalog.names() == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_is_growing_is_deleted_with_what_it_has_become(fake: FakeBroker, fails: bool) -> None:
+    topic = fake.topic("t")
+    if fails:
+        fake.commit.fail_next()
+    fake.broker.create_partitions.grow([MorePartitions("t", 3, None)], False)
+    outcomes = delete(fake, topic)
+    fake.run()
+    [gone] = outcomes
+    assert isinstance(gone, Topic)
+    assert len(gone.partition_ids) == (1 if fails else 3)
+    assert fake.restarted().broker.catalog.names() == []
 
 
 def test_after_a_failed_commit_the_topic_is_still_there(fake: FakeBroker) -> None:

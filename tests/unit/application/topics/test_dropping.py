@@ -60,7 +60,7 @@ def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
     fake.scheduler.advance(PAUSE_MS)
     again = fake.restarted()
     assert len(again.broker.dropping) == 0
-    again.broker.dropping.resume()
+    again.broker.dropping.start()
     again.scheduler.advance(100)
     assert again.store.partitions == {}
     assert again.store.tables["doomed"] == {}
@@ -130,6 +130,6 @@ def test_a_topic_that_is_deleted_in_the_end_is_left_to_the_next_run(fake: FakeBr
     fake.scheduler.advance(RETRY_MS)
     assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
     again = fake.restarted()
-    again.broker.dropping.resume()
+    again.broker.dropping.start()
     again.scheduler.advance(100)
     assert again.store.tables["doomed"] == {}

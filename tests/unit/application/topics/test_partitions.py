@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from application.configs.alter import WantedConfigs
 from application.topics.partitions import Grown, MorePartitions
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.resource import Resource, ResourceKind
 from domain.errors import (
     BrokerError,
     InvalidPartitions,
     InvalidReplicaAssignment,
-    InvalidRequest,
     PolicyViolation,
     StorageFailed,
     UnknownTopicOrPartition,
@@ -127,15 +129,32 @@ def test_after_a_failed_commit_the_topic_is_as_it_was(fake: FakeBroker) -> None:
     assert isinstance(grow(fake, 3), Topic)
 
 
-@pytest.mark.parametrize("other", ["grow", "delete"])
-def test_one_change_of_a_topic_at_a_time(fake: FakeBroker, other: str) -> None:
-    if other == "grow":
-        ask(fake, MorePartitions("t", 5, None))
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [(5, InvalidPartitions), (3, InvalidPartitions), (None, UnknownTopicOrPartition)],
+)
+def test_who_comes_while_a_change_is_on_its_way_waits_for_it(
+    fake: FakeBroker, other: int | None, expected: type[BrokerError]
+) -> None:
+    if other is not None:
+        ask(fake, MorePartitions("t", other, None))
     else:
         topic = fake.broker.catalog.topic("t")
         assert topic is not None
         fake.broker.delete_topics.delete([topic])
     answers: list[list[BrokerError | Topic]] = ask(fake, MorePartitions("t", 3, None))
-    assert isinstance(answers[0][0], InvalidRequest)
+    assert answers == []
     fake.run()
-    assert (fake.broker.catalog.topic("t") is None) == (other == "delete")
+    assert isinstance(answers[0][0], expected)
+
+
+def test_a_topic_that_is_configured_and_grows_in_one_pass_does_both(fake: FakeBroker) -> None:
+    wanted = [Alteration("retention.ms", Operation.SET, "1000")]
+    fake.broker.alter_configs.alter(
+        [WantedConfigs(Resource(ResourceKind.TOPIC, "t"), wanted)], False
+    )
+    answers = ask(fake, MorePartitions("t", 3, None))
+    fake.run()
+    assert isinstance(answers[0][0], Topic)
+    assert count(fake) == 3
+    assert fake.existing().configs == {"retention.ms": "1000"}

@@ -21,7 +21,7 @@ def test_every_default_is_legal() -> None:
 
 
 def test_a_row_stands_under_its_own_name() -> None:
-    annotated = BrokerConfig.__annotations__
+    annotated = {name for table in BrokerConfig.__bases__ for name in table.__annotations__}
     for name in BrokerConfig.definitions:
         assert attribute_of(name) in annotated
 
@@ -58,3 +58,19 @@ def test_an_unknown_name_has_no_value() -> None:
 )
 def test_a_row_says_what_is_allowed(name: str, words: str) -> None:
     assert BrokerConfig.definitions[name].allowed() == words
+
+
+def test_what_is_set_while_it_runs_goes_before_what_it_was_started_with() -> None:
+    broker = BrokerConfig({"message.max.bytes": "30"})
+    broker.configure({}, {"message.max.bytes": "20"})
+    assert broker.message_max_bytes == 20
+    broker.configure({"message.max.bytes": "10"}, {"message.max.bytes": "20"})
+    assert broker.message_max_bytes == 10
+    broker.configure({}, {})
+    assert broker.message_max_bytes == 30
+
+
+def test_only_dynamic_settings_change_while_it_runs() -> None:
+    broker = BrokerConfig()
+    broker.configure({"num.partitions": "9"}, {"num.partitions": "9"})
+    assert broker.num_partitions == 1

@@ -8,9 +8,10 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.definition import Kind, Source
 from domain.configs.topic import (
     TOPIC_CONFIGS,
-    describe_topic_config,
+    deciding_source,
     describe_topic_configs,
     resolve_topic_config,
+    topic_value,
     validate_topic_configs,
 )
 from domain.errors import InvalidConfig
@@ -120,7 +121,7 @@ ACCEPTED = [
 @pytest.mark.parametrize("name, text, value", ACCEPTED)
 def test_what_kafka_accepts_is_read_as_kafka_reads_it(name: str, text: str, value: object) -> None:
     validate_topic_configs({name: text})
-    assert describe_topic_config(name, {name: text}, BrokerConfig()).value == value
+    assert topic_value(name, {name: text}, BrokerConfig()) == value
 
 
 def test_an_untouched_broker_gives_topics_exactly_the_defaults_of_the_table() -> None:
@@ -146,7 +147,7 @@ def test_every_synonym_is_a_broker_setting_of_the_same_kind_of_value() -> None:
 
 def test_the_finer_unit_of_the_retention_settings_wins() -> None:
     def retention_ms(given: dict[str, str]) -> object:
-        return describe_topic_config("retention.ms", {}, BrokerConfig(given)).value
+        return topic_value("retention.ms", {}, BrokerConfig(given))
 
     assert retention_ms({"log.retention.hours": "2"}) == 7_200_000
     assert retention_ms({"log.retention.hours": "2", "log.retention.minutes": "3"}) == 180_000
@@ -154,11 +155,15 @@ def test_the_finer_unit_of_the_retention_settings_wins() -> None:
     assert retention_ms({"log.retention.hours": "-1"}) == -1
 
 
-def test_a_value_says_who_decided_it() -> None:
-    broker = BrokerConfig({"log.retention.minutes": "60"})
-    assert describe_topic_config("retention.ms", {}, broker).source is Source.BROKER
-    entry = describe_topic_config("retention.ms", {"retention.ms": "7"}, broker)
-    assert (entry.text, entry.source) == ("7", Source.TOPIC)
+def test_a_new_topic_is_told_who_decided_a_value() -> None:
+    broker = BrokerConfig({"log.retention.minutes": "60", "message.max.bytes": "9"})
+    assert deciding_source("retention.ms", {}, broker) is Source.STATIC_BROKER
+    assert deciding_source("max.message.bytes", {}, broker) is Source.STATIC_BROKER
+    assert deciding_source("retention.ms", {"retention.ms": "7"}, broker) is Source.TOPIC
+    broker.configure({}, {"log.retention.ms": "8"})
+    assert deciding_source("retention.ms", {}, broker) is Source.DYNAMIC_DEFAULT_BROKER
+    assert deciding_source("preallocate", {}, broker) is Source.DEFAULT
+    assert deciding_source("remote.storage.enable", {}, broker) is Source.DEFAULT
 
 
 def test_a_topic_config_is_resolved_from_overrides_then_the_broker_then_the_table() -> None:

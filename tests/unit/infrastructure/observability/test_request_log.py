@@ -53,6 +53,7 @@ def record(
     made = RequestRecord()
     made.client = client
     made.api, made.api_version, made.correlation_id, made.topics = "Produce", 9, 17, 2
+    made.about = None
     made.bytes_in, made.bytes_out = 100, 50
     made.error_codes = tuple(errors or ())
     made.error_names = tuple((errors or {}).values())
@@ -93,3 +94,10 @@ def test_failed_and_slow_requests_are_warnings() -> None:
 def test_a_fetch_that_waited_for_data_is_no_warning() -> None:
     written = line(record(waited_ns=500 * MS))
     assert (written["level"], written["total_us"]) == ("info", 500_015)
+
+
+def test_what_a_request_does_not_concern_is_left_out() -> None:
+    made = record()
+    made.topics, made.about = 0, ("group", "g")
+    written = line(made)
+    assert written["group"] == "g" and "topics" not in written

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.storage.errors import StorageUnusable, UnknownStorage
+from application.ports.offset_repository import OffsetRepository
+from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable, UnknownStorage
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.opening import open_storage
+from infrastructure.storage.opening import open_offsets, open_storage
+from tests.fakes.logs import FakeEventLog
 
 
 @pytest.mark.parametrize(
@@ -82,3 +84,51 @@ open_storage("memory://")
 sys.exit("lmdb" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- committed offsets
+
+
+def offsets_at(url: str | None) -> OffsetRepository:
+    return open_offsets(
+        url,
+        open_storage("memory://"),
+        lambda done: done(None),
+        "commit",
+        lambda call: call(),
+        lambda failure: None,
+        FakeEventLog(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "engine"),
+    [
+        (None, "StoredOffsetRepository"),
+        ("memory://", "MemoryOffsetRepository"),
+        ("sqlite:///nowhere/offsets.db", "SqlOffsetRepository"),
+        ("postgresql://host/db", "SqlOffsetRepository"),
+    ],
+)
+def test_committed_offsets_are_opened_by_their_url(url: str | None, engine: str) -> None:
+    assert type(offsets_at(url)).__name__ == engine
+
+
+def test_without_a_driver_postgres_is_refused_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(OffsetsUnusable) as refused:
+        offsets_at("postgresql://me:hunter2@host/db")
+    assert str(refused.value) == "PostgreSQL needs its driver: pip install ottla[postgres]"
+
+
+def test_nobody_pays_for_a_database_that_is_not_used() -> None:
+    program = (
+        "import sys; from infrastructure.storage.opening import open_offsets, open_storage; "
+        "open_offsets(None, open_storage('memory://'), None, 'os', None, None, None); "
+        "open_offsets('sqlite:///x', open_storage('memory://'), None, 'os', None, None, None); "
+        "print([name for name in ('sqlalchemy', 'sqlite3', 'psycopg') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

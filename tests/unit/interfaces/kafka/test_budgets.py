@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from domain.configs.broker import BrokerConfig
 from interfaces.kafka.budgets import NO_BOUND, AnswerBudget, ByteBudget, ConnectionBudget
 from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
@@ -194,7 +195,8 @@ def test_a_negative_limit_of_answers_is_none(scheduler: FakeScheduler) -> None:
 
 
 def test_connections_are_limited_together_and_by_address() -> None:
-    budget = ConnectionBudget(3, 2)
+    config = BrokerConfig({"max.connections": "3", "max.connections.per.ip": "2"})
+    budget = ConnectionBudget(config)
     assert budget.refusal("a") is None
     budget.add("a")
     budget.add("a")
@@ -208,7 +210,7 @@ def test_connections_are_limited_together_and_by_address() -> None:
 
 
 def test_addresses_that_have_gone_are_forgotten() -> None:
-    budget = ConnectionBudget(10, 10)
+    budget = ConnectionBudget(BrokerConfig())
     for address in ("a", "b", "a"):
         budget.add(address)
     for address in ("a", "b", "a"):

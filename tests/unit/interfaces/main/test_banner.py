@@ -29,6 +29,15 @@ def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
     )
 
 
+def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
+    text = banner(started(storage="lmdb:///var/ottla", offsets="postgresql://me:hunter2@host/db"))
+    assert "\n  offsets    postgresql://me@host/db\n" in text
+    assert "hunter2" not in text
+    assert "\n  offsets    sqlite:///var/ottla/offsets.db\n" in banner(
+        started(storage="lmdb:///var/ottla", offsets="sqlite://")
+    )
+
+
 def test_the_weaker_flush_policies_say_what_a_power_cut_does() -> None:
     assert "every 250 ms: survives a killed process; a power cut takes what came after" in banner(
         started(flush="interval", flush_interval_ms="250")

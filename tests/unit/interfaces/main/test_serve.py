@@ -13,6 +13,7 @@ import pytest
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.main.serve import CannotStart, serve
 from interfaces.main.settings.origin import Given
 from interfaces.main.settings.sources import Settings, load_settings
@@ -96,6 +97,21 @@ def test_upkeep_starts_after_the_listeners_and_a_stop_drains_before_it_closes(
     assert all(listener.port for listener in running.started.listeners)
     assert running.container.steps == ["upkeep", "drain", "close"]
     assert running.logged() == ["stopped"]
+
+
+def test_offsets_that_turn_out_to_be_unusable_end_it_in_good_order(tmp_path: Path) -> None:
+    running = Running(tmp_path / "r", storage=f"lmdb://{tmp_path}", offsets="sqlite:///o.db")
+
+    async def check(running: Running) -> None:
+        running.container.unusable(StorageUnusable("it holds\nsomething else"))
+
+    with pytest.raises(CannotStart) as failure:
+        running(check)
+    assert str(failure.value) == (
+        "cannot keep committed offsets in sqlite:///o.db: it holds something else"
+    )
+    assert running.container.steps == ["upkeep", "drain", "close"]
+    assert not running.ready_file.exists()
 
 
 def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> None:

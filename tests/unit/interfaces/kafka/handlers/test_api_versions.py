@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from interfaces.kafka.apis import APIS
-from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from interfaces.kafka.wire.messages.api_versions import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 from tests.fakes.client import FakeClient, FakeKafka
 
 
@@ -22,7 +27,21 @@ def test_every_api_of_the_table_is_advertised(version: int) -> None:
     assert [(row.api_key, row.min_version, row.max_version) for row in response.api_keys] == [
         (api.key, api.min_version, api.max_version) for api in APIS
     ]
-    assert (response.supported_features, response.finalized_features) == ([], [])
+
+
+@pytest.mark.parametrize(("version", "supported", "finalized"), [(2, 0, 0), (3, 0, 1), (4, 1, 1)])
+def test_groups_of_the_consumer_protocol_are_a_finalized_feature(
+    version: int, supported: int, finalized: int
+) -> None:
+    """Before version 4 nobody may be told of a feature that could be at 0."""
+    response = ask(FakeKafka().client(), version)
+    assert response.supported_features == supported * [
+        SupportedFeatureKey(name="group.version", min_version=0, max_version=1)
+    ]
+    assert response.finalized_features == finalized * [
+        FinalizedFeatureKey(name="group.version", max_version_level=1, min_version_level=1)
+    ]
+    assert response.finalized_features_epoch == finalized - 1
 
 
 def test_produce_is_advertised_from_version_0() -> None:

@@ -122,3 +122,10 @@ def test_the_elements_of_all_arrays_of_a_request_are_counted() -> None:
             decode(request(inners, numbers), 0)
     unbounded, _ = Nested.decode(0, request(2, 500))
     assert len(unbounded.inners) == 2
+
+
+def test_a_string_is_never_longer_than_the_old_versions_could_say() -> None:
+    longest = Texts(name="n" * 0x7FFF)
+    assert Texts.decode(1, encoded(longest, 1))[0] == longest
+    with pytest.raises(MalformedRequest, match="too long"):
+        Texts.decode(1, encoded(Texts(name="n" * 0x8000), 1))

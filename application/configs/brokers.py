@@ -1,0 +1,58 @@
+"""BrokerConfigs: what was set for this broker, or for all, while it ran."""
+
+from __future__ import annotations
+
+from application.configs.unused import NOTHING, Configs, sorted_out
+from application.ports.config_repository import ConfigRepository
+from application.ports.event_log import EventLog
+from application.topics.catalog import Catalog
+from domain.configs.alteration import validate_broker_configs
+from domain.configs.broker import BrokerConfig
+from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
+from domain.errors import BrokerError
+
+
+class BrokerConfigs:
+    """What is here is durable, and is told to whoever does not read the config each time."""
+
+    def __init__(
+        self,
+        repository: ConfigRepository,
+        config: BrokerConfig,
+        catalog: Catalog,
+        events: EventLog,
+    ) -> None:
+        self._config = config
+        self._catalog = catalog
+        self.this_broker = Resource(ResourceKind.BROKER, str(config.node_id))
+        kept = repository.load()
+        self._set: dict[Resource, Configs] = {}
+        self._unused: dict[Resource, Configs] = {}
+        for resource in (ALL_BROKERS, self.this_broker):
+            self._set[resource], self._unused[resource] = sorted_out(
+                kept.get(resource, NOTHING), _check, events, "brokers"
+            )
+        self._configure()
+
+    def of(self, resource: Resource) -> Configs:
+        return self._set[resource]
+
+    def unused(self, resource: Resource) -> Configs:
+        """Kept, but counting for nothing."""
+        return self._unused[resource]
+
+    def put(self, resource: Resource, configs: Configs, unused: Configs = NOTHING) -> None:
+        self._set[resource] = configs
+        self._unused[resource] = unused
+        self._configure()
+
+    def _configure(self) -> None:
+        self._config.configure(self._set[self.this_broker], self._set[ALL_BROKERS])
+        self._catalog.reconfigured()
+
+
+def _check(configs: Configs) -> None:
+    for name in configs:
+        if name not in BrokerConfig.definitions:
+            raise BrokerError(f"Unknown broker config name: {name}")
+    validate_broker_configs(configs)

@@ -1,0 +1,130 @@
+"""DescribeConfigs and ListConfigResources: the tables, with what is set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from application.configs.brokers import BrokerConfigs
+from application.configs.groups import GroupConfigs
+from application.topics.catalog import Catalog
+from domain.configs.broker import BrokerConfig
+from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
+from domain.configs.group import describe_group_configs
+from domain.configs.resource import Resource, ResourceKind
+from domain.configs.topic import describe_topic_config, describe_topic_configs
+from domain.errors import InvalidRequest, UnknownTopicOrPartition
+from domain.topics.topic import check_topic_name
+
+#: A number as Java reads one.
+_INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
+
+
+class _Defaults:
+    """What most topics and groups have in common: made once, as a request may name thousands."""
+
+    __slots__ = ("of_groups", "of_topics", "revision")
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self.revision = config.revision
+        self.of_topics = describe_topic_configs({}, config)
+        self.of_groups = describe_group_configs({}, config)
+
+
+class DescribeConfigsService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        config: BrokerConfig,
+        broker_configs: BrokerConfigs,
+        group_configs: GroupConfigs,
+    ) -> None:
+        self._catalog = catalog
+        self._config = config
+        self._broker_configs = broker_configs
+        self._group_configs = group_configs
+        self._defaults = _Defaults(config)
+
+    def describe(self, resource: Resource) -> Sequence[ConfigEntry]:
+        """What nobody has set is the same entry for all topics, and for all groups."""
+        if resource.kind is ResourceKind.TOPIC:
+            return self._topic(resource.name)
+        if resource.kind is ResourceKind.BROKER:
+            return self._broker(resource.name)
+        if resource.kind is ResourceKind.GROUP:
+            return self._group(resource.name)
+        if resource.kind is ResourceKind.BROKER_LOGGER:
+            return self._loggers(resource.name)
+        raise InvalidRequest(NO_CLIENT_METRICS)
+
+    def resources(self, kinds: Iterable[ResourceKind]) -> list[Resource]:
+        """Those that have configs of their own; of groups, those for which something is set."""
+        named = {
+            ResourceKind.GROUP: self._group_configs.names(),
+            ResourceKind.BROKER_LOGGER: [self._broker_configs.this_broker.name],
+            ResourceKind.BROKER: [self._broker_configs.this_broker.name],
+            ResourceKind.TOPIC: self._catalog.names(),
+        }
+        wanted = set(kinds)
+        return [
+            Resource(kind, name)
+            for kind, names in named.items()
+            if kind in wanted
+            for name in names
+        ]
+
+    def _topic(self, name: str) -> Sequence[ConfigEntry]:
+        check_topic_name(name)
+        topic = self._catalog.topic(name)
+        if topic is None:
+            raise UnknownTopicOrPartition
+        defaults = self._current_defaults().of_topics
+        if not topic.configs:
+            return defaults
+        return [
+            describe_topic_config(entry.name, topic.configs, self._config)
+            if entry.name in topic.configs
+            else entry
+            for entry in defaults
+        ]
+
+    def _broker(self, name: str) -> list[ConfigEntry]:
+        if not name:
+            return all_brokers_entries(self._config)
+        this = self._config.node_id
+        if broker_id(name, "Broker") != this:
+            raise InvalidRequest(
+                f"Unexpected broker id, expected {this} or empty string, but received {name}"
+            )
+        return [broker_entry(row, self._config) for row in BrokerConfig.definitions.values()]
+
+    def _group(self, name: str) -> Sequence[ConfigEntry]:
+        if not name:
+            raise InvalidRequest("Group name must not be empty")
+        overrides = self._group_configs.overrides(name)
+        if not overrides:
+            return self._current_defaults().of_groups
+        return describe_group_configs(overrides, self._config)
+
+    def _current_defaults(self) -> _Defaults:
+        if self._defaults.revision != self._config.revision:
+            self._defaults = _Defaults(self._config)
+        return self._defaults
+
+    def _loggers(self, name: str) -> list[ConfigEntry]:
+        """There are none whose level could be changed."""
+        if not name:
+            raise InvalidRequest("Broker id must not be empty")
+        this = self._config.node_id
+        if broker_id(name, "Broker") != this:
+            raise InvalidRequest(f"Unexpected broker id, expected {this} but received {name}")
+        return []
+
+
+NO_CLIENT_METRICS = "Metrics of clients are not collected"
+
+
+def broker_id(name: str, noun: str) -> int:
+    if not _INTEGER.fullmatch(name):
+        raise InvalidRequest(f"{noun} id must be an integer, but it is: {name}")
+    return int(name)

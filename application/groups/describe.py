@@ -1,0 +1,63 @@
+"""What is told about groups: of all of them a line, of a classic one everything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from application.groups.registry import Groups
+from domain.errors import BrokerError, GroupIdNotFound
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_states import State
+from domain.groups.consumer_group import ConsumerGroup
+
+
+class DescribedMember(NamedTuple):
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+class DescribedGroup(NamedTuple):
+    state: str
+    protocol_type: str
+    protocol_name: str
+    members: tuple[DescribedMember, ...]
+
+
+def describe(groups: Groups, group_id: str) -> DescribedGroup | BrokerError:
+    """A group of the other kind has a description of its own, and is not found here."""
+    group = groups.find(group_id)
+    if group is None:
+        return GroupIdNotFound(f"Group {group_id} not found.")
+    if not isinstance(group, ClassicGroup):
+        return GroupIdNotFound(f"Group {group_id} is not a classic group.")
+    # What members said about another protocol, or say now, is nobody's business yet.
+    name = (group.protocol_name or "") if group.state is State.STABLE else None
+    members = tuple(
+        DescribedMember(
+            member.member_id,
+            member.instance_id,
+            member.client_id,
+            member.client_host,
+            member.metadata(name),
+            member.assignment,
+        )
+        for member in group.members.values()
+    )
+    return DescribedGroup(group.state_name, group.protocol_type, name or "", members)
+
+
+def listed(groups: Groups, states: Collection[str], kinds: Collection[str]) -> list[ConsumerGroup]:
+    """Those in one of the states and of one of the kinds, in any spelling; none given: of all."""
+    wanted_states = {state.lower() for state in states}
+    wanted_kinds = {kind.lower() for kind in kinds}
+    return [
+        group
+        for group in groups
+        if (not wanted_states or group.state_name.lower() in wanted_states)
+        and (not wanted_kinds or group.kind.value.lower() in wanted_kinds)
+    ]

@@ -1,0 +1,284 @@
+"""GroupLog: what becomes of groups, in lines for whoever runs the broker.
+
+It hears of changes where all of them pass, in the registry, and tells of them when they are kept;
+of those that are not kept, when they are decided. A line for each generation or epoch, not for
+each member that comes; a group that changes faster has one line a second, which counts the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from application.configs.groups import GroupConfigs
+from application.groups.registry import Changes, Groups
+from application.ports.clock import Clock
+from application.ports.event_log import EventLog
+from application.upkeep.spare_time import SpareTime
+from domain.configs.broker import BrokerConfig
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import (
+    ClassicGroupKept,
+    MemberJoined,
+    MemberPending,
+    MemberSynced,
+    RebalanceExtended,
+    SyncsAnswered,
+)
+from domain.groups.classic_states import State
+from domain.groups.consumer_group import GroupKind
+from domain.groups.departure import Departure
+from domain.groups.departures import Departed, of_classic, of_modern
+from domain.groups.modern import ModernGroup
+from domain.groups.modern_changes import EpochChanged
+from domain.groups.target import GroupRules, assignor_of
+
+#: A group has no more than one line of its generations or epochs in this time.
+PAUSE_MS = 1000
+#: So many members that go together are named; the others are counted.
+NAMED_TOGETHER = 10
+
+#: No reason for anything, where they come alone.
+_UNTOLD = (MemberPending, MemberSynced, RebalanceExtended, SyncsAnswered)
+_NUMBERS = {GroupKind.CLASSIC: "generation", GroupKind.CONSUMER: "epoch"}
+_BEGUN = {
+    GroupKind.CLASSIC: "a generation of a group begins",
+    GroupKind.CONSUMER: "an epoch of a group begins",
+}
+
+
+class _Begun:
+    """A generation or an epoch, or the newest of some that are told of together."""
+
+    __slots__ = ("kind", "members", "number", "protocol", "reasons", "together")
+
+    def __init__(
+        self, kind: GroupKind, number: int, members: int, protocol: str, reasons: Counter[str]
+    ) -> None:
+        self.kind = kind
+        self.number = number
+        self.members = members
+        self.protocol = protocol
+        self.reasons = reasons
+        self.together = 1
+
+
+class GroupLog:
+    def __init__(
+        self,
+        groups: Groups,
+        events: EventLog,
+        clock: Clock,
+        spare_time: SpareTime,
+        config: BrokerConfig,
+        configs: GroupConfigs,
+    ) -> None:
+        self._groups = groups
+        self._events = events
+        self._clock = clock
+        self._spare_time = spare_time
+        self._rules = GroupRules(config.group_consumer_max_size, config.group_consumer_assignors)
+        self._configs = configs
+        #: Why a classic group rebalances: what came together since its last generation.
+        self._reasons: dict[str, Counter[str]] = {}
+        #: When a group had its last line, the oldest first, and what waits for its next one.
+        self._told_ms: dict[str, int] = {}
+        self._held: dict[str, _Begun] = {}
+        groups.listen(self._changing)
+        groups.when_lost(self._forget)
+        groups.when_gone(self._forget)
+
+    def _forget(self, group_id: str) -> None:
+        self._reasons.pop(group_id, None)
+
+    # ---- changes
+
+    def _changing(self, changes: Changes) -> Callable[[], None] | None:
+        """Hears of them before they are applied; what it returns tells of them."""
+        if not changes:
+            return None
+        first = changes[0]
+        group_id = first.group_id
+        group = self._groups.find(group_id)
+        if len(changes) == 1 and isinstance(group, ClassicGroup):
+            # Nearly all: hundreds of members join for each generation.
+            kind = type(first)
+            if kind in _UNTOLD:
+                return None
+            if isinstance(first, MemberJoined) and group.state is State.PREPARING_REBALANCE:
+                if first.member.member_id not in group.members:
+                    self._reasons.setdefault(group_id, Counter())["came"] += 1
+                return None
+        if isinstance(group, ClassicGroup):
+            return self._classic(group, changes)
+        return self._modern(group if isinstance(group, ModernGroup) else None, changes)
+
+    def _classic(self, group: ClassicGroup, changes: Changes) -> Callable[[], None] | None:
+        group_id = group.group_id
+        epoch = _epoch_of(changes)
+        if epoch is not None:
+            self._forget(group_id)
+            return self._upgraded(group_id, changes, epoch)
+        reasons, departed = of_classic(group, changes)
+        kept = [one.image for one in changes if isinstance(one, ClassicGroupKept)]
+        image = kept[-1] if kept else None
+        begins = image is not None and image.generation_id > group.generation_id
+        if reasons and (begins or not kept):
+            self._reasons.setdefault(group_id, Counter()).update(reasons)
+        if image is None or not begins:
+            return self._removals(group_id, departed)
+        begun = _Begun(
+            GroupKind.CLASSIC,
+            image.generation_id,
+            len(image.members),
+            image.protocol_name or "",
+            self._reasons.pop(group_id, Counter()),
+        )
+        return self._both(group_id, departed, begun)
+
+    def _modern(self, group: ModernGroup | None, changes: Changes) -> Callable[[], None] | None:
+        group_id = changes[0].group_id
+        now_ms = self._clock.monotonic_ms()
+        reasons, departed, members = of_modern(
+            group, changes, now_ms, lambda: self._configs.of(group_id).consumer_session_timeout_ms
+        )
+        kept = [one.image for one in changes if isinstance(one, ClassicGroupKept)]
+        image = kept[-1] if kept else None
+        if image is not None:
+            self._reasons[group_id] = reasons
+            return self._downgraded(group_id, departed, image.generation_id, len(image.members))
+        epoch = _epoch_of(changes)
+        if epoch is None:
+            return None
+        if not reasons:
+            reasons["topics changed"] = 1
+        begun = _Begun(GroupKind.CONSUMER, epoch, members, "", reasons)
+        return self._both(group_id, departed, begun)
+
+    def _upgraded(self, group_id: str, changes: Changes, epoch: int) -> Callable[[], None]:
+        _, _, members = of_modern(None, changes, 0, lambda: 0)
+        reasons = Counter({"became a consumer group": 1})
+        begun = _Begun(GroupKind.CONSUMER, epoch, members, "", reasons)
+
+        def tell() -> None:
+            self._events.info(
+                "a group changes its kind", group=group_id, kind="consumer", was="classic",
+                epoch=epoch, members=members,
+            )  # fmt: skip
+            self._begins(group_id, begun)
+
+        return tell
+
+    def _downgraded(
+        self, group_id: str, departed: Sequence[Departed], generation: int, members: int
+    ) -> Callable[[], None]:
+        def tell() -> None:
+            self._tell_removals(group_id, departed)
+            self._events.info(
+                "a group changes its kind", group=group_id, kind="classic", was="consumer",
+                generation=generation, members=members,
+            )  # fmt: skip
+
+        return tell
+
+    def _removals(self, group_id: str, departed: Sequence[Departed]) -> Callable[[], None] | None:
+        return (lambda: self._tell_removals(group_id, departed)) if departed else None
+
+    def _both(
+        self, group_id: str, departed: Sequence[Departed], begun: _Begun
+    ) -> Callable[[], None]:
+        def tell() -> None:
+            self._tell_removals(group_id, departed)
+            self._begins(group_id, begun)
+
+        return tell
+
+    # ---- lines
+
+    def deleted(self, group_id: str, kind: GroupKind, offsets: int, expired: bool) -> None:
+        self._events.info(
+            "a group expires" if expired else "a group is deleted",
+            group=group_id,
+            kind=kind.value,
+            offsets=offsets,
+        )
+
+    def _tell_removals(self, group_id: str, departed: Sequence[Departed]) -> None:
+        for one in departed[:NAMED_TOGETHER]:
+            self._events.info(
+                "a member is taken out of a group",
+                group=group_id,
+                member=one.member_id,
+                client_id=one.client_id,
+                host=one.client_host,
+                why=one.why.value,
+                after_ms=one.after_ms,
+            )
+        more = len(departed) - NAMED_TOGETHER
+        if more > 0:
+            self._events.info("more members are taken out of a group", group=group_id, members=more)
+
+    def _begins(self, group_id: str, begun: _Begun) -> None:
+        held = self._held.get(group_id)
+        if held is not None:
+            begun.reasons.update(held.reasons)
+            begun.together += held.together if held.kind is begun.kind else 0
+            self._held[group_id] = begun
+            return
+        now_ms = self._clock.monotonic_ms()
+        self._forget_told_before(now_ms - PAUSE_MS)
+        told_ms = self._told_ms.get(group_id)
+        if told_ms is None:
+            self._tell_begun(group_id, begun, now_ms)
+        else:
+            self._held[group_id] = begun
+            self._spare_time.after_ms(
+                told_ms + PAUSE_MS - now_ms, lambda: self._tell_held(group_id)
+            )
+
+    def _forget_told_before(self, ms: int) -> None:
+        while self._told_ms:
+            oldest = next(iter(self._told_ms))
+            if self._told_ms[oldest] > ms:
+                return
+            del self._told_ms[oldest]
+
+    def _tell_held(self, group_id: str) -> None:
+        self._told_ms.pop(group_id, None)
+        self._tell_begun(group_id, self._held.pop(group_id), self._clock.monotonic_ms())
+
+    def _tell_begun(self, group_id: str, begun: _Begun, now_ms: int) -> None:
+        self._told_ms[group_id] = now_ms
+        number = _NUMBERS[begun.kind]
+        fields: dict[str, object] = {number: begun.number, "members": begun.members}
+        group = self._groups.find(group_id)
+        if begun.kind is GroupKind.CLASSIC:
+            fields["protocol"] = begun.protocol
+        elif isinstance(group, ModernGroup):
+            fields["assignor"] = assignor_of(group, self._rules)
+        fields["reason"] = _in_words(begun.reasons)
+        if begun.together > 1:
+            fields[f"{number}s"] = begun.together
+        self._events.info(_BEGUN[begun.kind], group=group_id, **fields)
+
+
+def _epoch_of(changes: Changes) -> int | None:
+    epochs = [one.epoch for one in changes if isinstance(one, EpochChanged)]
+    return epochs[-1] if epochs else None
+
+
+def _in_words(reasons: Counter[str]) -> str:
+    said = [
+        words
+        if words not in _OF_MEMBERS
+        else f"a member {words}"
+        if number == 1
+        else f"{number} members {words}"
+        for words, number in reasons.items()
+    ]
+    return ", ".join(said) or "members joined again"
+
+
+_OF_MEMBERS = {one.value for one in Departure} | {
+    "came", "came back", "joined again", "wants other topics",
+}  # fmt: skip

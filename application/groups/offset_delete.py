@@ -1,0 +1,39 @@
+"""OffsetDelete: single partitions of what a group has committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from application.groups.offsets import Done, Offsets
+from application.groups.registry import Groups
+from domain.errors import GroupIdNotFound, InvalidGroupId
+from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.offsets import check_offset_delete
+
+
+class OffsetDeleteService:
+    def __init__(self, offsets: Offsets, groups: Groups) -> None:
+        self._offsets = offsets
+        self._groups = groups
+
+    def group(self, group_id: str) -> ConsumerGroup:
+        """Whose offsets may be deleted now."""
+        if not group_id:
+            raise InvalidGroupId()
+        self._offsets.check_loaded()
+        group = self._groups.find(group_id)
+        if group is None:
+            raise GroupIdNotFound(f"Group {group_id} not found.")
+        check_offset_delete(group)
+        return group
+
+    def delete(
+        self, group: ConsumerGroup, partitions: Sequence[tuple[str, int]], then: Done
+    ) -> None:
+        """What is not there is as good as deleted."""
+        group_id = group.group_id
+        there = set(self._offsets.partitions(group_id)).intersection(partitions)
+        if not there:
+            then(None)
+            return
+        self._offsets.keep(group_id, [(group_id, *place, None) for place in there], then)

@@ -1,0 +1,249 @@
+"""Offsets: what every group has committed. Reads come from here, and see durable commits only.
+
+    keep -> under way -> OffsetRepository.apply -> done
+      done well:  what was written is what is read
+      done badly: nothing was ever visible, and whoever waits is told
+
+Where a failure leaves a doubt, what is in memory is written over it as soon as anything can be kept
+again, so that nothing comes back at the next start that nobody has seen.
+
+What is under way counts where something is deleted: a deletion comes after it, and finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from application.groups.registry import Groups
+from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
+from application.topics.catalog import Catalog
+from domain.errors import CoordinatorLoadInProgress, StorageFailed
+from domain.groups.classic import ClassicGroup
+from domain.groups.offsets import CommittedOffset
+from domain.topics.topic import Topic
+
+GroupOffsets = Mapping[str, Mapping[int, CommittedOffset]]
+Done = Callable[[StorageFailed | None], None]
+
+NOTHING: GroupOffsets = {}
+
+
+class Offsets:
+    def __init__(self, repository: OffsetRepository, groups: Groups, catalog: Catalog) -> None:
+        self._repository = repository
+        self._groups = groups
+        self._catalog = catalog
+        self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
+        self._under_way: dict[str, list[Sequence[OffsetWrite]]] = {}
+        #: Places of which the store may have something else than memory.
+        self._doubtful: set[tuple[str, str, int]] = set()
+        #: Of open transactions, whose commits for a partition are not decided: their producers.
+        self.pending: dict[tuple[str, str, int], set[int]] = {}
+        #: Found at start, of topics that were deleted: still in the store.
+        self.stale: list[OffsetWrite] = []
+        #: Before, nobody may be told what is committed.
+        self.loaded = False
+        self._when_loaded: list[Callable[[], None]] = []
+        groups.when_gone(self._keep_group)
+        repository.load(self._take, self._all_taken)
+
+    # ---- start
+
+    def _take(self, rows: Sequence[OffsetRow]) -> None:
+        """Without those whose topic was deleted, by an id: the name may be in use again."""
+        for group_id, topic, partition, committed in rows:
+            known = self._catalog.topic(topic)
+            if known is None or known.topic_id != committed.topic_id:
+                self.stale.append((group_id, topic, partition, None))
+            else:
+                self._put(group_id, topic, partition, committed)
+
+    def _all_taken(self) -> None:
+        for group_id in self._by_group:
+            self._keep_group(group_id)
+        self.loaded = True
+        for call in self._when_loaded:
+            call()
+
+    def when_loaded(self, call: Callable[[], None]) -> None:
+        if self.loaded:
+            call()
+        else:
+            self._when_loaded.append(call)
+
+    def check_loaded(self) -> None:
+        if not self.loaded:
+            raise CoordinatorLoadInProgress()
+
+    def _keep_group(self, group_id: str) -> None:
+        """There is a group wherever there are offsets: nothing is kept of a simple one but them."""
+        if self._will_stay(group_id) and self._groups.find(group_id) is None:
+            self._groups.put(ClassicGroup(group_id))
+
+    def _will_stay(self, group_id: str) -> bool:
+        """Whether the group has an offset when all is done that is under way."""
+        if not self.holds(group_id):
+            return False
+        left = set(self._partitions_of(group_id))
+        for writes in self._under_way.get(group_id, ()):
+            for _, topic, partition, committed in writes:
+                if committed is None:
+                    left.discard((topic, partition))
+                else:
+                    left.add((topic, partition))
+        return bool(left)
+
+    # ---- reading
+
+    def of(self, group_id: str) -> GroupOffsets:
+        return self._by_group.get(group_id, NOTHING)
+
+    def is_unstable(self, group_id: str, topic: str, partition: int) -> bool:
+        """Whether an open transaction may still change it."""
+        return bool(self.pending) and bool(self.pending.get((group_id, topic, partition)))
+
+    def holds(self, group_id: str) -> bool:
+        """Whether the group has an offset, be it one that is not durable yet."""
+        return group_id in self._by_group or group_id in self._under_way
+
+    def has_commit_under_way(self, group_id: str) -> bool:
+        """Whether something it committed is not durable yet."""
+        return any(
+            write[3] is not None for writes in self._under_way.get(group_id, ()) for write in writes
+        )
+
+    def partitions(self, group_id: str) -> Iterator[tuple[str, int]]:
+        """Of all offsets the group has or is about to have; none of them twice."""
+        found = set(self._partitions_of(group_id))
+        for writes in self._under_way.get(group_id, ()):
+            found.update((topic, partition) for _, topic, partition, _ in writes)
+        return iter(found)
+
+    def _partitions_of(self, group_id: str) -> Iterator[tuple[str, int]]:
+        for topic, partitions in self.of(group_id).items():
+            for partition in partitions:
+                yield topic, partition
+
+    def has(self, group_id: str, topic: str, partition: int) -> bool:
+        return partition in self.of(group_id).get(topic, ())
+
+    def is_being_committed(self, group_id: str, topic: str, partition: int) -> bool:
+        """By the topic that has this name, or by one that had it: that shows when it is done."""
+        return any(
+            (topic, partition) == write[1:3] and write[3] is not None
+            for writes in self._under_way.get(group_id, ())
+            for write in writes
+        )
+
+    def group_ids(self) -> list[str]:
+        return list(self._by_group)
+
+    # ---- writing
+
+    def keep(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
+        """All of one group; `then` hears when they are durable, or that they are not."""
+        under_way = self._under_way.get(group_id)
+        if under_way is None:
+            under_way = self._under_way[group_id] = []
+        under_way.append(writes)
+
+        def done(failure: StorageFailed | None) -> None:
+            # Nearly always the first; and not another's that says the same.
+            place = next(place for place, one in enumerate(under_way) if one is writes)
+            del under_way[place]
+            if not under_way:
+                del self._under_way[group_id]
+            if failure is None:
+                self._apply(writes)
+            else:
+                # What could not be deleted is there, and so is its group.
+                self._keep_group(group_id)
+            self._settle(writes, failure)
+            then(failure)
+
+        self._repository.apply(writes, done)
+
+    def _settle(self, writes: Sequence[OffsetWrite], failure: StorageFailed | None) -> None:
+        if failure is None:
+            if self._doubtful:
+                self._doubtful.difference_update(write[:3] for write in writes)
+                self._dispel_doubts()
+        elif self._repository.leaves_doubt:
+            self._doubtful.update(write[:3] for write in writes)
+
+    def _dispel_doubts(self) -> None:
+        """But for places that somebody writes anyway: that comes after, and decides."""
+        under_way = {
+            write[:3] for group in self._under_way.values() for writes in group for write in writes
+        }
+        doubtful, self._doubtful = self._doubtful - under_way, self._doubtful & under_way
+        if not doubtful:
+            return
+        true = [
+            (group_id, topic, partition, self.of(group_id).get(topic, {}).get(partition))
+            for group_id, topic, partition in doubtful
+        ]
+        self._repository.apply(true, lambda failure: self._settle(true, failure))
+
+    def forget(self, topics: Iterable[Topic]) -> list[OffsetWrite]:
+        """Of topics that are gone nothing is committed any more; what is still in the store."""
+        gone = {topic.name for topic in topics}
+        rows: list[OffsetWrite] = [
+            (group_id, topic, partition, None)
+            for group_id, of_topics in self._by_group.items()
+            for topic in gone & of_topics.keys()
+            for partition in of_topics[topic]
+        ]
+        for group_id, topic, partition, _ in rows:
+            self._remove(group_id, topic, partition)
+        rows += [
+            (group_id, topic, partition, None)
+            for under_way in self._under_way.values()
+            for writes in under_way
+            for group_id, topic, partition, _ in writes
+            if topic in gone
+        ]
+        return rows
+
+    def drop(self, rows: Sequence[OffsetWrite], then: Done) -> None:
+        """Rows of which nothing is in memory."""
+        self._repository.apply(rows, then)
+
+    def _apply(self, writes: Sequence[OffsetWrite]) -> None:
+        """All of one group; what follows each other is mostly of one topic."""
+        topic_id: bytes | None = None
+        partitions: dict[int, CommittedOffset] | None = None
+        for group_id, topic, partition, committed in writes:
+            if committed is None:
+                self._remove(group_id, topic, partition)
+                topic_id = None
+                continue
+            if committed.topic_id is not topic_id:
+                topic_id = committed.topic_id
+                is_there = self._catalog.topic_by_id(topic_id) is not None
+                partitions = self._topic_of(group_id, topic) if is_there else None
+            if partitions is not None:
+                partitions[partition] = committed
+
+    def _put(self, group_id: str, topic: str, partition: int, committed: CommittedOffset) -> None:
+        self._topic_of(group_id, topic)[partition] = committed
+
+    def _topic_of(self, group_id: str, topic: str) -> dict[int, CommittedOffset]:
+        topics = self._by_group.get(group_id)
+        if topics is None:
+            topics = self._by_group[group_id] = {}
+        partitions = topics.get(topic)
+        if partitions is None:
+            partitions = topics[topic] = {}
+        return partitions
+
+    def _remove(self, group_id: str, topic: str, partition: int) -> None:
+        topics = self._by_group.get(group_id)
+        partitions = None if topics is None else topics.get(topic)
+        if topics is None or partitions is None:
+            return
+        partitions.pop(partition, None)
+        if not partitions:
+            del topics[topic]
+        if not topics:
+            del self._by_group[group_id]

@@ -1,0 +1,158 @@
+"""Groups: which groups there are, and that what they become is kept before anybody hears of it.
+
+A change is applied when it is decided, so that the next request is judged rightly, and its answer
+leaves with the commit that keeps it. When that commit fails the group is made again from what was
+kept, and whoever waits for it is told to ask again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from application.commits import Commits
+from application.ports.group_repository import GroupRepository
+from application.telling import tell_each
+from domain.errors import StorageFailed
+from domain.groups.classic import ClassicGroup
+from domain.groups.consumer_group import ConsumerGroup, GroupChange, GroupDeleted, GroupKind
+from domain.groups.modern import ModernGroup
+
+Then = Callable[[StorageFailed | None], None]
+#: All of one group.
+Changes = Sequence[GroupChange | GroupDeleted]
+#: Hears of changes before they are applied; what it returns is called when they are kept.
+Listener = Callable[[Changes], Callable[[], None] | None]
+
+
+_GROUPS: dict[GroupKind, type[ConsumerGroup]] = {
+    group.kind: group for group in (ClassicGroup, ModernGroup)
+}
+
+
+class Groups:
+    def __init__(self, repository: GroupRepository, commits: Commits) -> None:
+        self._repository = repository
+        self._commits = commits
+        self._by_id: dict[str, ConsumerGroup] = {}
+        self._when_lost: list[Callable[[str], None]] = []
+        self._listener: Listener | None = None
+        self._when_gone: list[Callable[[str], None]] = []
+        #: How often something was to be kept, and up to where that was lost, group by group.
+        self._keeps = 0
+        self._lost: dict[str, int] = {}
+        #: For each change that is on its way into the store, the oldest first: who waits for it.
+        self._under_way: dict[str, deque[list[Then]]] = {}
+        self._apply(repository.load())
+
+    def __iter__(self) -> Iterator[ConsumerGroup]:
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def find(self, group_id: str) -> ConsumerGroup | None:
+        return self._by_id.get(group_id)
+
+    def put(self, group: ConsumerGroup) -> None:
+        """A group that is new, or that takes the place of one of the other kind."""
+        self._by_id[group.group_id] = group
+
+    def remove(self, group_id: str) -> None:
+        """It was never kept, or its end is being kept."""
+        self._by_id.pop(group_id, None)
+        self._tell_if_gone(group_id)
+
+    def when_gone(self, call: Callable[[str], None]) -> None:
+        """Tells of every group that is no more, by its id, before anybody else can look for it."""
+        self._when_gone.append(call)
+
+    def _tell_if_gone(self, group_id: str) -> None:
+        for call in self._when_gone:
+            if group_id not in self._by_id:
+                call(group_id)
+
+    def when_lost(self, call: Callable[[str], None]) -> None:
+        """Tells of every group that could not keep what it had become, by its id."""
+        self._when_lost.append(call)
+
+    def listen(self, listener: Listener) -> None:
+        """From now on; what was loaded at start is no news."""
+        self._listener = listener
+
+    def _heard(self, changes: Changes) -> Callable[[], None] | None:
+        return None if self._listener is None else self._listener(changes)
+
+    def apply(self, changes: Changes) -> None:
+        """What is not kept."""
+        tell = self._heard(changes)
+        self._apply(changes)
+        if tell is not None:
+            tell()
+
+    def _apply(self, changes: Iterable[GroupChange | GroupDeleted]) -> None:
+        for change in changes:
+            if isinstance(change, GroupDeleted):
+                self._by_id.pop(change.group_id, None)
+                continue
+            group = self._by_id.get(change.group_id)
+            if group is None:
+                group = self._by_id[change.group_id] = _GROUPS[change.kind](change.group_id)
+            group.apply(change)
+
+    def keep(self, group_id: str, changes: Changes, then: Then) -> None:
+        """Applies the changes now; `then` hears how their commit went."""
+        tell = self._heard(changes)
+        self._apply(changes)
+        self._tell_if_gone(group_id)
+        for change in changes:
+            if isinstance(change, GroupChange):
+                self._repository.save(change)
+
+        self._keeps = number = self._keeps + 1
+        under_way = self._under_way.setdefault(group_id, deque())
+        waiting: list[Then] = [then]
+        under_way.append(waiting)
+
+        def committed(failure: StorageFailed | None) -> None:
+            under_way.popleft()
+            if not under_way:
+                del self._under_way[group_id]
+            try:
+                if failure is None:
+                    self._lost.clear()
+                    if tell is not None:
+                        tell()
+                elif number > self._lost.get(group_id, 0):
+                    self._make_again(group_id)
+            finally:  # also where the store cannot be read either
+                faults = tell_each(waiting, lambda call: call(failure))
+            if faults:
+                raise faults[0]
+
+        self._commits.when_committed(committed)
+
+    def is_kept(self, group_id: str) -> bool:
+        """Whether the group is what a restart would find."""
+        return group_id not in self._under_way
+
+    @property
+    def all_are_kept(self) -> bool:
+        return not self._under_way
+
+    def when_kept(self, group_id: str, call: Then) -> None:
+        """When all is kept that the group has become by now, whatever it becomes meanwhile."""
+        under_way = self._under_way.get(group_id)
+        if under_way:
+            under_way[-1].append(call)
+        else:
+            call(None)
+
+    def _make_again(self, group_id: str) -> None:
+        """Once, whatever of it was lost: all that is under way or gathers fails together."""
+        self._lost[group_id] = self._keeps
+        self._by_id.pop(group_id, None)
+        self._apply(self._repository.load(group_id))
+        self._tell_if_gone(group_id)
+        for call in self._when_lost:
+            call(group_id)

@@ -1,0 +1,105 @@
+"""OffsetCommit: what one request commits, checked a partition at a time, and kept all at once."""
+
+from __future__ import annotations
+
+from application.groups.offsets import Done, Offsets
+from application.groups.registry import Groups
+from application.ports.clock import Clock
+from application.ports.offset_repository import OffsetWrite
+from domain.configs.broker import BrokerConfig
+from domain.errors import OffsetMetadataTooLarge
+from domain.groups.classic import ClassicGroup
+from domain.groups.consumer_group import NO_EPOCH
+from domain.groups.offsets import (
+    NO_RETENTION_TIME,
+    CommittedOffset,
+    expire_timestamp_ms,
+    metadata_units,
+    refuse_unknown_group,
+)
+from domain.topics.topic import Topic
+
+
+class OffsetCommit:
+    """One request's: by whom, and what was accepted so far."""
+
+    __slots__ = (
+        "epoch",
+        "expire_timestamp_ms",
+        "group_id",
+        "instance_id",
+        "knows_epochs",
+        "member_id",
+        "now_ms",
+        "writes",
+    )
+
+    def __init__(self, group_id: str, member_id: str, instance_id: str | None, epoch: int) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.instance_id = instance_id
+        #: The generation, in a classic group.
+        self.epoch = epoch
+        #: Whether the client can be told of stale epochs and unknown groups.
+        self.knows_epochs = True
+        self.now_ms = 0
+        self.expire_timestamp_ms: int | None = None
+        self.writes: list[OffsetWrite] = []
+
+    @property
+    def is_simple(self) -> bool:
+        """By nobody's member."""
+        return self.epoch <= NO_EPOCH
+
+
+class OffsetCommitService:
+    def __init__(
+        self, offsets: Offsets, groups: Groups, clock: Clock, config: BrokerConfig
+    ) -> None:
+        self._offsets = offsets
+        self._groups = groups
+        self._clock = clock
+        self._max_metadata_units = config.offset_metadata_max_bytes
+
+    def begin(self, commit: OffsetCommit, retention_time_ms: int = NO_RETENTION_TIME) -> None:
+        self._offsets.check_loaded()
+        commit.now_ms = self._clock.now_ms()
+        if retention_time_ms != NO_RETENTION_TIME:
+            commit.expire_timestamp_ms = expire_timestamp_ms(retention_time_ms, commit.now_ms)
+
+    def check(self, commit: OffsetCommit) -> None:
+        """Whether its sender may commit to its group now; of a simple one this makes the group."""
+        group = self._groups.find(commit.group_id)
+        if group is None:
+            if not commit.is_simple:
+                refuse_unknown_group(commit.knows_epochs)
+            group = ClassicGroup(commit.group_id)
+            self._groups.put(group)
+        group.check_commit(commit.member_id, commit.instance_id, commit.epoch, commit.knows_epochs)
+        group.heard_from(commit.member_id, self._clock.monotonic_ms())
+
+    def add(
+        self,
+        commit: OffsetCommit,
+        topic: Topic,
+        partition: int,
+        offset: int,
+        leader_epoch: int,
+        metadata: str | None,
+    ) -> OffsetMetadataTooLarge | None:
+        """Any offset is taken: lower than before, beyond the log's end, negative."""
+        if metadata and metadata_units(metadata) > self._max_metadata_units:
+            return OffsetMetadataTooLarge()
+        committed = CommittedOffset(
+            offset,
+            leader_epoch,
+            metadata or "",
+            commit.now_ms,
+            commit.expire_timestamp_ms,
+            topic.topic_id,
+        )
+        commit.writes.append((commit.group_id, topic.name, partition, committed))
+        return None
+
+    def keep(self, commit: OffsetCommit, then: Done) -> None:
+        self._offsets.keep(commit.group_id, commit.writes, then)

@@ -1,0 +1,32 @@
+"""OffsetFetch: what a group has committed, from memory, and durable."""
+
+from __future__ import annotations
+
+from application.groups.offsets import NOTHING, GroupOffsets, Offsets
+from application.groups.registry import Groups
+from domain.errors import GroupIdNotFound
+
+
+class OffsetFetchService:
+    def __init__(self, offsets: Offsets, groups: Groups) -> None:
+        self._offsets = offsets
+        self._groups = groups
+
+    def offsets(self, group_id: str, member_id: str | None, epoch: int) -> GroupOffsets:
+        """Nothing of a group that is not there; raises what the whole group is refused with.
+
+        Of a group whose end is not durable yet it is what was durable before.
+        """
+        self._offsets.check_loaded()
+        group = self._groups.find(group_id)
+        if group is None:
+            return self._offsets.of(group_id)
+        try:
+            group.check_fetch(member_id, epoch)
+        except GroupIdNotFound:
+            return NOTHING
+        return self._offsets.of(group_id)
+
+    def is_unstable(self, group_id: str, topic: str, partition: int) -> bool:
+        """Whether a transaction that has not ended may still change it."""
+        return self._offsets.is_unstable(group_id, topic, partition)

@@ -1,0 +1,32 @@
+// npm install kafkajs
+// Commits a message once the work on it is done: what fails is read again.
+const { Kafka } = require('kafkajs')
+
+const kafka = new Kafka({ clientId: 'invoices', brokers: ['localhost:9092'] })
+const consumer = kafka.consumer({ groupId: 'bookkeeping-js' })
+
+async function book(text) {
+  console.log('booked', text)
+}
+
+async function run() {
+  await consumer.connect()
+  await consumer.subscribe({ topics: ['invoices'], fromBeginning: true })
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: async ({ topic, partition, message }) => {
+      await book(message.value.toString())
+      const offset = String(Number(message.offset) + 1) // where to go on
+      await consumer.commitOffsets([{ topic, partition, offset }])
+    },
+  })
+}
+
+async function stop() {
+  await consumer.disconnect() // when the message at hand is booked; leaves the group
+  process.exit()
+}
+
+process.once('SIGINT', stop)
+process.once('SIGTERM', stop)
+run().catch(console.error)

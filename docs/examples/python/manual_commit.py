@@ -1,0 +1,32 @@
+# pip install confluent-kafka
+# Commits a message once the work on it is done: what fails is read again.
+from confluent_kafka import Consumer
+
+
+def book(text):
+    print("booked", text, flush=True)
+
+
+consumer = Consumer(
+    {
+        "bootstrap.servers": "localhost:9092",
+        "group.id": "bookkeeping-python",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+    }
+)
+consumer.subscribe(["invoices"])
+try:
+    while True:
+        message = consumer.poll(1)
+        if message is None:
+            continue
+        if message.error():
+            print("trouble:", message.error(), flush=True)
+        else:
+            book(message.value().decode())
+            consumer.commit(message, asynchronous=False)
+except KeyboardInterrupt:
+    pass
+finally:
+    consumer.close()

@@ -1,0 +1,38 @@
+"""Where data is kept, and when it is forced to the disk."""
+
+from __future__ import annotations
+
+from domain.configs.definition import Kind, setting
+
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+
+
+class DurabilitySettings:
+    log_dirs: tuple[str, ...] = setting(
+        "log.dirs",
+        LIST,
+        ("./ottla-data",),
+        "The data folder; of several, the first is used (`log.dir` is the same setting).",
+    )
+    storage: str = setting(
+        "storage",
+        STRING,
+        "lmdb://",
+        "The storage engine: lmdb:// (in the data folder), lmdb:///a/folder, or memory://.",
+    )
+    flush: str = setting(
+        "flush",
+        STRING,
+        "commit",
+        "When data is forced to the disk: before each acknowledgement (commit), every "
+        "flush.interval.ms (interval), or when the operating system likes (os).",
+        choices=("commit", "interval", "os"),
+    )
+    flush_interval_ms: int = setting(
+        "flush.interval.ms",
+        INT,
+        1000,
+        "How often data is forced to the disk with flush=interval.",
+        minimum=1,
+        unit="ms",
+    )

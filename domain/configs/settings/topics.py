@@ -1,0 +1,33 @@
+"""How topics come to be and go."""
+
+from __future__ import annotations
+
+from domain.configs.definition import Kind, setting
+
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+
+
+class TopicSettings:
+    num_partitions: int = setting(
+        "num.partitions",
+        INT,
+        1,
+        "Partitions of a topic that is created without saying how many.",
+        minimum=1,
+    )
+    default_replication_factor: int = setting(
+        "default.replication.factor",
+        INT,
+        1,
+        "Replicas of a topic that is created without saying how many; one broker can hold one.",
+        minimum=1,
+    )
+    auto_create_topics_enable: bool = setting(
+        "auto.create.topics.enable",
+        BOOLEAN,
+        True,
+        "Whether a topic comes into being when a client asks for it by name.",
+    )
+    delete_topic_enable: bool = setting(
+        "delete.topic.enable", BOOLEAN, True, "Whether clients may delete topics."
+    )

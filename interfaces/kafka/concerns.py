@@ -1,0 +1,67 @@
+"""What a request concerns, besides topics: the group or the resource that its log line names.
+
+Decided once, when a route is made, by the fields that its request has: whatever has none of them,
+Produce and Fetch above all, goes to its handler as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from interfaces.kafka.call import Call
+from interfaces.kafka.config_numbers import RESOURCE_KINDS
+from interfaces.kafka.wire.schema import Message, Response
+
+Handler = Callable[[Any, Call], Response | None]
+Named = tuple[str, str] | None
+
+
+def telling_what(request: type[Message], handle: Handler) -> Handler:
+    looks = [look for field, look in _LOOKS.items() if hasattr(request, field)]
+    if not looks:
+        return handle
+
+    def named(request: Any, call: Call) -> Response | None:
+        for look in looks:
+            concerned = look(request)
+            if concerned is not None:
+                call.about = concerned
+        return handle(request, call)
+
+    return named
+
+
+def _group_id(request: Any) -> Named:
+    return ("group", request.group_id) if request.group_id else None
+
+
+def _only(field: str) -> Callable[[Any], Named]:
+    """Of some groups; a line with many of them would tell nothing of which one failed."""
+
+    def look(request: Any) -> Named:
+        groups = getattr(request, field)
+        if not groups or len(groups) > 1:
+            return None
+        one = groups[0]
+        return "group", one if isinstance(one, str) else one.group_id
+
+    return look
+
+
+def _resource(request: Any) -> Named:
+    if not request.resources or len(request.resources) > 1:
+        return None
+    one = request.resources[0]
+    kind = RESOURCE_KINDS.get(one.resource_type)
+    return "resource", f"{one.resource_type if kind is None else kind.value} {one.resource_name}"
+
+
+#: By the field that says it.
+_LOOKS: dict[str, Callable[[Any], Named]] = {
+    "group_id": _group_id,
+    "groups": _only("groups"),
+    "groups_names": _only("groups_names"),
+    "group_ids": _only("group_ids"),
+    "resources": _resource,
+}

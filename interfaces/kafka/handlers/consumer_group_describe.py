@@ -1,0 +1,95 @@
+"""ConsumerGroupDescribe (key 69), versions 0-1.
+
+ 1  says of each member which protocol it speaks: 0 classic, 1 consumer
+
+A group that is not there, or is a classic one, is 69: admin clients then ask DescribeGroups.
+"""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError, InvalidGroupId
+from domain.groups.assignors.assignor import Partitions
+from domain.groups.modern import ModernGroup
+from domain.groups.modern_member import MemberSubscription
+from interfaces.kafka.authorized_operations import group_operations
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.consumer_group_describe import (
+    Assignment,
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+    Member,
+    TopicPartitions,
+)
+
+CLASSIC, CONSUMER = 0, 1
+
+
+def handle(request: ConsumerGroupDescribeRequest, call: Call) -> ConsumerGroupDescribeResponse:
+    asked = request.include_authorized_operations
+    return ConsumerGroupDescribeResponse(
+        groups=[_described(group_id, asked, call) for group_id in request.group_ids]
+    )
+
+
+def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGroup:
+    if not group_id:
+        return DescribedGroup(group_id=group_id, error_code=call.code(InvalidGroupId()))
+    try:
+        call.broker.offsets.check_loaded()
+        group = call.broker.consumer_groups.find(group_id)
+    except BrokerError as error:
+        # Admin clients ask of both kinds, one after the other.
+        other_kind = call.broker.groups.find(group_id) is not None
+        code = call.expected_code(error) if other_kind else call.code(error)
+        return DescribedGroup(
+            group_id=group_id, error_code=code, error_message=error.message or None
+        )
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state_name,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=call.broker.consumer_groups.assignor_of(group),
+        members=[_member(group, group.members[one], call) for one in sorted(group.members)],
+        authorized_operations=group_operations(with_operations),
+    )
+
+
+def _member(group: ModernGroup, member: MemberSubscription, call: Call) -> Member:
+    current = group.current(member.member_id)
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        member_epoch=current.epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.topics),
+        subscribed_topic_regex=member.regex or "",
+        assignment=_assignment(current.assigned, call),
+        target_assignment=_assignment(group.target(member.member_id), call),
+        member_type=CONSUMER if member.classic is None else CLASSIC,
+    )
+
+
+def _assignment(partitions: Partitions, call: Call) -> Assignment:
+    """A topic that was deleted meanwhile has no name and is left out."""
+    found = [(call.broker.catalog.topic_by_id(one), one) for one in sorted(partitions)]
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(
+                topic_id=topic_id, topic_name=topic.name, partitions=sorted(partitions[topic_id])
+            )
+            for topic, topic_id in found
+            if topic is not None
+        ]
+    )
+
+
+def failed(
+    request: ConsumerGroupDescribeRequest, call: Call, code: int
+) -> ConsumerGroupDescribeResponse:
+    return ConsumerGroupDescribeResponse(
+        groups=[DescribedGroup(group_id=one, error_code=code) for one in request.group_ids]
+    )

@@ -1,0 +1,107 @@
+"""ConsumerGroupHeartbeat (key 68), versions 0-1.
+
+ 0  a member joins, stays, says what it gave up, and leaves, all in this request (KIP-848); the
+    broker makes its id
+ 1  subscriptions by regular expression; members make their own ids (KIP-1082)
+
+Epoch 0 joins, -1 leaves, -2 is a static member that will be back. A refusal is all there is in
+the answer, with its reason in words.
+"""
+
+from __future__ import annotations
+
+from application.pending import Pending
+from domain.errors import BrokerError
+from domain.groups.assignors.assignor import Partitions
+from domain.groups.heartbeat_request import Heartbeat
+from domain.groups.modern_heartbeat import HeartbeatAnswer
+from domain.groups.modern_member import JOINS
+from interfaces.kafka.call import Call
+from interfaces.kafka.group_member import client_host
+from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+
+FIRST_WHERE_MEMBERS_MAKE_IDS = 1
+
+
+def handle(
+    request: ConsumerGroupHeartbeatRequest, call: Call
+) -> ConsumerGroupHeartbeatResponse | None:
+    try:
+        call.broker.offsets.check_loaded()
+        answer = call.broker.consumer_groups.heartbeat(
+            request.group_id,
+            _heartbeat(request, call),
+            members_make_ids=call.version >= FIRST_WHERE_MEMBERS_MAKE_IDS,
+        )
+    except BrokerError as refusal:
+        return _refused(refusal, call)
+    if isinstance(answer, Pending):
+        call.respond_later(answer, lambda late: _response(late, request, call))
+        return None
+    return _response(answer, request, call)
+
+
+def _heartbeat(request: ConsumerGroupHeartbeatRequest, call: Call) -> Heartbeat:
+    names, owned = request.subscribed_topic_names, request.topic_partitions
+    return Heartbeat(
+        request.member_id,
+        request.member_epoch,
+        request.instance_id,
+        request.rack_id,
+        request.rebalance_timeout_ms,
+        None if names is None else frozenset(names),
+        request.subscribed_topic_regex,
+        request.server_assignor,
+        None if owned is None else _owned(owned),
+        call.peer.client.client_id or "",
+        client_host(call),
+    )
+
+
+def _owned(topics: list[TopicPartitions]) -> Partitions:
+    owned: dict[bytes, frozenset[int]] = {}
+    for one in topics:
+        owned[one.topic_id] = owned.get(one.topic_id, frozenset()) | frozenset(one.partitions)
+    return owned
+
+
+def _response(
+    answer: HeartbeatAnswer | BrokerError, request: ConsumerGroupHeartbeatRequest, call: Call
+) -> ConsumerGroupHeartbeatResponse:
+    if isinstance(answer, BrokerError):
+        return _refused(answer, call)
+    interval_ms = 0
+    if request.member_epoch >= JOINS:
+        interval_ms = call.broker.consumer_groups.heartbeat_interval_ms(request.group_id)
+    return ConsumerGroupHeartbeatResponse(
+        member_id=answer.member_id,
+        member_epoch=answer.epoch,
+        heartbeat_interval_ms=interval_ms,
+        assignment=None if answer.assignment is None else _assignment(answer.assignment),
+    )
+
+
+def _assignment(partitions: Partitions) -> Assignment:
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=topic_id, partitions=sorted(partitions[topic_id]))
+            for topic_id in sorted(partitions)
+        ]
+    )
+
+
+def _refused(refusal: BrokerError, call: Call) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(
+        error_code=call.code(refusal), error_message=refusal.message or None
+    )
+
+
+def failed(
+    request: ConsumerGroupHeartbeatRequest, call: Call, code: int
+) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=code)

@@ -1,0 +1,41 @@
+"""DeleteGroups (key 42), versions 0-2.
+
+2  flexible
+
+A group that is named twice is deleted and answered once.
+"""
+
+from __future__ import annotations
+
+from application.groups.delete import DeletedGroups
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+
+
+def handle(request: DeleteGroupsRequest, call: Call) -> None:
+    pending = call.broker.delete_groups.delete(request.groups_names)
+    call.respond_later(pending, lambda results: _response(results, call))
+
+
+def _response(results: DeletedGroups, call: Call) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(
+        results=[
+            DeletableGroupResult(
+                group_id=group_id, error_code=0 if refused is None else call.code(refused)
+            )
+            for group_id, refused in results.items()
+        ]
+    )
+
+
+def failed(request: DeleteGroupsRequest, call: Call, code: int) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(
+        results=[
+            DeletableGroupResult(group_id=group_id, error_code=code)
+            for group_id in dict.fromkeys(request.groups_names)
+        ]
+    )

@@ -1,0 +1,94 @@
+"""FindCoordinator (key 10), versions 0-6.
+
+1  of transactions too      3  flexible      4  many keys at once
+5  clients know that transactions may abort      6  of share groups (KIP-932)
+
+Everything is coordinated here: there is one node, as this client is told to reach it. Not here:
+share groups; a key of theirs is checked, and told this node too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from domain.errors import InvalidRequest
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+FIRST_WITH_MANY_KEYS = 4
+FIRST_WITH_SHARE_GROUPS = 6
+NOBODY = -1
+#: As Kafka has it, for a kind of coordinator that it does not know.
+MALFORMED = (
+    "This most likely occurs because of a request being malformed by the client library or the "
+    "message was sent to an incompatible broker. See the broker logs for more details."
+)
+#: What Kafka calls no error, where an answer has the message of one key only.
+NO_ERROR = "NONE"
+
+
+def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
+    if request.key_type not in (GROUP, TRANSACTION, SHARE):
+        return _refused(request, call, MALFORMED)
+    if call.version < FIRST_WITH_MANY_KEYS:
+        if request.key_type == SHARE:
+            return _refused(request, call, MALFORMED)
+        return FindCoordinatorResponse(
+            error_message=NO_ERROR,
+            node_id=call.broker.config.node_id,
+            host=call.peer.advertised_host,
+            port=call.peer.advertised_port,
+        )
+    return FindCoordinatorResponse(
+        coordinators=[_coordinator(request.key_type, key, call) for key in request.coordinator_keys]
+    )
+
+
+def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
+    if key_type == SHARE and not (
+        call.version >= FIRST_WITH_SHARE_GROUPS and _is_of_share_group(key)
+    ):
+        return _nobody(key, call.code(InvalidRequest()))
+    return Coordinator(
+        key=key,
+        node_id=call.broker.config.node_id,
+        host=call.peer.advertised_host,
+        port=call.peer.advertised_port,
+    )
+
+
+def _is_of_share_group(key: str) -> bool:
+    """A group's id, a topic's, and a partition, with colons between them."""
+    group_id, _, rest = key.partition(":")
+    topic_id, _, partition = rest.rpartition(":")
+    try:
+        raw = base64.urlsafe_b64decode(topic_id + "==")
+    except (ValueError, binascii.Error):
+        return False
+    return bool(group_id) and len(raw) == 16 and partition.isdecimal()
+
+
+def _refused(request: FindCoordinatorRequest, call: Call, message: str) -> FindCoordinatorResponse:
+    response = failed(request, call, call.code(InvalidRequest(message)))
+    response.error_message = message
+    for one in response.coordinators:
+        one.error_message = message
+    return response
+
+
+def _nobody(key: str, code: int) -> Coordinator:
+    return Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=code)
+
+
+def failed(request: FindCoordinatorRequest, call: Call, code: int) -> FindCoordinatorResponse:
+    if call.version < FIRST_WITH_MANY_KEYS:
+        return FindCoordinatorResponse(error_code=code, node_id=NOBODY, port=NOBODY)
+    return FindCoordinatorResponse(
+        coordinators=[_nobody(key, code) for key in request.coordinator_keys]
+    )

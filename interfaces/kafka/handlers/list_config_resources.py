@@ -1,0 +1,46 @@
+"""ListConfigResources (key 74), versions 0-1 (KIP-714, KIP-1142).
+
+0  lists the names for which metrics of clients are collected: there are none
+1  any type of resource, all of them if none is named
+"""
+
+from __future__ import annotations
+
+from domain.configs.resource import ResourceKind
+from domain.errors import UnsupportedVersion
+from interfaces.kafka.call import Call
+from interfaces.kafka.config_numbers import RESOURCE_KINDS, RESOURCE_NUMBERS
+from interfaces.kafka.wire.messages.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+FIRST_WITH_TYPES = 1
+
+
+def handle(request: ListConfigResourcesRequest, call: Call) -> ListConfigResourcesResponse:
+    wanted = request.resource_types
+    if call.version < FIRST_WITH_TYPES:
+        kinds = [ResourceKind.CLIENT_METRICS]
+    elif not wanted:
+        kinds = list(RESOURCE_NUMBERS)
+    elif any(number not in RESOURCE_KINDS for number in wanted):
+        return ListConfigResourcesResponse(error_code=call.code(UnsupportedVersion()))
+    else:
+        kinds = [RESOURCE_KINDS[number] for number in wanted]
+    return ListConfigResourcesResponse(
+        error_code=0,
+        config_resources=[
+            ConfigResource(
+                resource_name=resource.name, resource_type=RESOURCE_NUMBERS[resource.kind]
+            )
+            for resource in call.broker.describe_configs.resources(kinds)
+        ],
+    )
+
+
+def failed(
+    request: ListConfigResourcesRequest, call: Call, code: int
+) -> ListConfigResourcesResponse:
+    return ListConfigResourcesResponse(error_code=code)

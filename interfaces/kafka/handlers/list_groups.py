@@ -1,0 +1,40 @@
+"""ListGroups (key 16), versions 0-5.
+
+3  flexible      4  by state (KIP-518)      5  by type: classic or consumer (KIP-848)
+
+Groups without members that have offsets are among them.
+"""
+
+from __future__ import annotations
+
+from application.groups.describe import listed
+from domain.errors import BrokerError
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.list_groups import (
+    ListedGroup,
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
+
+
+def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
+    try:
+        call.broker.offsets.check_loaded()
+    except BrokerError as refused:
+        return failed(request, call, call.code(refused))
+    groups = listed(call.broker.groups, request.states_filter, request.types_filter)
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(
+                group_id=group.group_id,
+                protocol_type=group.protocol_type,
+                group_state=group.state_name,
+                group_type=group.kind.value,
+            )
+            for group in groups
+        ]
+    )
+
+
+def failed(request: ListGroupsRequest, call: Call, code: int) -> ListGroupsResponse:
+    return ListGroupsResponse(error_code=code)

@@ -1,0 +1,231 @@
+"""OffsetFetch (key 9), versions 1-10.
+
+2  null topics: all; an error of the whole group      8  many groups (KIP-709)
+5  leader epoch (KIP-320)                             9  member id and epoch (KIP-848)
+6  flexible                                          10  topics by id (KIP-848)
+7  only stable offsets (KIP-447)
+
+Where nothing is committed the offset is -1; a group, topic or partition that is not there has
+committed nothing. Only an unknown topic id is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from application.groups.offsets import GroupOffsets
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicId, UnstableOffsetCommit
+from domain.groups.consumer_group import NO_EPOCH
+from domain.groups.offsets import CommittedOffset
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+
+FIRST_WITH_GROUP_ERROR = 2
+FIRST_WITH_GROUPS = 8
+FIRST_BY_ID = 10
+
+NOT_COMMITTED = -1
+
+#: However small the answers to Fetch are to be, for these there is so much room.
+ANSWER_BYTES = 16 << 20
+#: What an answer is reckoned to cost for each partition in it, beside its metadata.
+PARTITION_BYTES = 256
+
+Partition = TypeVar("Partition", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
+
+
+def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
+    if call.version >= FIRST_WITH_GROUPS:
+        return _groups(request, call)
+    fetched = _Fetched(request.group_id, None, NO_EPOCH, request.require_stable, _Room(call), call)
+    try:
+        offsets = fetched.offsets()
+        wanted = (
+            [(name, partitions) for name, partitions in offsets.items()]
+            if request.topics is None
+            else [(topic.name, topic.partition_indexes) for topic in request.topics]
+        )
+        call.topics = len(wanted)
+        return OffsetFetchResponse(
+            topics=[
+                OffsetFetchResponseTopic(
+                    name=name,
+                    partitions=fetched.partitions(OffsetFetchResponsePartition, name, indexes),
+                )
+                for name, indexes in wanted
+            ]
+        )
+    except BrokerError as refused:
+        return failed(request, call, call.code(refused))
+
+
+def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
+    room = _Room(call)
+    groups = []
+    for group in request.groups:
+        fetched = _Fetched(
+            group.group_id, group.member_id, group.member_epoch, request.require_stable, room, call
+        )
+        try:
+            topics = _topics(group, fetched, call)
+        except BrokerError as refused:
+            groups.append(
+                OffsetFetchResponseGroup(group_id=group.group_id, error_code=call.code(refused))
+            )
+            continue
+        call.topics += len(topics)
+        groups.append(OffsetFetchResponseGroup(group_id=group.group_id, topics=topics))
+    return OffsetFetchResponse(groups=groups)
+
+
+class _Room:
+    """Many may ask for much of one group in one request: an answer has its limit."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, call: Call) -> None:
+        self._left = max(call.broker.config.fetch_max_bytes, ANSWER_BYTES)
+
+    def take(self, size_bytes: int) -> None:
+        self._left -= size_bytes
+        if self._left < 0:
+            raise InvalidRequest("So many committed offsets do not fit into one answer")
+
+
+class _Fetched:
+    """What one group has committed, as its partitions are answered."""
+
+    __slots__ = ("_call", "_epoch", "_group_id", "_member_id", "_offsets", "_room", "_stable")
+
+    _offsets: GroupOffsets
+
+    def __init__(
+        self,
+        group_id: str,
+        member_id: str | None,
+        epoch: int,
+        require_stable: bool,
+        room: _Room,
+        call: Call,
+    ) -> None:
+        self._group_id = group_id
+        self._member_id = member_id
+        self._epoch = epoch
+        self._stable = require_stable
+        self._room = room
+        self._call = call
+
+    def offsets(self) -> GroupOffsets:
+        self._offsets = self._call.broker.offset_fetch.offsets(
+            self._group_id, self._member_id, self._epoch
+        )
+        return self._offsets
+
+    def partitions(
+        self, answer: type[Partition], topic: str, indexes: Iterable[int]
+    ) -> list[Partition]:
+        committed = self._offsets.get(topic, {})
+        return [self._partition(answer, topic, index, committed.get(index)) for index in indexes]
+
+    def _partition(
+        self, answer: type[Partition], topic: str, index: int, found: CommittedOffset | None
+    ) -> Partition:
+        unstable = self._stable and self._call.broker.offset_fetch.is_unstable(
+            self._group_id, topic, index
+        )
+        if found is None or unstable:
+            self._room.take(PARTITION_BYTES)
+            code = self._call.code(UnstableOffsetCommit()) if unstable else 0
+            return nothing(answer, index, code)
+        text = found.metadata
+        self._room.take(PARTITION_BYTES + (len(text) if text.isascii() else 4 * len(text)))
+        return answer(
+            partition_index=index,
+            committed_offset=found.offset,
+            committed_leader_epoch=found.leader_epoch,
+            metadata=text,
+            error_code=0,
+        )
+
+
+def _topics(
+    group: OffsetFetchRequestGroup, fetched: _Fetched, call: Call
+) -> list[OffsetFetchResponseTopics]:
+    offsets = fetched.offsets()
+    topics: list[OffsetFetchResponseTopics] = []
+    by_id = call.version >= FIRST_BY_ID
+    if group.topics is None:
+        for name, partitions in offsets.items():
+            answered = OffsetFetchResponseTopics(name=name)
+            if by_id:
+                topic = call.broker.catalog.topic(name)
+                if topic is None:
+                    continue
+                answered.topic_id = topic.topic_id
+            answered.partitions = fetched.partitions(
+                OffsetFetchResponsePartitions, name, partitions
+            )
+            topics.append(answered)
+        return topics
+    for wanted in group.topics:
+        answered = OffsetFetchResponseTopics(name=wanted.name, topic_id=wanted.topic_id)
+        topics.append(answered)
+        name = wanted.name
+        if by_id:
+            topic = call.broker.catalog.topic_by_id(wanted.topic_id)
+            if topic is None:
+                code = call.code(UnknownTopicId())
+                answered.partitions = [
+                    nothing(OffsetFetchResponsePartitions, index, code)
+                    for index in wanted.partition_indexes
+                ]
+                continue
+            name = topic.name
+        answered.partitions = fetched.partitions(
+            OffsetFetchResponsePartitions, name, wanted.partition_indexes
+        )
+    return topics
+
+
+def nothing(answer: type[Partition], index: int, code: int) -> Partition:
+    return answer(
+        partition_index=index,
+        committed_offset=NOT_COMMITTED,
+        committed_leader_epoch=-1,
+        metadata="",
+        error_code=code,
+    )
+
+
+def failed(request: OffsetFetchRequest, call: Call, code: int) -> OffsetFetchResponse:
+    if call.version >= FIRST_WITH_GROUPS:
+        return OffsetFetchResponse(
+            groups=[
+                OffsetFetchResponseGroup(group_id=group.group_id, error_code=code)
+                for group in request.groups
+            ]
+        )
+    if call.version >= FIRST_WITH_GROUP_ERROR:
+        return OffsetFetchResponse(error_code=code)
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[
+                    nothing(OffsetFetchResponsePartition, index, code)
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in request.topics or ()
+        ]
+    )

@@ -1,0 +1,67 @@
+"""SyncGroup (key 14), versions 0-5.
+
+3  static members (KIP-345)      4  flexible
+5  protocol type and name have to be said, and are told (KIP-559)
+
+The answer comes when the leader has said who reads what.
+"""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError, InconsistentGroupProtocol, RebalanceInProgress
+from domain.groups.classic_changes import SyncAnswer
+from domain.groups.classic_sync import SyncRequest
+from interfaces.kafka.call import Call
+from interfaces.kafka.group_member import code_of
+from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+FIRST_WITH_PROTOCOL = 5
+
+
+def handle(request: SyncGroupRequest, call: Call) -> SyncGroupResponse | None:
+    try:
+        _check_protocol(request, call)
+        pending = call.broker.classic_groups.sync(_sync_request(request))
+    except RebalanceInProgress as expected:
+        return failed(request, call, call.expected_code(expected))
+    except BrokerError as refused:
+        return failed(request, call, call.code(refused))
+    call.respond_later(pending, lambda answer: _response(request, answer, call))
+    return None
+
+
+def _check_protocol(request: SyncGroupRequest, call: Call) -> None:
+    if call.version >= FIRST_WITH_PROTOCOL and None in (
+        request.protocol_type,
+        request.protocol_name,
+    ):
+        raise InconsistentGroupProtocol()
+
+
+def _sync_request(request: SyncGroupRequest) -> SyncRequest:
+    return SyncRequest(
+        request.group_id,
+        request.generation_id,
+        request.member_id,
+        request.group_instance_id,
+        request.protocol_type,
+        request.protocol_name,
+        {one.member_id: bytes(one.assignment) for one in request.assignments},
+    )
+
+
+def _response(
+    request: SyncGroupRequest, answer: SyncAnswer | BrokerError, call: Call
+) -> SyncGroupResponse:
+    if isinstance(answer, BrokerError):
+        return failed(request, call, call.code(answer))
+    return SyncGroupResponse(
+        error_code=code_of(answer.error, call, RebalanceInProgress),
+        protocol_type=answer.protocol_type,
+        protocol_name=answer.protocol_name,
+        assignment=answer.assignment,
+    )
+
+
+def failed(request: SyncGroupRequest, call: Call, code: int) -> SyncGroupResponse:
+    return SyncGroupResponse(error_code=code)

@@ -1,0 +1,110 @@
+"""Consumer groups and their committed offsets, wired to their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from application.configs.groups import GroupConfigs
+from application.groups.classic import ClassicGroups
+from application.groups.classic_members import ClassicMembers
+from application.groups.consumer_groups import ConsumerGroups
+from application.groups.conversion import Conversion
+from application.groups.delete import DeleteGroupsService
+from application.groups.expiry import OffsetExpiry
+from application.groups.forgetting import Forgetting
+from application.groups.group_log import GroupLog
+from application.groups.modern_keeping import ModernKeeping
+from application.groups.offset_delete import OffsetDeleteService
+from application.groups.offsets import Offsets
+from application.groups.regexes import Regexes
+from application.groups.registry import Groups
+from application.offset_commit import OffsetCommitService
+from application.offset_fetch import OffsetFetchService
+from application.topics.catalog import Catalog
+from infrastructure.patterns import Re2Patterns
+from infrastructure.storage.opening import open_offsets
+from interfaces.main.container.declarative import containers, providers
+from interfaces.main.container.identities import new_short_uuid, new_uuid
+
+
+def serving_modern_groups(
+    classic_groups: ClassicGroups,
+    keeping: ModernKeeping,
+    conversion: Conversion,
+    catalog: Catalog,
+    new_member_id: Callable[[], str],
+) -> ClassicGroups:
+    """The two kinds of groups know each other: a group may change its kind."""
+    classic_groups.modern = ClassicMembers(
+        classic_groups, keeping, conversion, catalog, new_member_id
+    )
+    return classic_groups
+
+
+class GroupsContainer(containers.DeclarativeContainer):
+    config: providers.Dependency[Any] = providers.Dependency()
+    events: providers.Dependency[Any] = providers.Dependency()
+    storage = providers.DependenciesContainer()
+    offsets_url: providers.Dependency[Any] = providers.Dependency()
+    offsets_unusable: providers.Dependency[Any] = providers.Dependency()
+    from_thread: providers.Dependency[Any] = providers.Dependency()
+    clock: providers.Dependency[Any] = providers.Dependency()
+    commits: providers.Dependency[Any] = providers.Dependency()
+    catalog: providers.Dependency[Any] = providers.Dependency()
+    spare_time: providers.Dependency[Any] = providers.Dependency()
+
+    registry = providers.Singleton(Groups, storage.groups, commits)
+    configs = providers.Singleton(GroupConfigs, storage.configs, config, events)
+    log = providers.Singleton(GroupLog, registry, events, clock, spare_time, config, configs)
+    offset_repository = providers.Singleton(
+        open_offsets,
+        offsets_url,
+        storage.store,
+        commits.provided.when_committed,
+        storage.flush,
+        from_thread,
+        offsets_unusable,
+        events,
+    )
+    offsets = providers.Singleton(Offsets, offset_repository, registry, catalog)
+    forgetting = providers.Singleton(Forgetting, offsets, spare_time)
+    delete_groups = providers.Singleton(DeleteGroupsService, offsets, registry, log)
+    _classic_alone = providers.Singleton(
+        ClassicGroups, registry, offsets, clock, spare_time, config, providers.Object(new_uuid)
+    )
+    conversion = providers.Singleton(Conversion, _classic_alone, catalog, clock, config)
+    modern_keeping = providers.Singleton(
+        ModernKeeping,
+        registry,
+        configs,
+        catalog,
+        providers.Singleton(Regexes, providers.Singleton(Re2Patterns), catalog, spare_time),
+        clock,
+        spare_time,
+        config,
+        conversion,
+    )
+    classic_groups = providers.Singleton(
+        serving_modern_groups,
+        _classic_alone,
+        modern_keeping,
+        conversion,
+        catalog,
+        providers.Object(new_short_uuid),
+    )
+    consumer_groups = providers.Singleton(
+        ConsumerGroups,
+        registry,
+        configs,
+        modern_keeping,
+        conversion,
+        config,
+        providers.Object(new_short_uuid),
+    )
+    offset_commit = providers.Singleton(OffsetCommitService, offsets, registry, clock, config)
+    offset_fetch = providers.Singleton(OffsetFetchService, offsets, registry)
+    offset_delete = providers.Singleton(OffsetDeleteService, offsets, registry)
+    offset_expiry = providers.Singleton(
+        OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config
+    )

@@ -1,0 +1,25 @@
+"""Where chance comes in: names for what must not be mistaken for anything else."""
+
+from __future__ import annotations
+
+import base64
+import random
+import secrets
+import uuid
+
+
+def new_topic_id() -> bytes:
+    return uuid.uuid4().bytes
+
+
+def new_short_uuid() -> str:
+    """As Kafka names clusters, and members of the consumer protocol: in 22 characters."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
+
+
+def new_uuid() -> str:
+    return str(uuid.uuid4())
+
+
+def new_session_id() -> int:
+    return random.randrange(1, 2**31)

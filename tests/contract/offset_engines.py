@@ -1,0 +1,258 @@
+"""The engines that keep committed offsets. A new one is one more row in OFFSET_ENGINES."""
+
+from __future__ import annotations
+
+import atexit
+import sqlite3
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
+from domain.errors import StorageFailed
+from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.memory.offset_repository import MemoryOffsetRepository
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.opening import open_storage
+from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
+from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
+from tests.fakes.logs import FakeEventLog
+from tests.fakes.offsets import offsets_home
+from tests.fakes.postgres import Postgres, PostgresNotFound
+
+Done = Callable[[StorageFailed | None], None]
+
+#: A partition that a broken engine trips over.
+REFUSED = 666
+PATIENCE_S = 20
+#: Table and key.
+OFFSETS_PLACE = ("cluster", b"offsets")
+
+
+class OffsetEngine(ABC):
+    """One repository of an engine, opened in a folder, and the loop it lives on."""
+
+    #: What is kept is there again when it is opened again.
+    lasting = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.repository = self.open()
+
+    @abstractmethod
+    def open(self) -> OffsetRepository: ...
+
+    @abstractmethod
+    def settle(self, until: Callable[[], bool]) -> None:
+        """Lets the loop run until all that was asked for is done."""
+
+    def close(self) -> None:
+        self.repository.close()
+
+    def reopen(self) -> None:
+        self.close()
+        self.repository = self.open()
+
+    def break_next(self) -> None:
+        """What is asked for next cannot be kept, the less so if it touches REFUSED."""
+        raise NotImplementedError
+
+    def mend(self) -> None:  # noqa: B027  # some break but once
+        """From now on everything can."""
+
+    # ---- words for tests
+
+    def rows(self) -> list[OffsetRow]:
+        """All that is kept, in order; only of a repository that was just opened."""
+        found: list[OffsetRow] = []
+        done: list[None] = []
+        self.repository.load(found.extend, lambda: done.append(None))
+        self.settle(lambda: bool(done))
+        assert len(done) == 1
+        return sorted(found, key=lambda row: row[:3])
+
+    def load(self) -> None:
+        self.rows()
+
+    def keep(self, *writes: OffsetWrite) -> None:
+        assert self.outcome(*writes) is None
+
+    def outcome(self, *writes: OffsetWrite) -> StorageFailed | None:
+        (outcome,) = self.outcomes(list(writes))
+        return outcome
+
+    def outcomes(self, *applied: Sequence[OffsetWrite]) -> list[StorageFailed | None]:
+        """Of writes that are asked for in one pass."""
+        told: list[tuple[int, StorageFailed | None]] = []
+        for place, writes in enumerate(applied):
+            self.repository.apply(
+                writes, lambda failure, place=place: told.append((place, failure))
+            )
+        self.settle(lambda: len(told) >= len(applied))
+        assert [place for place, _ in told] == list(range(len(applied)))
+        return [failure for _, failure in told]
+
+
+class MemoryOffsets(OffsetEngine):
+    lasting = False
+
+    def open(self) -> OffsetRepository:
+        return MemoryOffsetRepository()
+
+    def settle(self, until: Callable[[], bool]) -> None:
+        assert until()
+
+
+class StoredOffsets(OffsetEngine):
+    """Over a store that keeps the log; its commits are made where the loop would make them."""
+
+    url = "memory://"
+    map_size_bytes: int | None = None
+
+    def open(self) -> OffsetRepository:
+        self._storage = open_storage(
+            self.url.format(folder=self.folder), "commit", self.map_size_bytes
+        )
+        self._waiting: list[Done] = []
+        return StoredOffsetRepository(self._storage.state, self._waiting.append)
+
+    def settle(self, until: Callable[[], bool]) -> None:
+        if self._waiting:
+            waiting, self._waiting[:] = list(self._waiting), []
+            self._storage.commit.commit(
+                lambda failure: [done(failure) for done in waiting] and None
+            )
+        assert until()
+
+    def close(self) -> None:
+        super().close()
+        self._storage.commit.close()
+
+
+class MemoryStoreOffsets(StoredOffsets):
+    lasting = False
+
+
+class LmdbOffsets(StoredOffsets):
+    url = "lmdb://{folder}/store"
+    map_size_bytes = 1 << 20
+
+    def break_next(self) -> None:
+        """More than its map holds is staged in the same commit."""
+        self._storage.state.put("too much", b"k", bytes(4 << 20))
+
+
+class SqlOffsets(OffsetEngine):
+    """Its thread calls a loop that the tests run by hand."""
+
+    flush: Flush = "commit"
+
+    def __init__(self, folder: Path) -> None:
+        #: The log's, which knows of the database, also when this process is killed.
+        self.store = MemoryStore()
+        self._known = folder / "known.json"
+        if self._known.exists():
+            MemoryStateStore(self.store).put(*OFFSETS_PLACE, self._known.read_bytes())
+            self.store.keep()
+        super().__init__(folder)
+
+    def _remember(self) -> None:
+        known = MemoryStateStore(self.store).get(*OFFSETS_PLACE)
+        assert known is not None
+        self._known.write_bytes(known)
+
+    @abstractmethod
+    def url(self) -> str: ...
+
+    def open(self) -> OffsetRepository:
+        self.events = FakeEventLog()
+        self.unusable: list[StorageUnusable] = []
+        self._loop: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        return SqlOffsetRepository(
+            self.url(),
+            "a-store",
+            self.flush,
+            self._loop.put,
+            self.unusable.append,
+            self.events,
+            offsets_home(self.store, self.events, self._remember),
+        )
+
+    def settle(self, until: Callable[[], bool]) -> None:
+        while not until():
+            self._loop.get(timeout=PATIENCE_S)()
+            assert not self.unusable, self.unusable[0]
+
+
+class SqliteOffsets(SqlOffsets):
+    def file(self) -> Path:
+        return self.folder / "offsets.db"
+
+    def url(self) -> str:
+        return f"sqlite://{self.file()}"
+
+    def execute(self, statement: str) -> list[tuple[object, ...]]:
+        with closing(sqlite3.connect(self.file())) as connection, connection:
+            return connection.execute(statement).fetchall()
+
+    def break_next(self) -> None:
+        self.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON ottla_offsets "
+            f"WHEN NEW.partition = {REFUSED} BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        )
+
+    def mend(self) -> None:
+        self.execute("DROP TRIGGER refuse")
+
+
+class PostgresOffsets(SqlOffsets):
+    """In a schema of its own on the one server that this process starts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = running_postgres()
+        self.schema = f"s{uuid.uuid4().hex}"
+        self.server.execute(f"CREATE SCHEMA {self.schema}")
+        super().__init__(folder)
+
+    def url(self) -> str:
+        return self.server.url(self.schema)
+
+    def break_next(self) -> None:
+        self.server.execute(
+            f"SET search_path = {self.schema}; CREATE FUNCTION refuse() RETURNS trigger AS "
+            "$$ BEGIN RAISE EXCEPTION 'refused'; END $$ LANGUAGE plpgsql; "
+            "CREATE TRIGGER refuse BEFORE INSERT ON ottla_offsets FOR EACH ROW "
+            f"WHEN (NEW.partition = {REFUSED}) EXECUTE FUNCTION refuse()"
+        )
+
+    def mend(self) -> None:
+        self.server.execute(f"DROP TRIGGER refuse ON {self.schema}.ottla_offsets")
+
+
+@cache
+def running_postgres() -> Postgres:
+    """Skips where there is none."""
+    try:
+        server = Postgres()
+    except PostgresNotFound as missing:
+        pytest.skip(str(missing))
+    server.start()
+    atexit.register(server.remove)
+    return server
+
+
+OFFSET_ENGINES: dict[str, type[OffsetEngine]] = {
+    "memory": MemoryOffsets,
+    "memory-store": MemoryStoreOffsets,
+    "lmdb": LmdbOffsets,
+    "sqlite": SqliteOffsets,
+    "postgres": PostgresOffsets,
+}

@@ -1,0 +1,166 @@
+"""GroupRepository over every engine, with what is kept of classic groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.ports.state_store import StateStore
+from domain.errors import StorageFailed
+from domain.groups.classic_changes import ClassicChange, ClassicGroupKept, Image, MemberRemoved
+from domain.groups.classic_member import KeptMember
+from domain.groups.modern_changes import TargetChanged
+from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+from tests.contract.engines import OpenStore
+
+EVERY_BYTE = bytes(range(256))
+
+
+def member(member_id: str, instance_id: str | None = None) -> KeptMember:
+    protocols = (("range", EVERY_BYTE), ("sticky", b""))
+    return KeptMember(member_id, instance_id, "c", "/127.0.0.1", 60_000, 10_000, protocols, b"\0!")
+
+
+def kept(group_id: str, generation_id: int = 1, *members: KeptMember) -> ClassicGroupKept:
+    leader = members[0].member_id if members else None
+    protocol = "range" if members else None
+    image = Image(generation_id, "consumer", protocol, leader, 77, members, bool(members))
+    return ClassicGroupKept(group_id, image)
+
+
+def images(groups: StoredGroupRepository, group_id: str | None = None) -> dict[str, Image | None]:
+    found = {}
+    for change in groups.load(group_id):
+        assert isinstance(change, ClassicGroupKept)
+        found[change.group_id] = change.image
+    return found
+
+
+def test_a_kept_group_is_loaded_as_it_was(lasting_store: OpenStore) -> None:
+    groups = StoredGroupRepository(lasting_store.state)
+    full = kept("full", 3, member("a"), member("b", "instance"))
+    empty = kept("empty", 9)
+    groups.save(full)
+    groups.save(empty)
+    assert images(groups) == {}
+    lasting_store.keep()
+    lasting_store.reopen()
+
+    groups = StoredGroupRepository(lasting_store.state)
+    assert images(groups) == {"full": full.image, "empty": empty.image}
+
+
+def test_the_newest_state_is_the_one_that_is_kept(store: OpenStore) -> None:
+    groups = StoredGroupRepository(store.state)
+    groups.save(kept("g", 1, member("a"), member("b")))
+    store.keep()
+    newer = kept("g", 2, member("b"))
+    groups.save(newer)
+    store.keep()
+    assert images(groups) == {"g": newer.image}
+
+
+def test_a_deleted_group_is_gone(store: OpenStore) -> None:
+    groups = StoredGroupRepository(store.state)
+    groups.save(kept("g", 1, member("a")))
+    groups.save(kept("h", 1, member("a")))
+    store.keep()
+    groups.save(ClassicGroupKept("g", None))
+    store.keep()
+    assert set(images(groups)) == {"h"}
+
+
+def test_one_group_is_loaded_without_those_whose_names_begin_like_it(store: OpenStore) -> None:
+    groups = StoredGroupRepository(store.state)
+    for group_id in ("g", "gg", "g2", "", "ü"):
+        groups.save(kept(group_id))
+    store.keep()
+    for group_id in ("g", "gg", "g2", "", "ü"):
+        assert set(images(groups, group_id)) == {group_id}
+    assert images(groups, "nobody") == {}
+
+
+@pytest.mark.parametrize("length", [249, 511, 5000, 32_767])
+def test_names_may_be_as_long_as_the_protocol_lets_them(store: OpenStore, length: int) -> None:
+    groups = StoredGroupRepository(store.state)
+    names = ["x" * (length - 1) + last for last in "yz"]
+    for name in names:
+        groups.save(kept(name, 4, member("a")))
+    store.keep()
+    assert set(images(groups)) == set(names)
+    assert images(groups, names[0]) == {names[0]: kept(names[0], 4, member("a")).image}
+
+
+class CountingState:
+    def __init__(self, state: StateStore) -> None:
+        self._state = state
+        self.get, self.put = state.get, state.put
+        self.read = 0
+
+    def scan(
+        self, table: str, first: bytes = b"", limit: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
+        rows = self._state.scan(table, first, limit)
+        self.read += len(rows)
+        return rows
+
+
+def test_one_group_is_loaded_without_reading_all_the_others(store: OpenStore) -> None:
+    groups = StoredGroupRepository(store.state)
+    for number in range(1000):
+        groups.save(kept(f"g{number}"))
+    store.keep()
+    state = CountingState(store.state)
+    assert set(images(StoredGroupRepository(state), "g7")) == {"g7"}
+    assert state.read < 300
+
+
+@pytest.mark.parametrize("length", [20, 350, 5000])
+def test_a_group_of_many_rows_is_loaded_in_parts(store: OpenStore, length: int) -> None:
+    groups = StoredGroupRepository(store.state)
+    for group_id in ("g", "h", "x" * 32_767):
+        for number in range(600):
+            groups.save(TargetChanged(group_id, f"{number:0{length}}", {}))
+    store.keep()
+    for group_id in ("g", "h", "x" * 32_767):
+        found = list(groups.load(group_id))
+        assert {one.group_id for one in found} == {group_id}
+        assert sorted(one.member_id for one in found if isinstance(one, TargetChanged)) == [
+            f"{number:0{length}}" for number in range(600)
+        ]
+
+
+def test_what_a_restart_can_do_without_is_not_kept(store: OpenStore) -> None:
+    groups = StoredGroupRepository(store.state)
+    passing: ClassicChange = MemberRemoved("g", "a")
+    groups.save(passing)
+    store.keep()
+    assert images(groups) == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[1]",
+        b'["g","",[1,"c",null,null,5,false,7]]',
+        b'["g","",["x","",null,null,5,false,[]]]',
+        b"[" * 100_000,
+    ],
+)
+def test_a_damaged_row_is_named_in_one_line(store: OpenStore, damage: bytes) -> None:
+    groups = StoredGroupRepository(store.state)
+    store.state.put("groups", b"a" * 16 + b"c", damage)
+    store.keep()
+    with pytest.raises(StorageFailed) as failure:
+        list(groups.load())
+    assert "aaaac" in failure.value.message
+    assert "\n" not in failure.value.message
+
+
+def test_a_row_of_no_known_kind_is_damage_too(store: OpenStore) -> None:
+    store.state.put("groups", b"a" * 16 + b"?", b'["g","",[]]')
+    store.keep()
+    with pytest.raises(StorageFailed):
+        list(StoredGroupRepository(store.state).load())

@@ -1,0 +1,322 @@
+"""What is true of committed offsets in SQL databases only."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from domain.errors import StorageFailed
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.sql import offset_database, offset_repository
+from infrastructure.storage.sql.offset_database import OffsetDatabase
+from tests.contract.offset_engines import (
+    PATIENCE_S,
+    PostgresOffsets,
+    SqliteOffsets,
+)
+from tests.contract.opened_offsets import (
+    DISCONNECT_ALL,
+    Opened,
+)
+from tests.contract.test_offset_repository import row
+from tests.fakes.postgres import Postgres
+
+# ---- whose it is
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_offsets_of_another_store_are_refused(kind: str, request: pytest.FixtureRequest) -> None:
+    owner = request.getfixturevalue(kind)
+    owner.keep(row(5))
+    refusal = Opened(owner.url(), "another-store").refusal()
+    assert "committed offsets of another store (a-store, and this is another-store)" in refusal
+    owner.reopen()
+    assert owner.rows() == [row(5)]
+
+
+def test_a_newer_format_is_refused(sqlite: SqliteOffsets) -> None:
+    sqlite.execute("UPDATE ottla_store SET value = '99' WHERE name = 'format'")
+    assert "it has format 99" in Opened(sqlite.url()).refusal()
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Sir or Madam, " * 100)
+    assert Opened(f"sqlite://{file}").refusal() == "file is not a database"
+    assert file.read_text() == "Dear Sir or Madam, " * 100
+
+
+def test_others_may_not_read_the_file(sqlite: SqliteOffsets) -> None:
+    assert sqlite.file().stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    url = f"sqlite://{tmp_path}/nowhere/offsets.db"
+    assert Opened(url).refusal() == "unable to open database file"
+
+
+def test_a_url_that_nobody_understands_is_said_without_its_password() -> None:
+    refusal = Opened("postgresql://me:secret@host:port/db").refusal()
+    assert refusal == "the URL cannot be understood"
+
+
+# ---- how durable
+
+
+@pytest.mark.parametrize(("flush", "synchronous"), [("commit", 2), ("interval", 1), ("os", 1)])
+def test_sqlite_is_as_durable_as_flush_says(
+    tmp_path: Path, flush: Flush, synchronous: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = OffsetDatabase(f"sqlite://{tmp_path}/offsets.db", "a-store", flush)
+    database.open(None)
+    connection = database._connection
+    assert connection is not None
+    assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == synchronous
+    assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    database.disconnect()
+
+
+@pytest.mark.parametrize(("flush", "expected"), [("commit", "on"), ("interval", "off")])
+def test_postgres_is_as_durable_as_flush_says(
+    postgres: PostgresOffsets, flush: Flush, expected: str
+) -> None:
+    database = OffsetDatabase(postgres.url(), "a-store", flush)
+    database.open(None)
+    assert database._connection is not None
+    shown = database._connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+    assert shown == expected
+    database.disconnect()
+
+
+# ---- the thread
+
+
+def test_what_waits_goes_into_one_transaction_of_about_a_hundred_rows(
+    sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    write = OffsetDatabase.write
+    go_on = threading.Event()
+
+    def counted(self: OffsetDatabase, changes: dict[tuple[str, str, int], object]) -> None:
+        assert go_on.wait(PATIENCE_S)
+        sizes.append(len(changes))
+        write(self, changes)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OffsetDatabase, "write", counted)
+    repository = sqlite.repository
+    told: list[object] = []
+    for n in range(60):
+        repository.apply([row(n, f"g{n}", partition=p) for p in range(6)], told.append)
+    go_on.set()
+    sqlite.settle(lambda: len(told) == 60)
+    assert told == [None] * 60
+    # The first one may have been taken alone.
+    assert sum(sizes) == 360
+    assert max(sizes) <= offset_repository.ROWS_PER_TRANSACTION + 5
+    assert len(sizes) <= 6
+
+
+def test_the_loop_is_never_held(postgres: PostgresOffsets) -> None:
+    """Another holds the row: whoever commits waits, and nobody else."""
+    import psycopg
+
+    postgres.keep(row(1))
+    told: list[object] = []
+    with psycopg.connect(host=str(postgres.server.folder), user="postgres") as other:
+        other.execute(f"UPDATE {postgres.schema}.ottla_offsets SET leader_epoch = 7".encode())
+        postgres.repository.apply([row(2)], told.append)
+        assert told == []
+        other.rollback()
+    postgres.settle(lambda: bool(told))
+    assert told == [None]
+
+
+def test_a_close_keeps_what_was_asked_for(sqlite: SqliteOffsets) -> None:
+    for n in range(500):
+        sqlite.repository.apply([row(n, f"g{n:03}")], lambda failure: None)
+    sqlite.reopen()
+    assert sqlite.rows() == [row(n, f"g{n:03}") for n in range(500)]
+
+
+# ---- a database that hangs
+
+
+def test_a_table_that_is_locked_fails_commits_after_a_while(
+    postgres: PostgresOffsets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.setattr(offset_database, "STATEMENT_TIMEOUT_MS", 100)
+    postgres.reopen()
+    postgres.load()
+    postgres.keep(row(1))
+    with psycopg.connect(host=str(postgres.server.folder), user="postgres") as other:
+        other.execute(f"LOCK TABLE {postgres.schema}.ottla_offsets".encode())
+        failure = postgres.outcome(row(2))
+        assert isinstance(failure, StorageFailed)
+        assert "canceling statement due to statement timeout" in failure.message
+        other.rollback()
+    postgres.keep(row(3))
+
+
+class Hanging:
+    """A database that answers nothing until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked, self.goes_on = threading.Event(), threading.Event()
+        write = OffsetDatabase.write
+
+        def hang(database: OffsetDatabase, changes: object) -> None:
+            self.asked.set()
+            assert self.goes_on.wait(PATIENCE_S)
+            write(database, changes)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(OffsetDatabase, "write", hang)
+
+
+def test_a_database_that_does_not_answer_is_told_of_once(
+    sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offset_repository, "SLOW_S", 0.0)
+    hanging = Hanging(monkeypatch)
+    told: list[object] = []
+    sqlite.repository.apply([row(1)], told.append)
+    assert hanging.asked.wait(PATIENCE_S)
+    for n in range(3):
+        sqlite.repository.apply([row(n)], told.append)
+    words = "the database of committed offsets does not answer; commits wait for it"
+    assert len(sqlite.events.of(words)) == 1
+    hanging.goes_on.set()
+    sqlite.settle(lambda: len(told) == 4)
+    assert told == [None] * 4
+
+
+def test_no_more_wait_than_there_is_room_for(
+    sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offset_repository, "ROWS_WAITING_MAX", 10)
+    hanging = Hanging(monkeypatch)
+    told: list[object] = []
+    for n in range(6):
+        sqlite.repository.apply([row(n, partition=p) for p in range(2)], told.append)
+    assert hanging.asked.wait(PATIENCE_S)
+    (failure,) = told
+    assert isinstance(failure, StorageFailed)
+    hanging.goes_on.set()
+    sqlite.settle(lambda: len(told) == 6)
+    sqlite.keep(*(row(7, partition=p) for p in range(20)))
+
+
+def test_a_close_does_not_wait_for_ever(
+    sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offset_repository, "CLOSING_S", 0.05)
+    hanging = Hanging(monkeypatch)
+    sqlite.repository.apply([row(1)], lambda failure: None)
+    assert hanging.asked.wait(PATIENCE_S)
+    sqlite.close()
+    assert sqlite.events.of(
+        "the database of committed offsets did not answer: what waited is not kept"
+    )
+    hanging.goes_on.set()
+    monkeypatch.setattr(offset_repository, "CLOSING_S", PATIENCE_S)
+
+
+# ---- a connection that goes
+
+
+def test_a_connection_that_was_dropped_is_made_again(postgres: PostgresOffsets) -> None:
+    postgres.keep(row(1))
+    postgres.server.execute(DISCONNECT_ALL)
+    postgres.keep(row(2))
+    postgres.reopen()
+    assert postgres.rows() == [row(2)]
+
+
+def test_without_its_server_commits_fail_and_with_it_they_go_on(own_server: Postgres) -> None:
+    opened = Opened(own_server.url())
+    opened.until(lambda: opened.loaded)
+    assert opened.outcome(1) is None
+    own_server.stop()
+    for offset in (2, 3):
+        failure = opened.outcome(offset)
+        assert isinstance(failure, StorageFailed)
+        assert "\n" not in failure.message
+    assert len(opened.events.of("trouble with committed offsets")) in (1, 2)
+    own_server.start()
+    assert opened.outcome(4) is None
+    opened.until(lambda: opened.events.of("committed offsets are stored again"))
+    opened.repository.close()
+    rows = own_server.execute("SELECT committed_offset FROM ottla_offsets")
+    assert rows == [(4,)]
+
+
+def test_a_server_that_is_not_up_yet_is_waited_for(
+    own_server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offset_repository, "RETRY_S", 0.05)
+    monkeypatch.setattr(offset_repository, "LONGEST_RETRY_S", 0.05)
+    own_server.stop()
+    opened = Opened(own_server.url(password="hunter2"))
+    opened.until(lambda: opened.events.of("trouble with committed offsets"))
+    assert not opened.loaded
+    own_server.start()
+    opened.until(lambda: opened.loaded)
+    assert opened.outcome(1) is None
+    opened.repository.close()
+    assert "hunter2" not in repr(opened.events.lines)
+    assert not opened.refusals
+
+
+def test_who_may_not_make_tables_is_refused(own_server: Postgres) -> None:
+    own_server.execute("CREATE ROLE guest LOGIN PASSWORD 'hunter2'")
+    refusal = Opened(own_server.url(user="guest", password="hunter2")).refusal()
+    assert refusal == "permission denied for schema public"
+
+
+def test_a_damaged_row_ends_the_broker_in_one_line(sqlite: SqliteOffsets) -> None:
+    sqlite.keep(row(1))
+    sqlite.execute("UPDATE ottla_offsets SET metadata = x'ff'")
+    refusal = Opened(sqlite.url(), store=sqlite.store).refusal()
+    assert refusal.startswith("what is in it cannot be read: 'utf-8' codec can't decode")
+
+
+def test_a_damaged_file_ends_the_broker_in_one_line(sqlite: SqliteOffsets) -> None:
+    sqlite.keep(*(row(n, partition=n) for n in range(2000)))
+    sqlite.close()
+    whole = sqlite.file().read_bytes()
+    sqlite.file().write_bytes(whole[: len(whole) // 2] + bytes(len(whole) // 2))
+    refusal = Opened(sqlite.url(), store=sqlite.store).refusal()
+    assert refusal == "database disk image is malformed"
+
+
+def test_a_file_that_is_locked_for_a_while_is_waited_for(
+    sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by somebody who makes a copy of it."""
+    monkeypatch.setattr(offset_repository, "RETRY_S", 0.05)
+    monkeypatch.setattr(offset_database, "SQLITE_WAIT_S", 0.05)
+    sqlite.keep(row(1))
+    sqlite.close()
+    with closing(sqlite3.connect(sqlite.file(), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        opened = Opened(sqlite.url(), store=sqlite.store)
+        opened.until(lambda: opened.events.of("trouble with committed offsets"))
+        assert not opened.loaded
+        other.execute("ROLLBACK")
+    opened.until(lambda: opened.loaded)
+    assert opened.rows == [row(1)]
+    opened.repository.close()
+
+
+def test_the_log_says_when_offsets_are_read_at_start(sqlite: SqliteOffsets) -> None:
+    sqlite.keep(row(5))
+    sqlite.reopen()
+    assert sqlite.rows() == [row(5)]
+    assert sqlite.events.of("committed offsets are being read")
+    assert sqlite.events.of("committed offsets are read")[-1]["offsets"] == 1

@@ -1,0 +1,151 @@
+"""Committed offsets have one place at a time, and it is the one that the store knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from domain.errors import StorageFailed
+from infrastructure.storage.errors import OffsetsUnusable
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.sql.offset_database import OffsetDatabase
+from tests.contract.offset_engines import (
+    SqliteOffsets,
+)
+from tests.contract.opened_offsets import (
+    DISCONNECT_ALL,
+    Opened,
+    put_rows,
+    rows_in,
+    store_with,
+)
+from tests.contract.test_offset_repository import row
+from tests.fakes.logs import FakeEventLog
+from tests.fakes.offsets import offsets_home
+from tests.fakes.postgres import Postgres
+
+# ---- one place at a time
+
+
+@pytest.mark.parametrize("flush", ["commit", "interval"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_what_the_store_has_moves_into_a_database_that_is_new(
+    kind: str, flush: Flush, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    url = f"sqlite://{tmp_path}/new.db"
+    if kind == "postgres":
+        url = request.getfixturevalue("own_server").url()
+    kept = [row(n, f"g{n:03}", partition=p) for n in range(100) for p in range(3)]
+    store = store_with(*kept)
+    opened = Opened(url, flush=flush, store=store)
+    opened.until(lambda: opened.loaded)
+    assert sorted(opened.rows, key=lambda one: one[:3]) == kept
+    assert opened.outcome(7) is None
+    (line,) = opened.events.of("committed offsets are moved")
+    assert (line["offsets"], str(line["to"])[:6]) == (300, url[:6])
+    opened.repository.close()
+    assert rows_in(store) == []
+    again = Opened(url, flush=flush, store=store)
+    again.until(lambda: again.loaded)
+    assert sorted(again.rows, key=lambda one: one[:3]) == [row(7), *kept]
+    assert not again.events.of("committed offsets are moved")
+    again.repository.close()
+
+
+def test_a_move_that_was_interrupted_begins_again(tmp_path: Path) -> None:
+    """The database had them, the store did not know, and went on by itself meanwhile."""
+    url, store = f"sqlite://{tmp_path}/new.db", store_with(row(1), row(2, "gone"))
+    database = OffsetDatabase(url, "a-store", "commit")
+    database.open(None)
+    database.take_over([row(1), row(2, "gone")])
+    database.disconnect()
+    put_rows(store, row(5), ("gone", "t", 0, None))
+    opened = Opened(url, store=store)
+    opened.until(lambda: opened.loaded)
+    assert opened.rows == [row(5)]
+    opened.repository.close()
+
+
+def test_the_store_does_not_take_back_what_a_database_has(sqlite: SqliteOffsets) -> None:
+    sqlite.keep(row(5))
+    with pytest.raises(OffsetsUnusable) as refused:
+        offsets_home(sqlite.store, FakeEventLog()).refuse_database()
+    assert str(refused.value) == (
+        f"this store's committed offsets are in {sqlite.url()}: set offsets to that, or start "
+        "once with offsets=memory:// to give them up"
+    )
+
+
+@pytest.mark.parametrize("there", ["nothing", "those of an earlier time"])
+def test_another_database_of_the_same_store_is_refused(
+    sqlite: SqliteOffsets, tmp_path: Path, there: str
+) -> None:
+    url = f"sqlite://{tmp_path}/other.db"
+    if there != "nothing":
+        earlier = Opened(url)
+        earlier.until(lambda: earlier.loaded)
+        earlier.repository.close()
+    refusal = Opened(url, store=sqlite.store).refusal()
+    assert f"this store's committed offsets are in {sqlite.url()}: set offsets to" in refusal
+
+
+def test_what_was_given_up_never_comes_back(sqlite: SqliteOffsets) -> None:
+    sqlite.keep(row(5))
+    sqlite.close()
+    events = FakeEventLog()
+    offsets_home(sqlite.store, events).give_up()
+    (line,) = events.of("offsets=memory://: what groups had committed before is given up")
+    assert line["was_in"] == sqlite.url()
+    assert offsets_home(sqlite.store, events).known is None
+    assert (
+        "committed offsets of an earlier time" in Opened(sqlite.url(), store=sqlite.store).refusal()
+    )
+
+
+def test_what_the_store_has_can_be_given_up() -> None:
+    store, events = store_with(row(5)), FakeEventLog()
+    offsets_home(store, events).give_up()
+    offsets_home(store, events).give_up()
+    assert len(events.lines) == 1
+    assert rows_in(store) == []
+
+
+def test_where_they_are_is_said_without_the_password(own_server: Postgres) -> None:
+    opened = Opened(own_server.url(password="hunter2"))
+    opened.until(lambda: opened.loaded)
+    opened.repository.close()
+    known = offsets_home(opened.store, opened.events).known
+    assert known is not None
+    assert known.place == "postgresql://postgres@/postgres"
+
+
+# ---- an empty database in its place
+
+
+@pytest.mark.parametrize("left", ["nothing", "tables of the same name"])
+def test_a_database_that_has_lost_its_tables_is_not_begun_anew(
+    own_server: Postgres, left: str
+) -> None:
+    opened = Opened(own_server.url())
+    opened.until(lambda: opened.loaded)
+    assert opened.outcome(1) is None
+    own_server.execute("DROP TABLE ottla_offsets, ottla_store")
+    if left != "nothing":
+        another = Opened(own_server.url())
+        another.until(lambda: another.loaded)
+        another.repository.close()
+    own_server.execute(DISCONNECT_ALL)
+    assert isinstance(opened.outcome(2), StorageFailed)
+    opened.until(lambda: opened.refusals)
+    assert "this store's committed offsets are in postgresql://" in str(opened.refusals[0])
+    opened.repository.close()
+
+
+def test_a_file_that_was_taken_away_is_not_begun_anew(sqlite: SqliteOffsets) -> None:
+    sqlite.keep(row(5))
+    sqlite.close()
+    for file in sqlite.folder.iterdir():
+        file.unlink()
+    refusal = Opened(sqlite.url(), store=sqlite.store).refusal()
+    assert refusal.startswith("there are none; this store's committed offsets are in")

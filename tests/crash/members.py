@@ -1,0 +1,238 @@
+"""Members of groups of both protocols, over the broker's deaths: their groups do not begin anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from interfaces.kafka.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
+from interfaces.kafka.wire.messages.sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
+from interfaces.kafka.wire.schema import Request, Response
+from tests.crash.fleet import Client
+from tests.crash.ledger import Broken
+from tests.crash.offsets import (
+    LOADING,
+    NOT_AVAILABLE,
+    TAGS,
+    VERSION,
+    Ledgers,
+    codes_of_commit,
+    commit_request,
+    flexible,
+)
+from tests.crash.topics import Topics
+from tests.e2e.raw_client import Reader
+from tests.fakes.consumer_protocol import subscription
+
+ILLEGAL_GENERATION, UNKNOWN_MEMBER, REBALANCES, ID_REQUIRED = 22, 25, 27, 79
+FENCED_EPOCH, STALE_EPOCH, UNKNOWN_TOPIC = 110, 113, 3
+LATER = (LOADING, NOT_AVAILABLE)
+#: Longer than any life.
+SESSION_MS = 60_000
+#: How often a member that has all it wants makes its group begin a new generation.
+REJOINS_AFTER = 12
+
+
+class Group:
+    """What its members were told: nobody may be told less after that."""
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+        self.highest = 0
+
+    def told(self, number: int, floor: int, who: str) -> None:
+        if number < floor:
+            raise Broken(f"{self.group_id} was at {floor}, and {who} is told {number}")
+        self.highest = max(self.highest, number)
+
+
+class Member(Client):
+    def __init__(self, name: str, group: Group, topics: Topics, ledgers: Ledgers | None) -> None:
+        super().__init__(name)
+        self.group, self.topics, self.ledgers = group, topics, ledgers
+        self.member_id = ""
+        self.number = 0
+        #: It was told so, and has a place in its group that a restart does not take from it.
+        self.has_place = False
+        self.answers = 0
+
+    def ask(self, request: Request, version: int, response: type[Response]) -> None:
+        floor = self.group.highest
+        self.asks(
+            request.api_key,
+            version,
+            flexible(request, version),
+            (request, version, response, floor),
+        )
+
+    def answered(self, context: Any, answer: Reader) -> None:
+        self.answers += 1
+        request, version, response, floor = context
+        if response is None:
+            self.committed(request, codes_of_commit(answer))
+            return
+        self.told(request, response.decode(version, answer.data, TAGS)[0], floor)
+
+    def told(self, request: Any, answer: Any, floor: int) -> None:
+        raise NotImplementedError
+
+    def go_on(self) -> None:
+        if not self.unanswered:
+            self.say_something()
+
+    def say_something(self) -> None:
+        raise NotImplementedError
+
+    def refused(self, code: int, what: str) -> None:
+        if code == UNKNOWN_MEMBER and self.has_place:
+            raise Broken(f"{self.name} was a member, and is none: {what}")
+        if code not in (*LATER, UNKNOWN_MEMBER, ILLEGAL_GENERATION, REBALANCES, FENCED_EPOCH):
+            raise Broken(f"{self.name}: {what} was answered with {code}")
+
+    # ---- offsets
+
+    def commit(self) -> bool:
+        """Of the main topic, as the only one of the group who does."""
+        if self.ledgers is None:
+            return False
+        ledger = self.ledgers.of(self.group.group_id, self.topics.main)
+        ledger.sent += 1
+        request = commit_request(ledger, ledger.sent, self.member_id, self.number)
+        context = (ledger, ledger.sent), VERSION, None, 0
+        self.asks(request.api_key, VERSION, flexible(request, VERSION), context)
+        return True
+
+    def committed(self, sent: Any, codes: set[int]) -> None:
+        ledger, number = sent
+        if codes == {0}:
+            ledger.kept = max(ledger.kept, number)
+            return
+        for code in codes - {0, UNKNOWN_TOPIC, STALE_EPOCH}:
+            if not (self.storage_may_fail and code == 56):
+                self.refused(code, "OffsetCommit")
+
+
+class ClassicMember(Member):
+    """Two of them: now and then the leader joins again, and the other one has to follow."""
+
+    leads = False
+    #: Of all members, if it leads.
+    ids: tuple[str, ...] = ()
+
+    def begin(self) -> None:
+        super().begin()
+        self._state = "joined" if self.has_place else "out"
+
+    def say_something(self) -> None:
+        if self._state == "out":
+            self._join()
+        elif self._state == "told":
+            self._sync()
+        elif self.leads and self.answers % REJOINS_AFTER == 0:
+            self._join()
+        elif self.answers % 2 or not self.commit():
+            request = HeartbeatRequest(
+                group_id=self.group.group_id, generation_id=self.number, member_id=self.member_id
+            )
+            self.ask(request, 4, HeartbeatResponse)
+
+    def _join(self) -> None:
+        self.has_place = False
+        metadata = subscription(self.topics.main.name)
+        request = JoinGroupRequest(
+            group_id=self.group.group_id,
+            session_timeout_ms=SESSION_MS,
+            rebalance_timeout_ms=SESSION_MS,
+            member_id=self.member_id,
+            protocol_type="consumer",
+            protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
+        )
+        self.ask(request, 7, JoinGroupResponse)
+
+    def _sync(self) -> None:
+        shares = [SyncGroupRequestAssignment(member_id=one, assignment=b"x") for one in self.ids]
+        request = SyncGroupRequest(
+            group_id=self.group.group_id,
+            generation_id=self.number,
+            member_id=self.member_id,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=shares,
+        )
+        self.ask(request, 5, SyncGroupResponse)
+
+    def told(self, request: Any, answer: Any, floor: int) -> None:
+        code = answer.error_code
+        if isinstance(answer, JoinGroupResponse) and code in (0, ID_REQUIRED):
+            self.member_id = answer.member_id
+            if code == 0:
+                self._in_generation(answer, floor)
+        elif code:
+            self.refused(code, type(request).__name__)
+            if code not in LATER:
+                self.has_place = False
+                self._state = "out"
+            if code == UNKNOWN_MEMBER:
+                self.member_id = ""
+        elif isinstance(answer, SyncGroupResponse):
+            self._state = "joined"
+            self.has_place = True
+
+    def _in_generation(self, answer: JoinGroupResponse, floor: int) -> None:
+        self.group.told(answer.generation_id, floor, self.name)
+        self.number = answer.generation_id
+        self.leads = answer.leader == self.member_id
+        self.ids = tuple(one.member_id for one in answer.members) if self.leads else ()
+        self._state = "told"
+
+
+class ModernMember(Member):
+    """It is never asked to join again: after a restart it goes on with its epoch."""
+
+    owned: list[TopicPartitions] | None = None
+
+    def say_something(self) -> None:
+        joins = self.number == 0
+        owned = [] if joins else self.owned
+        if not joins and self.answers % 3 == 0 and self.commit():
+            return
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=self.group.group_id,
+            member_id=self.name,
+            member_epoch=self.number,
+            topic_partitions=owned,
+        )
+        self.member_id = self.name
+        if joins:
+            request.rebalance_timeout_ms = SESSION_MS
+        if joins or self.answers % REJOINS_AFTER == 0:
+            request.subscribed_topic_names = [self.topics.main.name]
+        self.ask(request, 1, ConsumerGroupHeartbeatResponse)
+
+    def told(self, request: Any, answer: Any, floor: int) -> None:
+        code = answer.error_code
+        if code == 0:
+            joined = request.member_epoch == 0
+            if answer.member_epoch < self.number:
+                raise Broken(f"{self.name} was at {self.number}, is told {answer.member_epoch}")
+            self.group.told(answer.member_epoch, floor if joined else 0, self.name)
+            self.number, self.has_place = answer.member_epoch, True
+            if answer.assignment is not None:
+                self.owned = answer.assignment.topic_partitions
+            return
+        self.refused(code, "ConsumerGroupHeartbeat")
+        if code == FENCED_EPOCH:
+            self.number, self.has_place = 0, False

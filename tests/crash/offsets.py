@@ -1,0 +1,152 @@
+"""Committed offsets: who commits them, and what of it has to be there after a restart."""
+
+from __future__ import annotations
+
+from interfaces.kafka.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from interfaces.kafka.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchResponse,
+)
+from interfaces.kafka.wire.schema import Request
+from tests.crash.fleet import Client
+from tests.crash.ledger import Broken
+from tests.crash.topics import Topic, Topics
+from tests.e2e.raw_client import RawClient, Reader
+
+VERSION, FETCH_VERSION = 9, 8
+#: What follows the correlation id in a flexible answer.
+TAGS = 5
+UNKNOWN_TOPIC, LOADING, NOT_AVAILABLE, STORAGE = 3, 14, 15, 56
+#: While a store fails.
+REFUSED = (NOT_AVAILABLE, STORAGE)
+IN_FLIGHT = 5
+
+
+class OffsetLedger:
+    """Of one topic in one group: each request commits one number for all of its partitions."""
+
+    def __init__(self, group_id: str, topic: Topic) -> None:
+        self.group_id, self.topic, self.partitions = group_id, topic, topic.partitions
+        self.sent = 0
+        #: The largest that was acknowledged, or read after a restart.
+        self.kept = 0
+
+    def check(self, told: dict[int, tuple[int, str]]) -> None:
+        where = f"{self.group_id}: {self.topic.name}"
+        if not told and not self.kept:
+            return
+        numbers = {number for number, _ in told.values()}
+        if len(numbers) != 1 or len(told) != self.partitions:
+            raise Broken(f"{where}: a request was kept in parts: {told}")
+        (number,) = numbers
+        if number < self.kept:
+            raise Broken(f"{where}: {self.kept} was committed, and it is at {number}")
+        if number > self.sent:
+            raise Broken(f"{where}: nobody has committed {number}")
+        if any(metadata != _metadata(number) for _, metadata in told.values()):
+            raise Broken(f"{where}: {told} is with other metadata")
+        self.kept = number
+
+
+class Ledgers:
+    """Of all groups."""
+
+    def __init__(self) -> None:
+        #: By group and topic; a name may be given to another topic.
+        self.by_topic: dict[tuple[str, Topic], OffsetLedger] = {}
+
+    def of(self, group_id: str, topic: Topic) -> OffsetLedger:
+        key = group_id, topic
+        if key not in self.by_topic:
+            self.by_topic[key] = OffsetLedger(group_id, topic)
+        return self.by_topic[key]
+
+    def check(self, client: RawClient, topics: Topics) -> None:
+        for group_id in sorted({group_id for group_id, _ in self.by_topic}):
+            told = _told(client, group_id)
+            for (owner, topic), ledger in self.by_topic.items():
+                if owner == group_id and topics.by_name.get(topic.name) is topic:
+                    ledger.check(told.pop(topic.name, {}))
+            for topic in told:
+                raise Broken(f"{group_id} has offsets of {topic}, which is not there")
+
+
+def _told(client: RawClient, group_id: str) -> dict[str, dict[int, tuple[int, str]]]:
+    """Once the broker has read its offsets."""
+    wanted = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)])
+    while True:
+        body = b"\0" + b"".join(wanted.encode(FETCH_VERSION))
+        answer = client.ask(wanted.api_key, FETCH_VERSION, body)
+        [group] = OffsetFetchResponse.decode(FETCH_VERSION, answer.data, TAGS)[0].groups
+        if group.error_code == LOADING:
+            continue
+        if group.error_code:
+            raise Broken(f"{group_id}: its offsets cannot be read: error {group.error_code}")
+        return {
+            topic.name: {
+                one.partition_index: (one.committed_offset, one.metadata or "")
+                for one in topic.partitions
+            }
+            for topic in group.topics
+        }
+
+
+def _metadata(number: int) -> str:
+    return f"number {number}" * (number % 4)
+
+
+def commit_request(
+    ledger: OffsetLedger, number: int, member_id: str = "", generation: int = -1
+) -> OffsetCommitRequest:
+    partitions = [
+        OffsetCommitRequestPartition(
+            partition_index=index, committed_offset=number, committed_metadata=_metadata(number)
+        )
+        for index in range(ledger.partitions)
+    ]
+    return OffsetCommitRequest(
+        group_id=ledger.group_id,
+        member_id=member_id,
+        generation_id_or_member_epoch=generation,
+        topics=[OffsetCommitRequestTopic(name=ledger.topic.name, partitions=partitions)],
+    )
+
+
+def codes_of_commit(answer: Reader) -> set[int]:
+    told = OffsetCommitResponse.decode(VERSION, answer.data, TAGS)[0]
+    return {one.error_code for topic in told.topics for one in topic.partitions}
+
+
+def flexible(request: Request, version: int) -> bytes:
+    return b"\0" + b"".join(request.encode(version))
+
+
+class OffsetCommitter(Client):
+    """Without being a member; several requests at once, each with a larger number."""
+
+    def __init__(self, name: str, topics: Topics, ledgers: Ledgers) -> None:
+        super().__init__(name)
+        self.topics, self.ledgers = topics, ledgers
+
+    def go_on(self) -> None:
+        main = self.topics.main
+        while len(self.unanswered) < IN_FLIGHT:
+            ledger = self.ledgers.of(self.name, main)
+            ledger.sent += 1
+            request = commit_request(ledger, ledger.sent)
+            context = ledger, ledger.sent
+            self.asks(request.api_key, VERSION, flexible(request, VERSION), context)
+
+    def answered(self, context: tuple[OffsetLedger, int], answer: Reader) -> None:
+        ledger, number = context
+        codes = codes_of_commit(answer)
+        if codes == {0}:
+            ledger.kept = max(ledger.kept, number)
+        elif not codes <= {LOADING} and not (self.storage_may_fail and codes <= set(REFUSED)):
+            raise Broken(f"{self.name}: OffsetCommit was answered with {codes}")

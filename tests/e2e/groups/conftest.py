@@ -1,0 +1,115 @@
+"""A broker whose groups notice soon that a member is gone, and members of any client in them.
+
+With OTTLA_TEST_BOOTSTRAP that broker needs what is in settings.py too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import pytest
+
+from tests.e2e.broker_process import Address, BrokerProcess
+from tests.e2e.conftest import EXTERNAL, Broker, unused_topic_name
+from tests.e2e.groups.members import ClientProcess, Flavour, Member
+from tests.e2e.groups.settings import ARGUMENTS
+
+pytest.register_assert_rewrite("tests.e2e.groups.stories")
+
+
+class Join(Protocol):
+    """A new member of the group, as the module's flavour does it, or as the settings say."""
+
+    def __call__(
+        self,
+        *topics: str,
+        flavour: Flavour | None = None,
+        apart: bool = False,
+        to: str | None = None,
+        **settings: str,
+    ) -> Member: ...
+
+
+@pytest.fixture(scope="session")
+def group_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    if EXTERNAL:
+        host, _, port = EXTERNAL.rpartition(":")
+        yield Address(host, int(port))
+        return
+    broker = BrokerProcess(tmp_path_factory.mktemp("broker-groups"), "lmdb", ARGUMENTS)
+    broker.start()
+    yield broker
+    code = broker.terminate()
+    assert code == 0, f"SIGTERM ended it with {code}:\n{broker.log()}"
+
+
+@pytest.fixture
+def broker(group_broker: Broker) -> Broker:
+    return group_broker
+
+
+@pytest.fixture
+def group() -> str:
+    return unused_topic_name().replace("story", "group")
+
+
+@pytest.fixture(scope="session")
+def client_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
+    """One process per client, or a new one for a member that will be killed."""
+    running: dict[str, ClientProcess] = {}
+    apart: list[ClientProcess] = []
+
+    def started(client: str, alone: bool = False) -> ClientProcess:
+        if alone or client not in running or running[client].ended:
+            process = ClientProcess(client, tmp_path_factory.mktemp(client) / "stderr")
+            apart.append(process)
+            if alone:
+                return process
+            running[client] = process
+        return running[client]
+
+    yield started
+    for process in apart:
+        process.close()
+
+
+@pytest.fixture
+def flavour() -> Flavour:
+    """Whose members a story has; the files of clients say their own."""
+    return Flavour("confluent", {})
+
+
+@pytest.fixture
+def join(
+    request: pytest.FixtureRequest,
+    group: str,
+    flavour: Flavour,
+    client_process: Callable[..., ClientProcess],
+) -> Iterator[Join]:
+    joined: list[Member] = []
+    usual = flavour
+
+    def join(
+        *topics: str,
+        flavour: Flavour | None = None,
+        apart: bool = False,
+        to: str | None = None,
+        **settings: str,
+    ) -> Member:
+        told = flavour or usual
+        facts = {
+            "bootstrap": to or request.getfixturevalue("bootstrap"),
+            "group": group,
+            "topics": ",".join(topics),
+            **told.settings,
+            **settings,
+        }
+        joined.append(client_process(told.client, apart).join(**facts))
+        return joined[-1]
+
+    yield join
+    staying = [member for member in joined if not member.gone]
+    leaving = [(m.process, m.process.send(member=m.name, do="leave")) for m in staying]
+    for process, number in leaving:
+        process.outcome(number)

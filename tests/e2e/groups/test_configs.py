@@ -1,0 +1,262 @@
+"""Configs of topics, brokers and groups, as confluent-kafka, KafkaJS and Kafka's own tool do it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import (
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ResourceType,
+)
+
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import Broker, CreateTopic, StartBroker, new_topic, unused_topic_name
+from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, producer
+from tests.e2e.line_process import LineProcess
+from tests.e2e.test_kafkajs import FOLDER, KafkaJSError, installed_packages, program
+from tests.oracle.kafka import KafkaNotFound, find_jars
+
+SESSION = "consumer.session.timeout.ms"
+#: KafkaJS's numbers for types of resources.
+TOPIC, BROKER = 2, 4
+
+
+def incrementally(
+    bootstrap: str, kind: ResourceType, name: str, value: str | None, key: str, operation: str
+) -> None:
+    entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType[operation])
+    resource = ConfigResource(kind, name, incremental_configs=[entry])
+    client = admin(bootstrap)  # without a name it ends at once
+    [future] = client.incremental_alter_configs([resource]).values()
+    assert future.result(PATIENCE_S) is None
+
+
+def described(bootstrap: str, kind: ResourceType, name: str) -> dict[str, Any]:
+    resource = ConfigResource(kind, name)
+    client = admin(bootstrap)
+    [future] = client.describe_configs([resource]).values()
+    found: dict[str, Any] = future.result(PATIENCE_S)
+    return found
+
+
+def told(bootstrap: str, kind: ResourceType, name: str, key: str) -> tuple[str, ConfigSource]:
+    entry = described(bootstrap, kind, name)[key]
+    return entry.value, ConfigSource(entry.source)
+
+
+# ---- confluent-kafka
+
+
+def test_a_topics_config_is_set_told_and_deleted(bootstrap: str, topic: str) -> None:
+    key = "retention.ms"
+    incrementally(bootstrap, ResourceType.TOPIC, topic, "1000", key, "SET")
+    entry = described(bootstrap, ResourceType.TOPIC, topic)[key]
+    assert (entry.value, entry.is_default, entry.is_read_only) == ("1000", False, False)
+    incrementally(bootstrap, ResourceType.TOPIC, topic, None, key, "DELETE")
+    expected = "604800000", ConfigSource.DEFAULT_CONFIG
+    assert told(bootstrap, ResourceType.TOPIC, topic, key) == expected
+
+
+def test_a_list_grows_and_shrinks(bootstrap: str, topic: str) -> None:
+    key = "cleanup.policy"
+    incrementally(bootstrap, ResourceType.TOPIC, topic, "compact", key, "APPEND")
+    assert told(bootstrap, ResourceType.TOPIC, topic, key)[0] == "delete,compact"
+    incrementally(bootstrap, ResourceType.TOPIC, topic, "delete", key, "SUBTRACT")
+    assert told(bootstrap, ResourceType.TOPIC, topic, key)[0] == "compact"
+
+
+def test_all_configs_are_replaced(bootstrap: str, create_topic: CreateTopic) -> None:
+    topic = create_topic(retention__ms="1000", max__message__bytes="5000")
+    resource = ConfigResource(ResourceType.TOPIC, topic, set_config={"retention.ms": "2000"})
+    client = admin(bootstrap)
+    with pytest.warns(DeprecationWarning, match="alter_configs"):  # of the client, not the API
+        [future] = client.alter_configs([resource]).values()
+    assert future.result(PATIENCE_S) is None
+    configs = described(bootstrap, ResourceType.TOPIC, topic)
+    assert configs["retention.ms"].value == "2000"
+    assert configs["max.message.bytes"].value == "1048588"
+
+
+def test_a_smaller_limit_counts_for_the_next_message(bootstrap: str, topic: str) -> None:
+    sender = producer(bootstrap)
+    assert deliver(sender, topic, b"x" * 500).errors == []
+    incrementally(bootstrap, ResourceType.TOPIC, topic, "100", "max.message.bytes", "SET")
+    [error] = deliver(sender, topic, b"x" * 500).errors
+    assert error.code() == KafkaError.MSG_SIZE_TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "key", "value", "code", "words"),
+    [
+        (ResourceType.TOPIC, "", "retention.ms", "soon", KafkaError.INVALID_CONFIG, "not a number"),
+        (ResourceType.GROUP, "g", SESSION, "1", KafkaError.INVALID_CONFIG, "must be greater than"),
+        (
+            ResourceType.BROKER,
+            "1",
+            "num.partitions",
+            "9",
+            KafkaError.INVALID_REQUEST,
+            "cannot update these configs dynamically",
+        ),
+    ],
+)
+def test_a_wrong_value_is_refused_with_the_reason(
+    bootstrap: str,
+    topic: str,
+    kind: ResourceType,
+    name: str,
+    key: str,
+    value: str,
+    code: int,
+    words: str,
+) -> None:
+    with pytest.raises(KafkaException) as refused:
+        incrementally(bootstrap, kind, name or topic, value, key, "SET")
+    error = refused.value.args[0]
+    assert error.code() == code
+    assert words in error.str().lower()
+
+
+def test_what_is_set_is_there_after_a_restart(start_broker: StartBroker) -> None:
+    broker: BrokerProcess = start_broker()
+    cases = (
+        (ResourceType.BROKER, "1", "message.max.bytes", "2000"),
+        (ResourceType.BROKER, "1", "log.retention.ms", "3000"),
+        (ResourceType.GROUP, "a-group", SESSION, "50000"),
+    )
+    for kind, name, key, value in cases:
+        incrementally(broker.bootstrap, kind, name, value, key, "SET")
+    broker.kill()
+    broker.start()
+    for kind, name, key, value in cases:
+        assert told(broker.bootstrap, kind, name, key)[0] == value
+    topic = new_topic(broker)
+    expected = "2000", ConfigSource.DYNAMIC_BROKER_CONFIG
+    assert told(broker.bootstrap, ResourceType.TOPIC, topic, "max.message.bytes") == expected
+
+
+# ---- KafkaJS
+
+Admin = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
+    where = {"NODE_PATH": str(installed_packages())}
+    command = [program("node"), str(FOLDER / "stories.js")]
+    process = LineProcess(command, tmp_path_factory.mktemp("node") / "stderr", os.environ | where)
+    yield process
+    process.close()
+
+
+@pytest.fixture
+def kafkajs(node: LineProcess, bootstrap: str) -> Admin:
+    def ask(method: str, **argument: Any) -> Any:
+        asked = {"story": "admin", "bootstrap": bootstrap, "method": method, "argument": argument}
+        answer = json.loads(node.ask(json.dumps(asked)))
+        if not answer["ok"]:
+            raise KafkaJSError(answer["error"])
+        return answer["result"]
+
+    return ask
+
+
+def test_kafkajs_replaces_and_tells_a_topics_configs(kafkajs: Admin, topic: str) -> None:
+    entries = [{"name": "retention.ms", "value": "1000"}]
+    kafkajs("alterConfigs", resources=[{"type": TOPIC, "name": topic, "configEntries": entries}])
+    wanted = {"type": TOPIC, "name": topic, "configNames": ["retention.ms", "segment.bytes"]}
+    answer = kafkajs("describeConfigs", resources=[wanted], includeSynonyms=True)
+    [resource] = answer["resources"]
+    configs = {entry["configName"]: entry for entry in resource["configEntries"]}
+    assert configs.keys() == {"retention.ms", "segment.bytes"}
+    assert configs["retention.ms"]["configValue"] == "1000"
+    assert configs["retention.ms"]["configSource"] == 1
+    assert configs["segment.bytes"]["configSynonyms"][0]["configName"] == "log.segment.bytes"
+
+
+def test_kafkajs_is_told_of_all_settings_of_the_broker(kafkajs: Admin, broker: Broker) -> None:
+    node_id = str(kafkajs("describeCluster")["controller"])
+    wanted = {"type": BROKER, "name": node_id}
+    [resource] = kafkajs("describeConfigs", resources=[wanted])["resources"]
+    configs = {entry["configName"]: entry for entry in resource["configEntries"]}
+    assert configs["node.id"]["configValue"] == node_id
+    assert configs["node.id"]["readOnly"]
+
+
+def test_kafkajs_is_refused_what_is_wrong(kafkajs: Admin, topic: str) -> None:
+    entries = [{"name": "retention.ms", "value": "soon"}]
+    resource = {"type": TOPIC, "name": topic, "configEntries": entries}
+    with pytest.raises(KafkaJSError) as refused:
+        kafkajs("alterConfigs", resources=[resource])
+    assert "INVALID_CONFIG" in refused.value.kinds
+
+
+# ---- Kafka's own kafka-configs
+
+Tool = Callable[..., str]
+
+
+@pytest.fixture
+def kafka_configs(bootstrap: str) -> Tool:
+    if shutil.which("java") is None:
+        pytest.skip("no java on this machine")
+    try:
+        jars = f"{find_jars()}/*"
+    except KafkaNotFound as reason:
+        pytest.skip(str(reason))
+    java = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", jars]
+
+    def run(*arguments: str) -> str:
+        tool = ["kafka.admin.ConfigCommand", "--bootstrap-server", bootstrap, *arguments]
+        done = subprocess.run([*java, *tool], capture_output=True, text=True, timeout=60)
+        return done.stdout + done.stderr
+
+    return run
+
+
+def test_kafkas_tool_changes_and_describes_a_topic(kafka_configs: Tool, topic: str) -> None:
+    of_topic = ("--entity-type", "topics", "--entity-name", topic)
+    added = "retention.ms=1000,cleanup.policy=[compact,delete]"
+    assert "Completed updating" in kafka_configs("--alter", *of_topic, "--add-config", added)
+    said = kafka_configs("--describe", *of_topic)
+    assert "retention.ms=1000 " in said
+    assert "cleanup.policy=compact,delete " in said
+    assert "DEFAULT_CONFIG:log.cleanup.policy=delete" in said
+    said = kafka_configs("--alter", *of_topic, "--delete-config", "retention.ms")
+    assert "Completed updating" in said
+    said = kafka_configs("--describe", "--all", *of_topic)
+    assert "retention.ms=604800000 " in said
+    assert "max.message.bytes=1048588 " in said
+
+
+def test_kafkas_tool_changes_all_brokers_and_is_refused_what_cannot_change(
+    kafka_configs: Tool,
+) -> None:
+    brokers = ("--entity-type", "brokers")
+    key = "log.segment.delete.delay.ms"
+    default = (*brokers, "--entity-default")
+    said = kafka_configs("--alter", *default, "--add-config", f"{key}=5000")
+    assert "Completed updating" in said
+    assert f"{key}=5000 " in kafka_configs("--describe", *default)
+    assert "Completed updating" in kafka_configs("--alter", *default, "--delete-config", key)
+    said = kafka_configs("--alter", *default, "--add-config", "num.partitions=9")
+    assert "Cannot update these configs dynamically: Set(num.partitions)" in said
+
+
+def test_kafkas_tool_changes_a_group(kafka_configs: Tool, bootstrap: str) -> None:
+    group = unused_topic_name()
+    of_group = ("--entity-type", "groups", "--entity-name", group)
+    said = kafka_configs("--alter", *of_group, "--add-config", f"{SESSION}=50000")
+    assert "Completed updating" in said
+    expected = "50000", ConfigSource.GROUP_CONFIG
+    assert told(bootstrap, ResourceType.GROUP, group, SESSION) == expected

@@ -1,0 +1,158 @@
+"""The programs of docs/examples that work in groups, run as their reader runs them.
+
+Those that the README has too are run by tests/e2e/test_readme.py.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from confluent_kafka import ConsumerGroupState
+from confluent_kafka.admin import AdminClient
+
+from tests.e2e.conftest import StartBroker
+from tests.e2e.groups.settings import ARGUMENTS
+from tests.e2e.librdkafka import deliver, producer
+from tests.e2e.program import Program
+from tests.e2e.test_kafkajs import installed_packages, program
+from tests.e2e.test_readme import BLOCKS, EXAMPLES, written
+
+#: Each, the topic it reads, and what it makes of the value "one".
+READERS = {
+    "python/consumer_group.py": ("letters", "0 0 one"),
+    "python/consumer_group_aiokafka.py": ("postcards", "0 0 one"),
+    "python/consumer_group_kip_848.py": ("news", "0 0 one"),
+    "python/manual_commit.py": ("invoices", "booked one"),
+    "kafkajs/manual_commit.js": ("invoices", "booked one"),
+}
+WORKER, LAG = "python/consumer_group.py", "python/lag_and_reset.py"
+
+
+@pytest.fixture
+def servers(start_broker: StartBroker) -> str:
+    return start_broker(*ARGUMENTS, "--set", "num.partitions=2").bootstrap
+
+
+def command(example: str, folder: Path, servers: str) -> list[str]:
+    path = EXAMPLES / example
+    runner = sys.executable if path.suffix == ".py" else program("node")
+    return [runner, written(path.read_text("utf-8"), folder, path.name, servers)]
+
+
+def started(example: str, folder: Path, servers: str) -> Program:
+    packages = {"NODE_PATH": str(installed_packages())} if example.endswith(".js") else {}
+    return Program(command(example, folder, servers), packages)
+
+
+def groups_with_members(servers: str) -> list[str]:
+    admin = AdminClient({"bootstrap.servers": servers})
+    listed = admin.list_consumer_groups().result()
+    assert listed.errors == []
+    return [one.group_id for one in listed.valid if one.state != ConsumerGroupState.EMPTY]
+
+
+def lag_and_reset(servers: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line = [*command(LAG, folder, servers), *arguments]
+    return subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
+
+
+def test_every_program_has_a_group_of_its_own() -> None:
+    said = re.compile(r"""(?:"group.id": |group_id=|groupId: )["']([^"']+)["']""")
+    found = [group for path in EXAMPLES.rglob("*.*") for group in said.findall(path.read_text())]
+    assert len(found) == len(READERS) + len([text for kind, text in BLOCKS if kind != "sh"])
+    assert len(found) == len(set(found))
+
+
+def test_every_example_is_run_by_some_test() -> None:
+    of_readme = {text for kind, text in BLOCKS if kind != "sh"}
+    others = {
+        str(path.relative_to(EXAMPLES))
+        for path in EXAMPLES.rglob("*.*")
+        if path.suffix != ".md" and path.read_text("utf-8") not in of_readme
+    }
+    assert others == {*READERS, LAG}
+
+
+@pytest.mark.parametrize("example", READERS)
+def test_a_reader_reads_what_is_there_and_what_comes(
+    example: str, servers: str, tmp_path: Path
+) -> None:
+    topic, said = READERS[example]
+    deliver(producer(servers), topic, b"one", partition=0)
+    with started(example, tmp_path, servers) as reader:
+        reader.wait_for(said)
+        deliver(producer(servers), topic, b"two", partition=0)
+        reader.wait_for(said.replace("one", "two").replace("0 0", "0 1"))
+        assert reader.interrupt() == 0, reader.lines
+    assert groups_with_members(servers) == []
+
+
+def test_two_workers_share_a_topic_and_one_takes_over(servers: str, tmp_path: Path) -> None:
+    deliver(producer(servers), "letters", b"one", partition=0)
+    with (
+        started(WORKER, tmp_path, servers) as first,
+        started(WORKER, tmp_path, servers) as second,
+    ):
+        for worker in (first, second):
+            worker.wait_until(lambda lines: {"mine: [0]", "mine: [1]"} & set(lines))
+        # librdkafka for Python fails when the signal meets the call that assigns partitions.
+        for partition in (0, 1):
+            deliver(producer(servers), "letters", b"two", partition=partition)
+        first.wait_until(lambda lines: any(line.endswith(" two") for line in lines))
+        assert first.interrupt() == 0, first.lines
+        second.wait_until(lambda lines: lines[-1:] == ["mine: [0, 1]"])
+
+
+def test_a_group_is_behind_and_is_reset(servers: str, tmp_path: Path) -> None:
+    def said(*arguments: str) -> str:
+        ended = lag_and_reset(servers, tmp_path, "mail-room", *arguments)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
+    deliver(producer(servers), "letters", b"a", b"b", b"c", partition=0)
+    with started(WORKER, tmp_path, servers) as worker:
+        worker.wait_for("0 2 c")
+        assert worker.interrupt() == 0, worker.lines
+    assert said() == "letters 0 is 0 behind\n"
+    deliver(producer(servers), "letters", b"d", partition=0)
+    assert said() == "letters 0 is 1 behind\n"
+    assert said("--reset") == "reset 1 of 1 partitions\n"
+    assert said() == "letters 0 is 4 behind\n"
+
+
+@pytest.mark.parametrize(
+    "example, group", [(WORKER, "mail-room"), ("python/consumer_group_kip_848.py", "news-desk")]
+)
+def test_a_group_with_members_is_not_reset_and_it_says_so(
+    example: str, group: str, servers: str, tmp_path: Path
+) -> None:
+    topic = READERS[example][0]
+    deliver(producer(servers), topic, b"one", partition=0)
+    with started(example, tmp_path, servers) as reader:
+        reader.wait_for("0 0 one")
+        assert reader.interrupt() == 0, reader.lines  # commits
+    deliver(producer(servers), topic, b"two", partition=0)
+    with started(example, tmp_path, servers) as reader:
+        reader.wait_for("0 1 two")
+        ended = lag_and_reset(servers, tmp_path, group, "--reset")
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stdout.splitlines() == [
+        f"{topic} 0 is not reset: Broker: Unknown member",
+        f"somebody is still in {group}: stop all its consumers first",
+        "reset 0 of 1 partitions",
+    ]
+
+
+def test_what_there_is_not_is_told(servers: str, tmp_path: Path) -> None:
+    for arguments in ([], ["mail-room", "reset"]):
+        ended = lag_and_reset(servers, tmp_path, *arguments)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr == "usage: python lag_and_reset.py GROUP [--reset]\n"
+    for arguments in (["nobody"], ["nobody", "--reset"]):
+        ended = lag_and_reset(servers, tmp_path, *arguments)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr == "nothing is committed by a group nobody\n"

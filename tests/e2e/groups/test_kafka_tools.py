@@ -1,0 +1,170 @@
+"""Apache Kafka's own kafka-consumer-groups, on groups of both protocols."""
+
+from __future__ import annotations
+
+import shutil
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.e2e import test_java
+from tests.e2e.conftest import CreateTopic
+from tests.e2e.groups.conftest import Join
+from tests.e2e.groups.members import Flavour, Member, wait_for_shares
+from tests.e2e.groups.numbers import Numbers
+from tests.e2e.line_process import LineProcess
+from tests.oracle.kafka import KafkaNotFound, find_jars
+
+Row = dict[str, str]
+Tool = Callable[..., str]
+
+
+@pytest.fixture(params=("classic", "consumer"))
+def flavour(request: pytest.FixtureRequest) -> Flavour:
+    return Flavour("confluent", {"protocol": request.param})
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
+    if shutil.which("javac") is None:
+        pytest.skip("no JDK on this machine")
+    try:
+        classes = f"{find_jars()}/*"
+    except KafkaNotFound as reason:
+        pytest.skip(str(reason))
+    small = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    command = ["java", *small, "-cp", classes, str(test_java.FOLDER / "Tools.java")]
+    process = LineProcess(command, tmp_path_factory.mktemp("tools") / "stderr")
+    yield process
+    process.close()
+
+
+@pytest.fixture
+def tool(tools: LineProcess, bootstrap: str) -> Tool:
+    def consumer_groups(*arguments: str) -> str:
+        asked = "\t".join(("--bootstrap-server", bootstrap, *arguments))
+        return b64decode(tools.ask(asked)).decode()
+
+    return consumer_groups
+
+
+def table(printed: str) -> list[Row]:
+    """Rows by the names of their columns; what stands between a line and its table is skipped."""
+    lines = [line.split() for line in printed.splitlines() if line.strip()]
+    heads = [n for n, line in enumerate(lines) if line[0] == "GROUP"]
+    assert heads, printed
+    names = lines[heads[0]]
+    return [dict(zip(names, line, strict=False)) for line in lines[heads[0] + 1 :]]
+
+
+@pytest.fixture
+def topic(create_topic: CreateTopic) -> str:
+    return create_topic(2)
+
+
+@pytest.fixture
+def idle_group(bootstrap: str, topic: str, group: str, join: Join) -> str:
+    """Ten records in each of two partitions, all read, nobody there."""
+    Numbers(bootstrap, topic, partitions=2).produce(20)
+    member = join(topic)
+    member.take(20)
+    member.leave()
+    return group
+
+
+@pytest.fixture
+def live_group(bootstrap: str, topic: str, group: str, join: Join) -> tuple[str, list[Member]]:
+    """Two members, a partition each; of its ten records 4 are committed."""
+    Numbers(bootstrap, topic, partitions=2).produce(20)
+    members = [join(topic, commit="manual") for _ in range(2)]
+    wait_for_shares(members, topic, 2)
+    for member in members:
+        member.do("commit", *[(topic, partition, 4) for _, partition in member.assigned])
+    return group, members
+
+
+def offsets(printed: str, column: str) -> dict[int, str]:
+    return {int(row["PARTITION"]): row[column] for row in table(printed)}
+
+
+def test_groups_are_listed_with_state_and_type(
+    tool: Tool, flavour: Flavour, live_group: tuple[str, list[Member]]
+) -> None:
+    group, _ = live_group
+    assert group in tool("--list").splitlines()
+    [row] = [row for row in table(tool("--list", "--state")) if row["GROUP"] == group]
+    assert row["STATE"] == "Stable"
+    assert group not in tool("--list", "--state", "empty")
+    [row] = [row for row in table(tool("--list", "--type")) if row["GROUP"] == group]
+    assert row["TYPE"].lower() == flavour.settings["protocol"]
+
+
+def test_offsets_and_lag_are_described(
+    tool: Tool, topic: str, live_group: tuple[str, list[Member]]
+) -> None:
+    group, members = live_group
+    rows = table(tool("--describe", "--group", group))
+    assert [(r["TOPIC"], r["CURRENT-OFFSET"], r["LOG-END-OFFSET"], r["LAG"]) for r in rows] == [
+        (topic, "4", "10", "6")
+    ] * 2
+    assert len({row["CONSUMER-ID"] for row in rows}) == len(members)
+
+
+def test_members_and_state_are_described(
+    tool: Tool, topic: str, live_group: tuple[str, list[Member]]
+) -> None:
+    group, _ = live_group
+    rows = table(tool("--describe", "--group", group, "--members"))
+    assert [row["#PARTITIONS"] for row in rows] == ["1", "1"]
+    verbose = tool("--describe", "--group", group, "--members", "--verbose")
+    assert f"{topic}:0" in verbose.replace("(", ":").replace(")", "")
+    [row] = table(tool("--describe", "--group", group, "--state"))
+    assert row["GROUP"] == group
+    assert "Stable" in row.values()
+    assert "Stable" in tool("--describe", "--group", group, "--state", "--verbose")
+
+
+def test_a_live_group_is_neither_reset_nor_deleted(
+    tool: Tool, live_group: tuple[str, list[Member]]
+) -> None:
+    group, _ = live_group
+    reset = ("--reset-offsets", "--group", group, "--all-topics", "--to-earliest", "--execute")
+    assert "inactive" in tool(*reset)
+    assert offsets(tool("--describe", "--group", group), "CURRENT-OFFSET") == {0: "4", 1: "4"}
+    assert "GroupNotEmptyException" in tool("--delete", "--group", group)
+
+
+def test_offsets_are_reset_after_a_look(tool: Tool, idle_group: str, topic: str) -> None:
+    def reset(*how: str) -> dict[int, str]:
+        where = ("--reset-offsets", "--group", idle_group, "--topic", topic)
+        return offsets(tool(*where, *how), "NEW-OFFSET")
+
+    def current() -> dict[int, str]:
+        return offsets(tool("--describe", "--group", idle_group), "CURRENT-OFFSET")
+
+    assert current() == {0: "10", 1: "10"}
+    assert reset("--to-earliest", "--dry-run") == {0: "0", 1: "0"}
+    assert current() == {0: "10", 1: "10"}
+    assert reset("--shift-by", "-3", "--execute") == {0: "7", 1: "7"}
+    assert current() == {0: "7", 1: "7"}
+    assert reset("--to-offset", "5", "--execute") == {0: "5", 1: "5"}
+    assert reset("--to-earliest", "--execute") == {0: "0", 1: "0"}
+    assert current() == {0: "0", 1: "0"}
+
+
+def test_a_group_goes_on_where_it_was_reset_to(
+    tool: Tool, idle_group: str, topic: str, join: Join
+) -> None:
+    where = ("--reset-offsets", "--group", idle_group, "--topic", f"{topic}:1")
+    tool(*where, "--to-offset", "7", "--execute")
+    assert [(r.partition, r.offset) for r in join(topic).take(3)] == [(1, 7), (1, 8), (1, 9)]
+
+
+def test_offsets_and_groups_are_deleted(tool: Tool, idle_group: str, topic: str) -> None:
+    said = tool("--delete-offsets", "--group", idle_group, "--topic", f"{topic}:0")
+    assert "Successful" in said, said
+    assert offsets(tool("--describe", "--group", idle_group), "CURRENT-OFFSET") == {1: "10"}
+    assert "was successful" in tool("--delete", "--group", idle_group)
+    assert idle_group not in tool("--list").splitlines()
+    assert "GroupIdNotFoundException" in tool("--describe", "--group", idle_group)

@@ -1,0 +1,126 @@
+"""Members of classic groups over sessions: clients that hold a place in a group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fakes.classic_requests import (
+    heartbeat_request,
+    join_request,
+    leave_request,
+    sync_request,
+)
+from tests.fakes.client import FakeClient, FakeKafka
+
+JOIN, SYNC, HEARTBEAT, LEAVE = 9, 5, 4, 5
+FIRST_TO_JOIN_TWICE = 4
+
+
+class Member:
+    """One connection, and the place in a group that it has."""
+
+    def __init__(self, kafka: FakeKafka, group_id: str = "g", **facts: Any) -> None:
+        self.kafka = kafka
+        self.client: FakeClient = kafka.client()
+        self.group_id = group_id
+        self.facts = facts
+        self.member_id = ""
+        self.generation_id = -1
+
+    @property
+    def instance_id(self) -> str | None:
+        found: str | None = self.facts.get("instance_id")
+        return found
+
+    def fetch_id(self, version: int = JOIN, **other: Any) -> None:
+        """If it is to have one before it joins."""
+        if not self.member_id and version >= FIRST_TO_JOIN_TWICE and self.instance_id is None:
+            facts = {**self.facts, **other}
+            answer = self.client.ask(join_request("", self.group_id, **facts), version)
+            assert answer.error_code == 79, answer
+            self.member_id = answer.member_id
+
+    def begin_join(self, version: int = JOIN, **other: Any) -> None:
+        """Without waiting for others."""
+        self.fetch_id(version, **other)
+        facts = {**self.facts, **other}
+        self.client.send(join_request(self.member_id, self.group_id, **facts), version)
+
+    def joined(self) -> Any:
+        """The answer, which has come."""
+        answer = self.answer()
+        if answer.error_code == 0:
+            self.member_id = answer.member_id
+            self.generation_id = answer.generation_id
+        return answer
+
+    def join(self, version: int = JOIN, **other: Any) -> Any:
+        self.begin_join(version, **other)
+        return self.joined()
+
+    def begin_sync(
+        self, assignments: dict[str, bytes] | None = None, version: int = SYNC, **other: Any
+    ) -> None:
+        facts = {"group_id": self.group_id, "instance_id": self.instance_id, **other}
+        self.client.send(
+            sync_request(self.generation_id, self.member_id, assignments, **facts), version
+        )
+
+    def sync(
+        self, assignments: dict[str, bytes] | None = None, version: int = SYNC, **other: Any
+    ) -> Any:
+        self.begin_sync(assignments, version, **other)
+        return self.answer()
+
+    def heartbeat(self) -> int:
+        asked = heartbeat_request(
+            self.generation_id, self.member_id, self.group_id, self.instance_id
+        )
+        code: int = self.client.ask(asked, HEARTBEAT).error_code
+        return code
+
+    def leave(self) -> Any:
+        asked = leave_request((self.member_id, self.instance_id), group_id=self.group_id)
+        return self.client.ask(asked, LEAVE)
+
+    def answers(self) -> list[Any]:
+        self.kafka.run()
+        return self.client.answers()
+
+    def answer(self) -> Any:
+        answers = self.answers()
+        assert len(answers) == 1, answers
+        return answers[0]
+
+    @property
+    def waits(self) -> bool:
+        return not self.answers()
+
+
+def join_all(*members: Member) -> list[Any]:
+    """In one generation; the answers, in the order of the members."""
+    for member in members:
+        member.fetch_id()
+    for member in members:
+        member.begin_join()
+    return [member.joined() for member in members]
+
+
+def stable(kafka: FakeKafka, *members: Member) -> None:
+    """All of them join and are given their own ids as assignments, by the leader."""
+    join_all(*members)
+    leader = next(one for one in members if one.member_id == leader_of(kafka, one.group_id))
+    for member in members:
+        if member is not leader:
+            member.begin_sync()
+    shares = {one.member_id: one.member_id.encode() for one in members}
+    assert leader.sync(shares).error_code == 0
+    for member in members:
+        if member is not leader:
+            assert member.answer().assignment == member.member_id.encode()
+
+
+def leader_of(kafka: FakeKafka, group_id: str = "g") -> str:
+    group: Any = kafka.broker.groups.find(group_id)
+    leader: str = group.leader
+    return leader

@@ -1,0 +1,169 @@
+"""OffsetCommit, OffsetFetch, OffsetDelete and DeleteGroups in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
+from interfaces.kafka.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from interfaces.kafka.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from interfaces.kafka.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from tests.fakes.client import FakeClient
+
+FIRST_BY_ID = 10
+FIRST_WITH_GROUPS = 8
+
+
+def at(
+    index: int, offset: int = 5, metadata: str | None = "", leader_epoch: int = -1
+) -> OffsetCommitRequestPartition:
+    return OffsetCommitRequestPartition(
+        partition_index=index,
+        committed_offset=offset,
+        committed_leader_epoch=leader_epoch,
+        committed_metadata=metadata,
+    )
+
+
+def commit(
+    client: FakeClient,
+    group_id: str,
+    *topics: tuple[str | bytes, Iterable[OffsetCommitRequestPartition]],
+    version: int = 9,
+    **fields: Any,
+) -> dict[str | bytes, list[tuple[int, int]]]:
+    """A topic is named by its name, or its id; what it is answered: partition and code."""
+    return commit_codes(client.ask(offset_commit(group_id, *topics, **fields), version), version)
+
+
+def offset_commit(
+    group_id: str,
+    *topics: tuple[str | bytes, Iterable[OffsetCommitRequestPartition]],
+    **fields: Any,
+) -> OffsetCommitRequest:
+    request = OffsetCommitRequest(group_id=group_id, **fields)
+    for named, partitions in topics:
+        topic = OffsetCommitRequestTopic(partitions=list(partitions))
+        if isinstance(named, bytes):
+            topic.topic_id = named
+        else:
+            topic.name = named
+        request.topics.append(topic)
+    return request
+
+
+def commit_codes(answer: Any, version: int) -> dict[str | bytes, list[tuple[int, int]]]:
+    names = [one.topic_id if version >= FIRST_BY_ID else one.name for one in answer.topics]
+    assert len(set(names)) == len(names), "a topic is answered twice"
+    return {
+        name: [(one.partition_index, one.error_code) for one in topic.partitions]
+        for name, topic in zip(names, answer.topics, strict=True)
+    }
+
+
+def fetch_group(
+    client: FakeClient,
+    group_id: str,
+    topics: dict[Any, list[int]] | None = None,
+    version: int = 9,
+    require_stable: bool = False,
+    member_id: str | None = None,
+    member_epoch: int = -1,
+) -> Any:
+    """The answer about one group, whatever the version: `error_code` and `topics`."""
+    if version >= FIRST_WITH_GROUPS:
+        group = OffsetFetchRequestGroup(
+            group_id=group_id, member_id=member_id, member_epoch=member_epoch, topics=None
+        )
+        if topics is not None:
+            group.topics = [_topic(named, indexes) for named, indexes in topics.items()]
+        request = OffsetFetchRequest(groups=[group], require_stable=require_stable)
+        (answer,) = client.ask(request, version).groups
+        assert answer.group_id == group_id
+        return answer
+    request = OffsetFetchRequest(group_id=group_id, topics=None, require_stable=require_stable)
+    if topics is not None:
+        request.topics = [
+            OffsetFetchRequestTopic(name=name, partition_indexes=indexes)
+            for name, indexes in topics.items()
+        ]
+    return client.ask(request, version)
+
+
+def _topic(named: str | bytes, indexes: list[int]) -> OffsetFetchRequestTopics:
+    topic = OffsetFetchRequestTopics(partition_indexes=indexes)
+    if isinstance(named, bytes):
+        topic.topic_id = named
+    else:
+        topic.name = named
+    return topic
+
+
+def found(answer: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]]:
+    """Offset, leader epoch, metadata and code of each partition."""
+    return {
+        getattr(topic, "name", "") or topic.topic_id: {
+            one.partition_index: (
+                one.committed_offset,
+                one.committed_leader_epoch,
+                one.metadata,
+                one.error_code,
+            )
+            for one in topic.partitions
+        }
+        for topic in answer.topics
+    }
+
+
+def offsets_of(client: FakeClient, group_id: str) -> dict[str, dict[int, int]]:
+    """All that a group has committed."""
+    return {
+        str(name): {index: one[0] for index, one in partitions.items()}
+        for name, partitions in found(fetch_group(client, group_id)).items()
+    }
+
+
+def delete_offsets(
+    client: FakeClient, group_id: str, *topics: tuple[str, list[int]]
+) -> int | dict[str, list[tuple[int, int]]]:
+    """The code of the whole group, or partition and code of each topic."""
+    answer = client.ask(offset_delete(group_id, *topics), 0)
+    if answer.error_code:
+        assert answer.topics == []
+        return int(answer.error_code)
+    return {
+        topic.name: [(one.partition_index, one.error_code) for one in topic.partitions]
+        for topic in answer.topics
+    }
+
+
+def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
+    return OffsetDeleteRequest(
+        group_id=group_id,
+        topics=[
+            OffsetDeleteRequestTopic(
+                name=name,
+                partitions=[OffsetDeleteRequestPartition(partition_index=one) for one in indexes],
+            )
+            for name, indexes in topics
+        ],
+    )
+
+
+def delete_groups(client: FakeClient, *group_ids: str, version: int = 2) -> list[tuple[str, int]]:
+    answer = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), version)
+    return [(one.group_id, one.error_code) for one in answer.results]

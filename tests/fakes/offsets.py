@@ -1,0 +1,60 @@
+"""Committed offsets: a repository that answers when it is told to, and a store that knows where."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from application.ports.event_log import EventLog
+from application.ports.offset_repository import OffsetRow, OffsetWrite
+from domain.errors import StorageFailed
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.offsets_home import OffsetsHome
+
+Done = Callable[[StorageFailed | None], None]
+
+
+def offsets_home(
+    store: MemoryStore, events: EventLog, kept: Callable[[], None] = lambda: None
+) -> OffsetsHome:
+    """Over rows in memory, where a commit is done at once."""
+
+    def when_committed(then: Done) -> None:
+        store.keep()
+        kept()
+        then(None)
+
+    return OffsetsHome(MemoryStateStore(store), when_committed, events)
+
+
+class HeldOffsetRepository:
+    def __init__(self, leaves_doubt: bool = False) -> None:
+        self.leaves_doubt = leaves_doubt
+        self._take: Callable[[Sequence[OffsetRow]], None] | None = None
+        self._done: Callable[[], None] | None = None
+        #: What waits to be kept, the oldest first.
+        self.waiting: deque[tuple[Sequence[OffsetWrite], Done]] = deque()
+
+    def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
+        self._take, self._done = take, done
+
+    def give(self, rows: Sequence[OffsetRow]) -> None:
+        assert self._take is not None
+        self._take(rows)
+
+    def give_all(self) -> None:
+        assert self._done is not None
+        self._done()
+
+    def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
+        self.waiting.append((writes, done))
+
+    def keep(self, failure: StorageFailed | None = None) -> Sequence[OffsetWrite]:
+        """What has waited longest is kept, or fails."""
+        writes, done = self.waiting.popleft()
+        done(failure)
+        return writes
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,119 @@
+"""The part of the table of differences that is about configs."""
+
+from __future__ import annotations
+
+from tests.oracle.compare import MISSING
+from tests.oracle.difference import Difference, Words
+
+_NO_METRICS = "Metrics of clients are not collected"
+_NO_METRICS_HERE = "Client telemetry is not built ([skipped.md](skipped.md)); Kafka has defaults."
+
+DESCRIBE_CONFIGS = (
+    Difference(
+        *("describe_configs", "1-4", ("topics: all*", "topics: some of its own", "topics: an *")),
+        *("results[].configs.min.insync.replicas", Words("from source 3"), Words("from source 5")),
+        "Kafka keeps this default as a setting of the cluster (3) since it has eligible leader "
+        "replicas; here it is a default like the others (5).",
+    ),
+    Difference(
+        *("describe_configs", "1-4", ("brokers: all brokers",)),
+        *("results[].configs", Words("`min.insync.replicas`"), MISSING),
+        "As above.",
+    ),
+    Difference(
+        *("describe_configs", "1-4", ("topics: one twice",)),
+        *("results[]", Words("each one answered"), MISSING),
+        "What is named twice is answered once: it may be named fifty thousand times.",
+    ),
+    Difference(
+        *("describe_configs", "1-4", ("groups: one that there is not",)),
+        *("results[].configs.s*", Words("those of share and streams groups"), MISSING),
+        "Such groups are not served ([skipped.md](skipped.md)).",
+    ),
+    Difference(
+        *("describe_configs", "1-4", ("refusals: metrics of clients",)),
+        *("results[].error_code", 0, 42),
+        _NO_METRICS_HERE,
+    ),
+    Difference(
+        *("describe_configs", "1-4", ("refusals: metrics of clients",)),
+        *("results[].configs", Words("three defaults"), MISSING),
+        "As above.",
+    ),
+    Difference(
+        *("describe_configs", "1-4", ("refusals: metrics of clients", "refusals: metrics with*")),
+        *("results[].error_message", Words("none, or that a name is wanted"), _NO_METRICS),
+        "As above.",
+    ),
+)
+
+_UNKNOWN_OPERATIONS = ("refusals of topics: operation 9", "refusals of topics: operation -1")
+_UNKNOWN_SETTING = ("brokers: unknown, ''", "brokers: unknown, '1'")
+INCREMENTAL_ALTER_CONFIGS = (
+    Difference(
+        *("incremental_alter_configs", "0-1", _UNKNOWN_OPERATIONS),
+        *("responses[].error_code", -1, 42),
+        "As Kafka itself says of a broker's configs.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", _UNKNOWN_OPERATIONS),
+        *("responses[].error_message", None, Words("a sentence")),
+        "As above.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", _UNKNOWN_SETTING),
+        *("responses[].error_code", 0, 40),
+        "Kafka keeps what it does not know for plugins. Here there are none, and what is kept "
+        "without an effect would look obeyed.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", _UNKNOWN_SETTING),
+        *("responses[].error_message", None, "Unknown broker config name: no.such.config"),
+        "As above.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", ("groups: of share groups",)),
+        *("responses[].error_code", 0, 40),
+        "Such groups are not served ([skipped.md](skipped.md)).",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", ("groups: of share groups",)),
+        *("responses[].error_message", None, Words("that it is unknown")),
+        "As above.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", ("other resources: metrics of clients",)),
+        *("responses[].error_code", 0, 42),
+        _NO_METRICS_HERE,
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", ("other resources: metrics of clients",)),
+        *("responses[].error_message", None, _NO_METRICS),
+        "As above.",
+    ),
+)
+
+ALTER_CONFIGS = (
+    Difference(
+        *("alter_configs", "0-2", ("refusals: metrics of clients",)),
+        *("responses[].error_code", 0, 42),
+        _NO_METRICS_HERE,
+    ),
+    Difference(
+        *("alter_configs", "0-2", ("refusals: metrics of clients",)),
+        *("responses[].error_message", None, _NO_METRICS),
+        "As above.",
+    ),
+)
+
+LIST_CONFIG_RESOURCES = (
+    Difference(
+        *("list_config_resources", "1", ("groups: not any more",)),
+        *("config_resources", Words("the group"), MISSING),
+        "A group is listed as long as something is set for it; Kafka goes on listing it.",
+    ),
+)
+
+CONFIGS = (
+    *(*DESCRIBE_CONFIGS, *ALTER_CONFIGS, *INCREMENTAL_ALTER_CONFIGS, *LIST_CONFIG_RESOURCES),
+)

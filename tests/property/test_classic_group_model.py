@@ -1,0 +1,376 @@
+"""Members of a classic group that do what clients do, and worse, against what they were promised.
+
+They join, sync, send heartbeats, leave, lose their connections, come back under their instance's
+name, ask twice; commits are slow or fail; time passes; the broker is started again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from application.groups.classic import ClassicGroups
+from application.pending import Pending
+from domain.errors import (
+    BrokerError,
+    FencedInstanceId,
+    GroupMaxSizeReached,
+    MemberIdRequired,
+    UnknownMemberId,
+)
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import ClassicGroupKept, Image, JoinAnswer, SyncAnswer
+from domain.groups.classic_leave import Leaving
+from domain.groups.classic_member import JoinRequest
+from domain.groups.classic_states import State
+from domain.groups.classic_sync import SyncRequest
+from tests.fakes.broker import FakeBroker
+
+MAX_SIZE = 4
+#: Longer than anything takes that is waited for.
+EVERYTHING_MS = 1_000_000
+#: After these a client begins anew, without an id.
+ENDS = (UnknownMemberId, FencedInstanceId, GroupMaxSizeReached)
+
+
+class Client:
+    """It knows of its place what it was told last."""
+
+    def __init__(self, number: int) -> None:
+        self.instance_id = f"instance-{number}" if number < 2 else None
+        self.session_ms = (6000, 10_000)[number % 2]
+        self.rebalance_ms = (8000, 60_000, 20_000)[number % 3]
+        self.may_skip = number % 2 == 0
+        self.version = 0
+        self.forget()
+        self.former: set[str] = set()
+        #: The request whose answer it waits for.
+        self.request: Pending[Any] | None = None
+
+    def forget(self) -> None:
+        self.member_id = ""
+        self.generation_id = -1
+        self.told: list[str] = []
+        self.has_joined = self.works = False
+
+    def refused(self, error: BrokerError) -> None:
+        self.has_joined = self.works = False
+        if isinstance(error, ENDS):
+            self.forget()
+
+
+class ClassicGroupMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.clients = [Client(number) for number in range(5)]
+        #: All that anybody was promised an answer to, by this broker.
+        self.requests: list[Pending[Any]] = []
+        self.highest = 0
+        #: By generation: who has which share, and which dynamic members the leader was told.
+        self.shares: dict[int, dict[str, Client]] = {}
+        self.lists: dict[int, set[str]] = {}
+        self.strays = 0
+
+    @initialize(
+        delay_ms=st.sampled_from([0, 3000]), hasty_ms=st.sampled_from([None, None, -1, 0, 1])
+    )
+    def begin(self, delay_ms: int, hasty_ms: int | None) -> None:
+        """`hasty_ms`: of some, static and dynamic, who leave nobody time to join."""
+        for client in self.clients[1::2]:
+            client.rebalance_ms = client.rebalance_ms if hasty_ms is None else hasty_ms
+        self.fake = FakeBroker(
+            group_max_size=str(MAX_SIZE), group_initial_rebalance_delay_ms=str(delay_ms)
+        )
+
+    @property
+    def service(self) -> ClassicGroups:
+        return self.fake.broker.classic_groups
+
+    @property
+    def group(self) -> ClassicGroup | None:
+        found = self.fake.broker.groups.find("g")
+        assert found is None or isinstance(found, ClassicGroup)
+        return found
+
+    # ---- requests
+
+    def ask(self, client: Client, request: Pending[Any], told: Any) -> None:
+        client.request = request
+        self.requests.append(request)
+
+        def answered(answer: Any) -> None:
+            if client.request is request:
+                client.request = None
+            told(client, answer)
+
+        request.then(answered)
+
+    def join(self, client: Client) -> None:
+        protocols = (("range", b"%d" % client.version), ("sticky", b""))
+        request = JoinRequest(
+            *("g", client.member_id, client.instance_id, "c", "/h"),
+            *(client.session_ms, client.rebalance_ms, "consumer", protocols),
+            *(True, client.may_skip),
+        )
+        try:
+            self.ask(client, self.service.join(request), self.joined)
+        except BrokerError as refusal:
+            client.refused(refusal)
+
+    def joined(self, client: Client, answer: JoinAnswer | BrokerError) -> None:
+        if isinstance(answer, BrokerError):
+            client.refused(answer)
+        elif isinstance(answer.error, MemberIdRequired):
+            client.member_id = answer.member_id
+        elif answer.error is not None:
+            client.refused(answer.error)
+        else:
+            self.placed(client, answer)
+
+    def placed(self, client: Client, answer: JoinAnswer) -> None:
+        assert answer.generation_id >= self.highest, "a generation came back"
+        self.highest = answer.generation_id
+        client.member_id = answer.member_id
+        client.former.add(answer.member_id)
+        client.generation_id = answer.generation_id
+        client.told = [member_id for member_id, _, _ in answer.members]
+        client.has_joined, client.works = True, False
+        kept = self.kept
+        assert kept.generation_id >= answer.generation_id, "it was told before it was kept"
+        if kept.generation_id == answer.generation_id:
+            assert answer.member_id in {one.member_id for one in kept.members}
+        if client.told:
+            assert {answer.leader, answer.member_id} <= set(client.told)
+            dynamic = {one for one in client.told if one.startswith("c-")}
+            assert self.lists.setdefault(answer.generation_id, dynamic) == dynamic
+        if answer.skip_assignment:
+            client.told = []
+
+    def sync(self, client: Client) -> None:
+        generation_id = client.generation_id
+        shares = {one: f"{generation_id}/{one}".encode() for one in client.told}
+        request = SyncRequest(
+            *("g", generation_id, client.member_id, client.instance_id),
+            *("consumer", "range", shares),
+        )
+        try:
+            self.ask(client, self.service.sync(request), self.synced)
+        except BrokerError as refusal:
+            client.refused(refusal)
+
+    def synced(self, client: Client, answer: SyncAnswer | BrokerError) -> None:
+        if isinstance(answer, BrokerError):
+            client.refused(answer)
+        elif answer.error is not None:
+            client.refused(answer.error)
+        else:
+            generation_id, _, member_id = answer.assignment.decode().partition("/")
+            assert int(generation_id) == client.generation_id
+            kept = self.kept
+            assert kept.generation_id >= client.generation_id, "it was told before it was kept"
+            if kept.generation_id == client.generation_id:
+                assert kept.is_assigned, "it was told before it was kept"
+                known = [one for one in kept.members if one.member_id == client.member_id]
+                assert [one.assignment for one in known] == [answer.assignment]
+            assert member_id in client.former
+            owners = self.shares.setdefault(client.generation_id, {})
+            assert owners.setdefault(member_id, client) is client, "two have the same share"
+            client.works = True
+
+    def heard(self, client: Client, error: BrokerError | None) -> None:
+        if error is not None:
+            client.refused(error)
+
+    # ---- what clients do
+
+    @rule(
+        order=st.permutations(range(5)),
+        some=st.sampled_from([2, 3, 4, 5, 5]),
+        pause_ms=st.sampled_from([0, 0, 1000, 2000]),
+        slow_leader=st.booleans(),
+    )
+    def go_on_together(self, order: list[int], some: int, pause_ms: int, slow_leader: bool) -> None:
+        """So long that they may come to work, unless whoever leads does not hand in anything."""
+        for _ in range(6):
+            for number in order[:some]:
+                client = self.clients[number]
+                if not (slow_leader and client.has_joined and client.told):
+                    self.go_on(number)
+            self.fake.scheduler.advance(pause_ms)
+
+    @rule(order=st.permutations(range(5)))
+    def come_to_work(self, order: list[int]) -> None:
+        """Whoever has vanished is given up meanwhile."""
+        for _ in range(14):
+            for number in order:
+                self.go_on(number)
+            self.fake.scheduler.advance(900)
+
+    @rule(number=st.integers(0, 4), again=st.booleans())
+    def go_on_alone(self, number: int, again: bool) -> None:
+        """`again`: on another connection, while the first request still waits."""
+        self.go_on(number, again)
+
+    def go_on(self, number: int, again: bool = False) -> None:
+        client = self.clients[number]
+        if client.request is not None and not again:
+            return
+        if not client.has_joined:
+            self.join(client)
+        elif not client.works:
+            self.sync(client)
+        else:
+            self.heartbeat(client)
+
+    def heartbeat(self, client: Client) -> None:
+        try:
+            heard = self.service.heartbeat(
+                "g", client.member_id, client.instance_id, client.generation_id
+            )
+        except BrokerError as refusal:
+            client.refused(refusal)
+            return
+        if heard is not None:
+            self.ask(client, heard, self.heard)
+
+    @rule(
+        order=st.permutations(range(5)),
+        waits=st.booleans(),
+        what=st.sampled_from(
+            ["join again", "join again", "lose connection", "leave", "be removed"]
+        ),
+    )
+    def one_is_different(self, order: list[int], waits: bool, what: str) -> None:
+        """`waits`: one that waits for an answer, if there is one."""
+        number = order[0]
+        if waits:
+            waiting = [one for one in order if self.clients[one].request is not None]
+            number = (waiting or order)[0]
+        client = self.clients[number]
+        if what == "join again":
+            client.version += 1
+            client.has_joined = client.works = False
+            self.go_on(number)
+        elif what == "lose connection":
+            self.lose_connection(client)
+        elif client.member_id:
+            self.lose_connection(client)
+            is_named = what == "be removed" and client.instance_id is not None
+            leaving = Leaving("" if is_named else client.member_id, client.instance_id)
+            self.requests.append(self.service.leave("g", [leaving]))
+            client.forget()
+
+    @rule(number=st.sampled_from([0, 1, 1, 4]))
+    def return_anew(self, number: int) -> None:
+        """The process is gone, and another one begins in its place; the first two are static."""
+        client = self.clients[number]
+        self.lose_connection(client)
+        client.forget()
+        self.go_on(number)
+
+    def lose_connection(self, client: Client) -> None:
+        if client.request is not None:
+            client.request.abandon()
+            client.request = None
+
+    # ---- what befalls the broker
+
+    @rule(
+        what=st.sampled_from(
+            ["time", "time", "stray", "hold", "let go", "let fail", "fail next", "restart"]
+        ),
+        by_ms=st.sampled_from([100, 1000, 3000, 5000, 5000, 7000, 61_000]),
+    )
+    def something_happens(self, what: str, by_ms: int) -> None:
+        commit = self.fake.commit
+        if what == "time":
+            self.fake.scheduler.advance(by_ms)
+        elif what == "stray":
+            self.stray()
+        elif what == "restart":
+            self.restart()
+        elif commit.under_way:
+            commit.let_fail() if what == "let fail" else commit.let_go()
+            self.fake.run()
+        elif what == "hold":
+            commit.hold()
+        elif what == "fail next" and not commit.holding:
+            commit.fail_next()
+
+    def stray(self) -> None:
+        """A client asks for an id, and never comes back."""
+        self.strays += 1
+        request = JoinRequest(
+            *(f"stray-{self.strays}", "", None, "c", "/h", 6000, 6000, "consumer"),
+            (("range", b""),),
+        )
+        self.requests.append(self.service.join(request))
+
+    def restart(self) -> None:
+        for client in self.clients:
+            self.lose_connection(client)
+        self.requests.clear()
+        self.fake = self.fake.restarted()
+        self.service.start()
+
+    @property
+    def kept(self) -> Image:
+        """What a restart would find."""
+        changes = list(self.fake.container.storage.groups().load("g"))
+        assert len(changes) == 1
+        change = changes[0]
+        assert isinstance(change, ClassicGroupKept) and change.image is not None
+        return change.image
+
+    # ---- what always holds
+
+    @invariant()
+    def there_is_room(self) -> None:
+        group = getattr(self, "fake", None) and self.group
+        if group and group.state in (State.STABLE, State.COMPLETING_REBALANCE):
+            dynamic = [one for one in group.members.values() if not one.is_static]
+            assert len(dynamic) <= MAX_SIZE
+            assert group.leader in group.members
+            assert group.generation_id >= self.highest
+
+    @invariant()
+    def what_is_counted_is_so(self) -> None:
+        group = getattr(self, "fake", None) and self.group
+        if group:
+            members = list(group.members.values())
+            assert group.joining == sum(one.joining is not None for one in members)
+            assert group.static_members == {
+                one.instance_id: one.member_id for one in members if one.is_static
+            }
+            assert group.unsynced <= set(group.members)
+            assert not set(group.pending) & set(group.members)
+            assert (group.state is State.EMPTY) <= (not members)
+
+    def teardown(self) -> None:
+        if not hasattr(self, "fake"):
+            return
+        if self.fake.commit.under_way:
+            self.fake.commit.let_go()
+        self.fake.commit.holding = False
+        self.fake.commit.failures.clear()
+        self.fake.scheduler.advance(EVERYTHING_MS)
+        assert all(request.resolved for request in self.requests), "somebody waits for ever"
+        group = self.group
+        assert group is None or (group.state is State.EMPTY and not group.pending)
+        assert [one.group_id for one in self.fake.broker.groups if one.group_id != "g"] == []
+        assert self.service.is_idle
+
+
+@pytest.mark.timeout(600)  # with --long
+def test_members_are_told_what_is_kept_and_nobody_waits_for_ever() -> None:
+    run_state_machine_as_test(ClassicGroupMachine, settings=settings(stateful_step_count=40))

@@ -1,0 +1,202 @@
+"""Faults of groups: told too early, not kept, given twice, forgotten, never forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from application.groups.classic import ClassicGroups
+from application.groups.consumer_groups import ConsumerGroups
+from application.groups.deadlines import Deadlines
+from application.groups.delete import DeleteGroupsService
+from application.groups.offsets import Offsets
+from application.groups.registry import Groups
+from domain.errors import BrokerError
+from domain.groups import classic_rebalance, modern_heartbeat
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import ClassicGroupKept
+from domain.groups.consumer_group import GroupDeleted
+from domain.groups.modern import ModernGroup
+from domain.groups.modern_changes import AssignmentChanged, EpochChanged, TargetEpochChanged
+from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+
+Patch = pytest.MonkeyPatch
+
+
+# ---- offsets
+
+
+def offset_is_acknowledged_before_its_commit(patch: Patch) -> None:
+    keep = Offsets.keep
+
+    def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
+        keep(self, group_id, writes, lambda failure: None)
+        then(None)
+
+    patch.setattr(Offsets, "keep", hasty)
+
+
+def offset_is_told_before_its_commit(patch: Patch) -> None:
+    keep = Offsets.keep
+
+    def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
+        keep(self, group_id, writes, then)
+        self._apply(writes)
+
+    patch.setattr(Offsets, "keep", hasty)
+
+
+def offset_is_kept_and_not_told(patch: Patch) -> None:
+    patch.setattr(Offsets, "_put", lambda self, group_id, topic, partition, committed: None)
+
+
+def deleted_groups_offsets_come_back(patch: Patch) -> None:
+    """They leave memory, and not the store."""
+
+    def remove(self: DeleteGroupsService, group: Any, then: Any) -> None:
+        group_id = group.group_id
+        for topic, partition in list(self._offsets.partitions(group_id)):
+            self._offsets._remove(group_id, topic, partition)
+        self._groups.keep(group_id, [*group.deletion(), GroupDeleted(group_id)], then)
+
+    patch.setattr(DeleteGroupsService, "remove", remove)
+
+
+def offsets_of_a_topic_outlive_it(patch: Patch) -> None:
+    patch.setattr(Offsets, "forget", lambda self, topics: [])
+
+
+def offsets_of_a_live_group_expire(patch: Patch) -> None:
+    for kind in (ClassicGroup, ModernGroup):
+        patch.setattr(kind, "offsets_expire_from", lambda self, topic, committed_ms: committed_ms)
+
+
+# ---- what is kept of groups
+
+
+def _without_saving(patch: Patch, *kinds: type) -> None:
+    save = StoredGroupRepository.save
+
+    def forgetful(self: StoredGroupRepository, change: Any) -> None:
+        if not isinstance(change, kinds):
+            save(self, change)
+
+    patch.setattr(StoredGroupRepository, "save", forgetful)
+
+
+def generation_is_not_kept(patch: Patch) -> None:
+    _without_saving(patch, ClassicGroupKept)
+
+
+def epoch_is_not_kept(patch: Patch) -> None:
+    _without_saving(patch, EpochChanged, TargetEpochChanged, AssignmentChanged)
+
+
+def generation_is_told_before_it_is_kept(patch: Patch) -> None:
+    def hasty(self: ClassicGroups, group_id: str, answers: Any) -> None:
+        self._resolve(group_id, answers)
+
+    patch.setattr(ClassicGroups, "_answer", hasty)
+
+
+def assignment_is_told_before_it_is_kept(patch: Patch) -> None:
+    keep = ConsumerGroups._keep
+
+    def hasty(self: ConsumerGroups, group_id: str, changes: Any, answer: Any) -> Any:
+        keep(self, group_id, changes, answer)
+        return answer
+
+    patch.setattr(ConsumerGroups, "_keep", hasty)
+
+
+def group_that_was_not_kept_goes_on(patch: Patch) -> None:
+    patch.setattr(Groups, "_make_again", lambda self, group_id: None)
+
+
+def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
+    patch.setattr(ClassicGroups, "give_up", lambda self, group_id, error: None)
+
+
+# ---- members
+
+
+def nobody_is_ever_too_late(patch: Patch) -> None:
+    patch.setattr(Deadlines, "_wake", lambda self, group_id: None)
+
+
+def restart_takes_everybody_out(patch: Patch) -> None:
+    start = ClassicGroups.start
+
+    def careless(self: ClassicGroups) -> None:
+        for group in self._groups:
+            if isinstance(group, ClassicGroup):
+                for member in group.members.values():
+                    member.session_timeout_ms = 1
+        start(self)
+
+    patch.setattr(ClassicGroups, "start", careless)
+
+
+def fenced_member_is_believed(patch: Patch) -> None:
+    heartbeat = ClassicGroups.heartbeat
+
+    def trusting(self: ClassicGroups, *what: Any) -> Any:
+        try:
+            return heartbeat(self, *what)
+        except BrokerError:
+            return None
+
+    patch.setattr(ClassicGroups, "heartbeat", trusting)
+
+
+def commit_of_an_old_generation_is_taken(patch: Patch) -> None:
+    patch.setattr(ClassicGroup, "check_commit", lambda self, *who: None)
+
+
+def generation_has_two_leaders(patch: Patch) -> None:
+    inner = classic_rebalance.told
+
+    def everybody(members: Any, protocol_name: Any) -> Any:
+        return tuple(inner(list(members)[:1], protocol_name))
+
+    patch.setattr(classic_rebalance, "told", everybody)
+
+
+def partition_is_given_before_it_is_free(patch: Patch) -> None:
+    patch.setattr(ModernGroup, "owner", lambda self, topic_id, partition: None)
+
+
+def revocation_is_not_told(patch: Patch) -> None:
+    beat = modern_heartbeat.beat
+
+    def silent(draft: Any, heartbeat: Any, around: Any) -> Any:
+        answer = beat(draft, heartbeat, around)
+        gives_up = bool(draft.current(answer.member_id).revoking)
+        return answer._replace(assignment=None) if gives_up else answer
+
+    patch.setattr("application.groups.consumer_groups.beat", silent)
+
+
+GROUPS: list[Callable[[Patch], None]] = [
+    offset_is_acknowledged_before_its_commit,
+    offset_is_told_before_its_commit,
+    offset_is_kept_and_not_told,
+    deleted_groups_offsets_come_back,
+    offsets_of_a_topic_outlive_it,
+    offsets_of_a_live_group_expire,
+    generation_is_not_kept,
+    epoch_is_not_kept,
+    generation_is_told_before_it_is_kept,
+    assignment_is_told_before_it_is_kept,
+    group_that_was_not_kept_goes_on,
+    who_waits_hears_nothing_of_a_failure,
+    nobody_is_ever_too_late,
+    restart_takes_everybody_out,
+    fenced_member_is_believed,
+    commit_of_an_old_generation_is_taken,
+    generation_has_two_leaders,
+    partition_is_given_before_it_is_free,
+    revocation_is_not_told,
+]

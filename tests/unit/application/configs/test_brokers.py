@@ -1,0 +1,135 @@
+"""Every setting that may change while the broker runs and has an effect: the effect comes."""
+
+from __future__ import annotations
+
+from application.configs.alter import WantedConfigs
+from application.pending import Pending
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.broker import BrokerConfig
+from domain.configs.definition import Effect
+from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
+from domain.errors import InvalidRecord, InvalidTimestamp, MessageTooLarge
+from domain.partitions.partition import Appended
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+from tests.fakes.client import FakeKafka
+
+#: Those that the tests below show; a new one belongs here with its test.
+SHOWN = {
+    "message.max.bytes",
+    "log.cleanup.policy",
+    "log.message.timestamp.type",
+    "log.message.timestamp.before.max.ms",
+    "log.message.timestamp.after.max.ms",
+    "producer.id.expiration.ms",
+    "max.connections",
+    "max.connections.per.ip",
+}
+
+
+def set_for_all(fake: FakeBroker, name: str, text: str) -> None:
+    wanted = WantedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
+    answer = fake.broker.alter_configs.alter([wanted], validate_only=False)
+    assert isinstance(answer, Pending)
+    fake.run()
+
+
+def test_every_dynamic_setting_with_an_effect_has_its_test_here() -> None:
+    dynamic = {
+        name
+        for name, row in BrokerConfig.definitions.items()
+        if row.dynamic and row.effect is Effect.BUILT
+    }
+    assert dynamic == SHOWN
+
+
+def test_message_max_bytes_counts_for_the_next_batch_of_every_topic_without_its_own() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    fake.topic("own", max_message_bytes="1000000")
+    fake.appended(record_batch(["x" * 500]))
+    set_for_all(fake, "message.max.bytes", "200")
+    assert isinstance(fake.append(record_batch(["x" * 500])), MessageTooLarge)
+    assert isinstance(fake.append(record_batch(["x" * 500]), "own"), Appended)
+
+
+def test_a_cleanup_policy_counts_for_the_next_batch() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    fake.appended(record_batch(["v"]))
+    set_for_all(fake, "log.cleanup.policy", "compact")
+    assert isinstance(fake.append(record_batch(["v"])), InvalidRecord)
+
+
+def test_a_timestamp_type_counts_for_the_next_batch() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    assert fake.appended(record_batch(["a"])).log_append_time == -1
+    set_for_all(fake, "log.message.timestamp.type", "LogAppendTime")
+    assert fake.appended(record_batch(["a"])).log_append_time == fake.clock.now_ms()
+
+
+def test_bounds_of_timestamps_count_for_the_next_batch() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    now = fake.clock.now_ms()
+    early, late = record_batch(["a"], timestamp=now - 5000), record_batch(["a"], timestamp=now + 50)
+    fake.appended(early)
+    fake.appended(late)
+    set_for_all(fake, "log.message.timestamp.before.max.ms", "1000")
+    set_for_all(fake, "log.message.timestamp.after.max.ms", "10")
+    assert isinstance(fake.append(early), InvalidTimestamp)
+    assert isinstance(fake.append(late), InvalidTimestamp)
+
+
+def test_producers_expire_by_the_setting_as_it_is_now() -> None:
+    fake = FakeBroker(producer_id_expiration_check_interval_ms="100")
+    fake.topic("t")
+    fake.broker.start_upkeep()
+    now = fake.clock.now_ms()
+    fake.appended(record_batch(["a"], producer_id=7, epoch=0, sequence=0, timestamp=now))
+    set_for_all(fake, "producer.id.expiration.ms", "1000")
+    fake.scheduler.advance(1200)
+    assert len(fake.partition().producers) == 0
+
+
+def test_connections_are_limited_by_the_settings_as_they_are_now() -> None:
+    kafka = FakeKafka()
+    kept = kafka.client()
+    set_for_all(kafka, "max.connections.per.ip", "1")
+    assert kafka.client().closed
+    assert not kept.closed
+    set_for_all(kafka, "max.connections", "1")
+    assert kafka.client("192.0.2.8").closed
+    set_for_all(kafka, "max.connections", "2")
+    assert not kafka.client("192.0.2.8").closed
+
+
+def test_this_broker_goes_before_all_brokers_and_another_broker_does_not_count() -> None:
+    store = MemoryStore()
+    repository = StoredConfigRepository(MemoryStateStore(store))
+    repository.save(ALL_BROKERS, {"message.max.bytes": "1", "log.retention.ms": "2"})
+    repository.save(Resource(ResourceKind.BROKER, "1"), {"message.max.bytes": "3"})
+    repository.save(Resource(ResourceKind.BROKER, "7"), {"message.max.bytes": "4"})
+    store.keep()
+    config = FakeBroker(store).config
+    assert (config.message_max_bytes, config.log_retention_ms) == (3, 2)
+
+
+def test_what_another_version_has_kept_does_not_stop_the_start() -> None:
+    store = MemoryStore()
+    repository = StoredConfigRepository(MemoryStateStore(store))
+    kept = {"of.tomorrow": "1", "num.partitions": "9", "log.retention.ms": "soon"}
+    repository.save(ALL_BROKERS, {**kept, "message.max.bytes": "3"})
+    store.keep()
+    fake = FakeBroker(store)
+    assert fake.config.of_all == {"message.max.bytes": "3"}
+    lines = fake.events.of("a config that was set for brokers is not used")
+    assert [str(line["reason"]).split(":")[0] for line in lines] == [
+        "Unknown broker config name",
+        "Cannot update these configs dynamically",
+        "Invalid value soon for configuration log.retention.ms",
+    ]

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import StorageFailed
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import ClassicGroupKept, Image
+from domain.groups.consumer_group import GroupDeleted
+from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+from tests.fakes.broker import FakeBroker
+
+Outcomes = list[StorageFailed | None]
+
+
+@pytest.fixture
+def broker() -> FakeBroker:
+    return FakeBroker()
+
+
+def generation(number: int) -> ClassicGroupKept:
+    return ClassicGroupKept("g", Image(number, "consumer", "range", None, 0, (), True))
+
+
+def keep(broker: FakeBroker, number: int) -> Outcomes:
+    outcomes: Outcomes = []
+    broker.broker.groups.keep("g", [generation(number)], outcomes.append)
+    return outcomes
+
+
+def known(broker: FakeBroker) -> int:
+    group = broker.broker.groups.find("g")
+    assert isinstance(group, ClassicGroup)
+    return group.generation_id
+
+
+def test_a_change_holds_at_once_and_is_told_when_it_is_kept(broker: FakeBroker) -> None:
+    outcomes = keep(broker, 3)
+    assert known(broker) == 3 and outcomes == []
+    broker.run()
+    assert outcomes == [None]
+
+
+def test_what_is_kept_is_there_after_a_restart(broker: FakeBroker) -> None:
+    keep(broker, 3)
+    broker.run()
+    assert known(broker.restarted()) == 3
+
+
+def test_a_change_that_is_not_kept_has_not_happened(broker: FakeBroker) -> None:
+    lost: list[str] = []
+    broker.broker.groups.when_lost(lost.append)
+    keep(broker, 3)
+    broker.run()
+    broker.commit.fail_next()
+    outcomes = keep(broker, 4)
+    assert known(broker) == 4
+    broker.run()
+    assert known(broker) == 3 and lost == ["g"]
+    assert isinstance(outcomes[0], StorageFailed)
+
+
+def test_a_new_group_that_is_not_kept_was_never_there(broker: FakeBroker) -> None:
+    broker.commit.fail_next()
+    keep(broker, 1)
+    broker.run()
+    assert broker.broker.groups.find("g") is None
+
+
+def test_what_is_decided_while_a_commit_is_under_way_falls_with_it(broker: FakeBroker) -> None:
+    keep(broker, 3)
+    broker.run()
+    broker.commit.hold()
+    first = keep(broker, 4)
+    broker.run()
+    second = keep(broker, 5)
+    broker.commit.let_fail()
+    broker.run()
+    assert known(broker) == 3
+    assert isinstance(first[0], StorageFailed) and isinstance(second[0], StorageFailed)
+
+
+def test_a_group_that_is_deleted_is_gone_at_once_and_after_a_restart(broker: FakeBroker) -> None:
+    keep(broker, 3)
+    broker.run()
+    group = broker.broker.groups.find("g")
+    assert group is not None
+    changes = [*group.deletion(), GroupDeleted("g")]
+    broker.broker.groups.keep("g", changes, lambda failure: None)
+    assert broker.broker.groups.find("g") is None
+    broker.run()
+    assert len(broker.restarted().broker.groups) == 0
+
+
+def test_a_deletion_that_is_not_kept_leaves_the_group(broker: FakeBroker) -> None:
+    keep(broker, 3)
+    broker.run()
+    broker.commit.fail_next()
+    changes = [ClassicGroupKept("g", None), GroupDeleted("g")]
+    broker.broker.groups.keep("g", changes, lambda failure: None)
+    broker.run()
+    assert known(broker) == 3
+
+
+def test_a_group_is_made_again_once_however_much_of_it_is_lost(broker: FakeBroker) -> None:
+    keep(broker, 3)
+    broker.run()
+    lost: list[str] = []
+    broker.broker.groups.when_lost(lost.append)
+    for round_ in (1, 2):
+        broker.commit.hold()
+        outcomes = [keep(broker, 4), keep(broker, 5)]
+        broker.run()
+        outcomes.append(keep(broker, 6))
+        broker.commit.let_fail()
+        broker.run()
+        assert lost == ["g"] * round_ and known(broker) == 3
+        assert all(isinstance(one[0], StorageFailed) for one in outcomes)
+
+
+def test_what_is_decided_on_hearing_of_a_failure_is_not_lost_with_it(broker: FakeBroker) -> None:
+    keep(broker, 3)
+    broker.run()
+    broker.commit.fail_next()
+    again: list[Outcomes] = []
+    broker.broker.groups.keep("g", [generation(4)], lambda failure: again.append(keep(broker, 7)))
+    keep(broker, 5)
+    broker.run()
+    assert known(broker) == 7 and again == [[None]]
+    assert known(broker.restarted()) == 7
+
+
+def test_who_waits_is_told_also_where_the_store_cannot_be_read(
+    broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(repository: object, group_id: str) -> list[ClassicGroupKept]:
+        raise StorageFailed("the disk is gone")
+
+    monkeypatch.setattr(StoredGroupRepository, "load", unreadable)
+    broker.commit.fail_next()
+    outcomes = keep(broker, 1)
+    with pytest.raises(StorageFailed, match="gone"):
+        broker.run()
+    assert isinstance(outcomes[0], StorageFailed)
+
+
+def test_who_waits_for_a_change_does_not_wait_for_those_after_it(broker: FakeBroker) -> None:
+    groups = broker.broker.groups
+    outcomes: Outcomes = []
+    groups.when_kept("g", outcomes.append)
+    assert outcomes == [None] and groups.is_kept("g")
+    broker.commit.hold()
+    keep(broker, 3)
+    broker.run()
+    groups.when_kept("g", outcomes.append)
+    keep(broker, 4)
+    assert outcomes == [None] and not groups.is_kept("g")
+    broker.commit.let_go()
+    assert outcomes == [None, None] and not groups.is_kept("g")
+    broker.run()
+    assert groups.is_kept("g")

@@ -1,0 +1,59 @@
+"""A broker that is up while its committed offsets are still being loaded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infrastructure.storage.memory.store import MemoryStore
+from interfaces.main.container.declarative import providers
+from tests.fakes.broker import FakeBroker
+from tests.fakes.classic_members import Member, stable
+from tests.fakes.client import FakeKafka
+from tests.fakes.mixed_group import Modern
+from tests.fakes.offsets import HeldOffsetRepository
+
+
+class SlowBroker(FakeBroker):
+    """Its offsets are loaded when `held` gives them."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.held = HeldOffsetRepository()
+        super().__init__(store)
+
+    def _replace(self) -> None:
+        super()._replace()
+        self.container.groups.offset_repository.override(providers.Object(self.held))
+
+    def members(self, group_id: str) -> int:
+        group: Any = self.broker.groups.find(group_id)
+        return len(group.members)
+
+
+@pytest.fixture
+def slow() -> SlowBroker:
+    """Over what a broker has left that had a group of either kind, of one member each."""
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    stable(kafka, Member(kafka, "classic"))
+    Modern(kafka).join()
+    broker = SlowBroker(kafka.store)
+    broker.broker.start_upkeep()
+    return broker
+
+
+def test_nobody_is_silent_before_offsets_are_loaded(slow: SlowBroker) -> None:
+    slow.scheduler.advance(60_000)
+    slow.held.give_all()
+    slow.scheduler.advance(9999)
+    assert (slow.members("classic"), slow.members("g")) == (1, 1)
+    slow.scheduler.advance(45_000 - 9999)
+    assert (slow.members("classic"), slow.members("g")) == (0, 0)
+
+
+def test_a_broker_that_ends_before_they_are_loaded_begins_nothing(slow: SlowBroker) -> None:
+    slow.broker.stop_upkeep()
+    timers = len(slow.scheduler.timers)
+    slow.held.give_all()
+    assert len(slow.scheduler.timers) == timers
