@@ -18,12 +18,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tests.bench import (
     chain,
     end_to_end,
+    groups,
     java,
     librdkafka,
     limits,
@@ -35,21 +37,23 @@ from tests.bench import (
     stall,
     startup,
 )
-from tests.bench.brokers import Broker, Contender, kafka, ottla
+from tests.bench.brokers import Broker, Contender, kafka, ottla, ottla_with_postgres
 from tests.bench.filled import Topic
 from tests.bench.jars import MAVEN, NoKafka, jars, version
 from tests.bench.plan import FULL, QUICK, Plan
 from tests.bench.progress import say
 from tests.bench.raw_loads import FSYNC, PRODUCE, NoRawbench, Rawbench
-from tests.bench.runs import Runs, measure, medians
+from tests.bench.runs import Load, Runs, measure, medians
 from tests.bench.stage import Stage
+from tests.fakes.postgres import Postgres, PostgresNotFound
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 CACHE = Path(".cache/bench")
 LATEST = CACHE / "latest.json"
-#: In this order: `fsync` is the part with brokers of its own that flush before each answer.
-BESIDE = ["produce", "fetch", "java", "librdkafka", "end-to-end", "stall"]
-PARTS = ["limits", *BESIDE, "fsync", "startup", "micro"]
+BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall"]
+#: With brokers of their own: that flush before each answer, or keep offsets elsewhere.
+APART = ["fsync", "offsets", "offsets-fsync"]
+PARTS = ["limits", *BESIDE, *APART, "startup", "micro"]
 
 
 def main() -> None:
@@ -147,6 +151,9 @@ class Bench:
                 self._beside(rawbench, beside)
             if "fsync" in self._parts:
                 self._fsync(rawbench)
+            for part, flush in (("offsets", "os"), ("offsets-fsync", "commit")):
+                if part in self._parts:
+                    self._offsets(part, flush, rawbench)
             if "startup" in self._parts:
                 killed = self.runs, self._contenders("os"), CACHE, rawbench
                 recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)
@@ -185,24 +192,55 @@ class Bench:
             return list(java.loads(clients, topic, rawbench, plan.scale)) if clients else []
         if part == "librdkafka":
             return list(librdkafka.loads(topic, rawbench, plan.scale))
+        if part == "groups":
+            return list(groups.rebalance_loads())
         if part == "end-to-end":
             javas = list(java.latency_loads(clients, plan.scale)) if clients else []
             return [*end_to_end.loads(plan.paced_s), *javas]
         return list(stall.loads(rawbench, topic, plan.seconds))
 
     def _fsync(self, rawbench: Rawbench) -> None:
-        stage = self._stage("commit", rawbench)
+        loads = rawbench.produce_loads(FSYNC, self._plan.seconds)
+        self._apart("fsync", self._stage("commit", rawbench), loads)
+
+    def _offsets(self, part: str, flush: str, rawbench: Rawbench) -> None:
+        """Ottla with each of the places in which it can keep them."""
+        elsewhere = [
+            ottla(flush, "--set", f"offsets={engine}://", name=f"ottla-{engine}")
+            for engine in ("memory", "sqlite")
+        ]
+        loads = list(groups.offset_loads(rawbench, CACHE, self._plan.seconds))
+        with self._postgres() as server:
+            if server is not None:
+                elsewhere.append(ottla_with_postgres(flush, server))
+            self._apart(part, self._stage(flush, rawbench, *elsewhere), loads)
+
+    @contextmanager
+    def _postgres(self) -> Iterator[Postgres | None]:
         try:
-            loads = rawbench.produce_loads(FSYNC, self._plan.seconds)
-            measure(self.runs, stage, "fsync", loads, self._plan.rounds)
+            import_module("psycopg")
+            server = Postgres(durable=True)
+        except (ImportError, PostgresNotFound) as missing:
+            self.skipped["offsets in PostgreSQL"] = str(missing)
+            yield None
+            return
+        try:
+            server.start()
+            yield server
+        finally:
+            server.remove()
+
+    def _apart(self, part: str, stage: Stage, loads: list[Load]) -> None:
+        try:
+            measure(self.runs, stage, part, loads, self._plan.rounds)
         finally:
             stage.close()
 
-    def _stage(self, flush: str, rawbench: Rawbench) -> Stage:
+    def _stage(self, flush: str, rawbench: Rawbench, *more: Contender) -> Stage:
         def warm_up(contender: Contender, broker: Broker) -> None:
             rawbench.warm_up(contender, broker, self._plan.warm_up_s)
 
-        return Stage(self._contenders(flush), CACHE, warm_up)
+        return Stage([*self._contenders(flush), *more], CACHE, warm_up)
 
     def _java(self) -> java.JavaClients | None:
         if self._libs is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -13,12 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.e2e.raw_client import RawClient
+from tests.fakes.postgres import Postgres
 from tests.oracle.kafka import format_folder
 
 READY_TIMEOUT_S = 120
 _POLL_S = 0.002
 _SAID_BYTES = 2_000
 _JAVA = ("java", "-Xms1g", "-Xmx1g")
+#: A new group waits for nobody, as Ottla's does not.
+_GROUPS = "group.initial.rebalance.delay.ms=0\n"
 _EVERY_MESSAGE, _NEVER = 1, 2**63 - 1
 
 
@@ -89,7 +93,7 @@ class Contender:
         self._prepare(folder)
 
 
-def ottla(flush: str, *options: str) -> Contender:
+def ottla(flush: str, *options: str, name: str = "ottla") -> Contender:
     def start(folder: Path) -> Broker:
         ready = folder / "ready.json"
         ready.unlink(missing_ok=True)
@@ -107,7 +111,19 @@ def ottla(flush: str, *options: str) -> Contender:
         _wait(process, lambda: _answers(port), folder)
         return Broker(process, port, time.perf_counter() - started, folder)
 
-    return Contender(f"ottla {flush}", start)
+    return Contender(f"{name} {flush}", start)
+
+
+def ottla_with_postgres(flush: str, server: Postgres) -> Contender:
+    """A new store has a schema of its own."""
+    numbers = itertools.count(1)
+
+    def start(folder: Path) -> Broker:
+        schema = f"{flush}{next(numbers)}"
+        server.execute(f"CREATE SCHEMA {schema}")
+        return ottla(flush, "--set", f"offsets={server.url(schema)}").start(folder)
+
+    return Contender(f"ottla-postgres {flush}", start)
 
 
 def kafka(libs: Path, flush: str) -> Contender:
@@ -116,7 +132,8 @@ def kafka(libs: Path, flush: str) -> Contender:
     def prepare(folder: Path) -> None:
         every = _EVERY_MESSAGE if flush == "commit" else _NEVER
         try:
-            format_folder(java, folder.absolute(), f"log.flush.interval.messages={every}\n")
+            properties = f"log.flush.interval.messages={every}\n{_GROUPS}"
+            format_folder(java, folder.absolute(), properties)
         except subprocess.CalledProcessError as failed:
             said = (failed.stdout + failed.stderr)[-_SAID_BYTES:]
             raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{said}") from failed

@@ -1,5 +1,5 @@
 """The Java client against a broker: Kafka's own ProducerPerformance, a consumer with `assign`, and
-Kafka's EndToEndLatency, all in one process that stays warm."""
+Kafka's ConsumerPerformance and EndToEndLatency, all in one process that stays warm."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.bench.brokers import Broker
@@ -24,6 +25,8 @@ PRODUCED = [
     ("producer, 10 KB", 10_000, 20_000),
 ]
 CONSUMED_BYTES = 1_200_000_000
+#: Of the topic that is read.
+RECORD_BYTES = 1000
 LATENCIES = 2_500
 
 
@@ -72,6 +75,7 @@ class JavaClients:
 
 def loads(clients: JavaClients, topic: Topic, filler: Filler, scale: float) -> Iterator[Load]:
     wanted = int(CONSUMED_BYTES * scale)
+    in_a_group = topic.size_bytes // RECORD_BYTES // 16 * 16
     warm = set[int]()
 
     def warm_up(broker: Broker) -> None:
@@ -82,6 +86,7 @@ def loads(clients: JavaClients, topic: Topic, filler: Filler, scale: float) -> I
             for _name, size, count in PRODUCED:
                 clients.ask("produce", broker.address, new_topic(broker), int(count * scale), size)
             clients.ask("consume", broker.address, topic.name, wanted)
+            clients.ask("group", broker.address, topic.name, in_a_group, "classic")
 
     for name, size, count in PRODUCED:
         yield Load(name, _producer(clients, size, int(count * scale)), warm_up)
@@ -90,6 +95,12 @@ def loads(clients: JavaClients, topic: Topic, filler: Filler, scale: float) -> I
         lambda broker: clients.ask("consume", broker.address, topic.name, wanted),
         warm_up,
     )
+    for protocol in ("classic", "consumer"):
+        yield Load(
+            f"ConsumerPerformance, 1 KB, group.protocol={protocol}",
+            partial(_in_a_group, clients, topic, in_a_group, protocol),
+            warm_up,
+        )
 
 
 def latency_loads(clients: JavaClients, scale: float) -> Iterator[Load]:
@@ -98,6 +109,12 @@ def latency_loads(clients: JavaClients, scale: float) -> Iterator[Load]:
         "Kafka's EndToEndLatency, mean",
         lambda broker: clients.ask("latency", broker.address, new_topic(broker), count),
     )
+
+
+def _in_a_group(
+    clients: JavaClients, topic: Topic, records: int, protocol: str, broker: Broker
+) -> Figures:
+    return clients.ask("group", broker.address, topic.name, records, protocol)
 
 
 def _producer(clients: JavaClients, size: int, count: int) -> Callable[[Broker], Figures]:

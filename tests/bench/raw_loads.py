@@ -117,6 +117,14 @@ class Rawbench:
             *("-secs", str(seconds), "-warm", str(warm_s)),
         )
 
+    def exchange(self, broker: Broker, exchanges: Path, count: int, seconds: float) -> Figures:
+        """Each connection says what stands for it in the file, and must hear what stands there."""
+        return self._run(
+            broker,
+            *("-exchanges", str(exchanges.absolute()), "-conns", str(count)),
+            *("-secs", str(seconds), "-warm", str(seconds / 4)),
+        )
+
     def fill(self, broker: Broker, topic: Topic) -> None:
         requests = topic.size_bytes // 16_000
         self._run(

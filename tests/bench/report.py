@@ -32,14 +32,25 @@ _RAW = {
     "p99_us": "p99 us",
     "cpu_us_per_request": "broker CPU us/request",
 }
+_REQUESTS = {key: title for key, title in _RAW.items() if key != "mb_per_s"}
 _CLIENT = {"mb_per_s": "MB/s", "cpu_s_per_gb": "broker CPU s/GB", "context_switches": "switches"}
 #: Of each part: its heading, and the figures that are shown.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "produce": ("Produce over raw sockets, acks=all, records of 1 KB", _RAW),
     "fsync": ("The same with an fsync before each answer", _RAW),
     "fetch": ("Fetch over raw sockets, one connection", {**_RAW, "cpu_s_per_gb": "CPU s/GB"}),
-    "java": ("The Java client", _CLIENT),
+    "java": ("The Java client", {**_CLIENT, "rebalance_ms": "has partitions after ms"}),
     "librdkafka": ("librdkafka", {**_CLIENT, "client_cores": "cores the client used"}),
+    "groups": (
+        "Groups: until all members have settled, with a heartbeat every 100 ms",
+        {
+            "formed_ms": "all at once, ms",
+            "joined_ms": "one more comes, ms",
+            "left_ms": "one leaves, ms",
+        },
+    ),
+    "offsets": ("Committed offsets, six partitions a request", _REQUESTS),
+    "offsets-fsync": ("The same with an fsync before each answer to a commit", _REQUESTS),
     "end-to-end": (
         "End to end: 100 B, from before the send until a consumer has it",
         {"mean_us": "mean us", "p50_us": "p50 us", "p99_us": "p99 us", "p999_us": "p99.9 us"},
@@ -160,8 +171,11 @@ def _table(loads: dict[str, dict[str, Figures]], columns: dict[str, str]) -> str
     rows = []
     for load, brokers in loads.items():
         by_family = {broker.split()[0]: figures for broker, figures in brokers.items()}
-        cells = [_cell(by_family, key) for key in columns]
-        rows.append(f"| {load} | " + " | ".join(cells) + " |")
+        kafka = by_family.pop("kafka", {})
+        for family, figures in by_family.items():
+            cells = [_cell({"ottla": figures, "kafka": kafka}, key) for key in columns]
+            name = load if family == "ottla" else f"... {family}"
+            rows.append(f"| {name} | " + " | ".join(cells) + " |")
     return _lines("| load | " + " | ".join(columns.values()) + " |", rows)
 
 

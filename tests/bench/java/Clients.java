@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.tools.ConsumerPerformance;
 import org.apache.kafka.tools.EndToEndLatency;
 import org.apache.kafka.tools.ProducerPerformance;
 
@@ -25,6 +26,7 @@ import org.apache.kafka.tools.ProducerPerformance;
  * <pre>
  * produce BOOTSTRAP TOPIC RECORDS SIZE
  * consume BOOTSTRAP TOPIC BYTES
+ * group BOOTSTRAP TOPIC RECORDS classic|consumer
  * latency BOOTSTRAP TOPIC RECORDS
  * </pre>
  */
@@ -35,6 +37,10 @@ public final class Clients {
           "(\\d+) records sent, ([\\d.,]+) records/sec \\(([\\d.,]+) MB/sec\\), ([\\d.,]+) ms avg"
               + " latency, ([\\d.,]+) ms max latency, (\\d+) ms 50th, (\\d+) ms 95th, (\\d+) ms"
               + " 99th");
+  /** MiB, MiB/s, records, records/s, ms until it had partitions, ms of fetching, its MiB/s. */
+  static final Pattern CONSUMED =
+      Pattern.compile(
+          "([\\d.]+), ([\\d.]+), (\\d+), [\\d.]+, (\\d+), (\\d+), ([\\d.]+), [\\d.]+\\s*$");
   static final Pattern AVERAGE = Pattern.compile("Avg latency: ([\\d.,]+) ms");
 
   /** Instead of the end of this process. */
@@ -63,6 +69,7 @@ public final class Clients {
       return switch (words[0]) {
         case "produce" -> produce(words[1], words[2], number, words[4]);
         case "consume" -> consume(words[1], words[2], number);
+        case "group" -> group(words[1], words[2], number, words[4]);
         case "latency" -> latency(words[1], words[2], number);
         default -> throw new IllegalArgumentException(words[0]);
       };
@@ -136,17 +143,36 @@ public final class Clients {
     }
   }
 
+  /** Kafka's ConsumerPerformance: a new group reads the topic from its beginning. */
+  static String group(String bootstrap, String topic, long records, String protocol) {
+    String said =
+        said(
+            () ->
+                ConsumerPerformance.main(
+                    new String[] {
+                      "--bootstrap-server", bootstrap,
+                      "--topic", topic,
+                      "--num-records", Long.toString(records),
+                      "--hide-header",
+                      "--command-property", "group.protocol=" + protocol
+                    }));
+    Matcher found = CONSUMED.matcher(said);
+    if (!found.find() || number(found.group(3)) < records) {
+      throw new IllegalStateException(said);
+    }
+    double mb = number(found.group(1)) * 1.048576;
+    return String.format(
+        "{\"mb\": %f, \"mb_per_s\": %f, \"fetch_mb_per_s\": %f, \"rebalance_ms\": %f}",
+        mb,
+        number(found.group(2)) * 1.048576,
+        number(found.group(6)) * 1.048576,
+        number(found.group(4)));
+  }
+
   static String latency(String bootstrap, String topic, long records) {
     String said =
         said(
-            () -> {
-              try {
-                EndToEndLatency.main(bootstrap, topic, Long.toString(records), "all", "100");
-              } catch (Ended ended) {
-                // The code is that of the end: closing its consumer asks for a group coordinator,
-                // which the broker may not have. What was measured is printed before.
-              }
-            });
+            () -> EndToEndLatency.main(bootstrap, topic, Long.toString(records), "all", "100"));
     Matcher found = AVERAGE.matcher(said);
     if (!found.find()) {
       throw new IllegalStateException(said);

@@ -2,6 +2,7 @@
 //
 //	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
 //	rawbench -addr HOST:PORT -topic T -fetch -max-bytes 1000000 -secs 5
+//	rawbench -addr HOST:PORT -exchanges FILE -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
 // broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
@@ -134,6 +135,13 @@ func produceV9(topic string, partition, acks int, b []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(r))), r...)
 }
 
+// producedV9 tells whether the answer says that all is well.
+func producedV9(answer []byte, topic string) bool {
+	// header: correlation, tags; body: topics, name, partitions, index, error code
+	at := 4 + 1 + 1 + 1 + len(topic) + 1 + 4
+	return len(answer) >= at+2 && binary.BigEndian.Uint16(answer[at:]) == 0
+}
+
 func main() {
 	addr := flag.String("addr", "127.0.0.1:9092", "")
 	conns := flag.Int("conns", 10, "")
@@ -150,9 +158,13 @@ func main() {
 	requests := flag.Int64("requests", 1<<62, "no more than these, the warm-up included")
 	fetch := flag.Bool("fetch", false, "fetch from -topic instead")
 	maxBytes := flag.Int("max-bytes", 1<<20, "of one answer to a fetch")
+	exchangesFile := flag.String("exchanges", "", "requests and their answers, instead of producing")
 	flag.Parse()
 	topic := *topicFlag
-	if topic == "" {
+	var exchanges []exchange
+	if *exchangesFile != "" {
+		exchanges = readExchanges(*exchangesFile)
+	} else if topic == "" {
 		topic = createTopic(*addr)
 	}
 	batches := make([][]byte, variants)
@@ -189,13 +201,19 @@ func main() {
 					panic(err)
 				}
 				defer c.Close()
-				frames := make([][]byte, max(variants, *parts))
-				for v := range frames {
-					partition := i % *parts
-					if *spread {
-						partition = v % *parts
+				var frames [][]byte
+				good := func(answer []byte) bool { return producedV9(answer, topic) }
+				if len(exchanges) > 0 {
+					mine := exchanges[i%len(exchanges)]
+					frames, good = mine.Requests, mine.answeredBy
+				} else {
+					for v := 0; v < max(variants, *parts); v++ {
+						partition := i % *parts
+						if *spread {
+							partition = v % *parts
+						}
+						frames = append(frames, produceV9(topic, partition, *acks, batches[(i+v)%variants]))
 					}
-					frames[v] = produceV9(topic, partition, *acks, batches[(i+v)%variants])
 				}
 				rd := bufio.NewReaderSize(c, 1<<16)
 				sent := make(chan time.Time, *depth)
@@ -224,8 +242,7 @@ func main() {
 					}
 					m := int(binary.BigEndian.Uint32(h[:]))
 					io.ReadFull(rd, buf[:m])
-					// header: correlation, tags; body: topics, name, partitions, index, error code
-					if at := 4 + 1 + 1 + 1 + len(topic) + 1 + 4; m < at+2 || binary.BigEndian.Uint16(buf[at:]) != 0 {
+					if !good(buf[:m]) {
 						mu.Lock()
 						failed++
 						mu.Unlock()
@@ -260,13 +277,8 @@ func main() {
 	}
 	sort.Slice(lats, func(i, j int) bool { return lats[i] < lats[j] })
 	q := func(p float64) int64 { return lats[int(float64(len(lats)-1)*p)] }
-	mb := float64(n**size**nrec) / 1e6
-	if *fetch {
-		mb = float64(fetchedBytes) / 1e6
-	}
 	result := map[string]any{
 		"requests_per_s": float64(n) / dt,
-		"mb_per_s":       mb / dt,
 		"p50_us":         q(.5),
 		"p99_us":         q(.99),
 		"p999_us":        q(.999),
@@ -275,8 +287,17 @@ func main() {
 	}
 	if *pid > 0 {
 		result["cpu_us_per_request"] = cp / float64(n) * 1e6
-		result["cpu_s_per_gb"] = cp / mb * 1e3
 		result["cores"] = cp / dt
+	}
+	if len(exchanges) == 0 {
+		mb := float64(n**size**nrec) / 1e6
+		if *fetch {
+			mb = float64(fetchedBytes) / 1e6
+		}
+		result["mb_per_s"] = mb / dt
+		if *pid > 0 {
+			result["cpu_s_per_gb"] = cp / mb * 1e3
+		}
 	}
 	json.NewEncoder(os.Stdout).Encode(result)
 }

@@ -1,0 +1,307 @@
+"""How long a group takes to form, to take one more member in, and to let one go.
+
+python -m tests.bench.clients.members HOST:PORT TOPIC classic|consumer --members 10
+
+Each member is a connection of its own that says only what the protocol wants of it, with a
+heartbeat every HEARTBEAT_S: real clients hear of a rebalance with their next heartbeat, seconds
+later, so it is part of every time but that of forming. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import struct
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
+)
+from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
+from interfaces.kafka.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from interfaces.kafka.wire.messages.leave_group import LeaveGroupRequest
+from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from interfaces.kafka.wire.schema import Request
+from tests.e2e.raw_client import array, string
+from tests.fakes.client import frame, response_type
+
+HEARTBEAT_S = 0.1
+PATIENCE_S = 60.0
+MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS = 79, 27
+#: A consumer's subscription and assignment in version 0, up to what the assignor adds of its own.
+#: Kafka never answers a member whose subscription it cannot read.
+_NO_BYTES = struct.pack(">i", -1)
+_ASSIGNMENT = struct.pack(">hi", 0, 0)
+
+
+class Connection:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._correlation_id = 0
+
+    @classmethod
+    async def open(cls, address: str) -> Connection:
+        host, _, port = address.rpartition(":")
+        return cls(*await asyncio.open_connection(host, int(port)))
+
+    async def ask(self, request: Request, version: int) -> Any:
+        self._correlation_id += 1
+        self._writer.write(frame(request, version, self._correlation_id))
+        size = int.from_bytes(await self._reader.readexactly(4), "big")
+        answer = await self._reader.readexactly(size)
+        assert int.from_bytes(answer[:4], "big") == self._correlation_id
+        start = 5 if request.is_flexible(version) else 4
+        return response_type(request).decode(version, answer, start)[0]
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Group:
+    """Wakes who waits for the group to settle whenever a member has got somewhere."""
+
+    def __init__(self, address: str, topic: str, partitions: int) -> None:
+        self.address = address
+        self.topic = topic
+        self.partitions = partitions
+        self.subscription = struct.pack(">h", 0) + array([string(topic)]) + _NO_BYTES
+        self.group_id = f"bench-{uuid.uuid4()}"
+        self.moved = asyncio.Event()
+        self._wrong: BaseException | None = None
+
+    def ended(self, life: asyncio.Task[None]) -> None:
+        if not life.cancelled() and life.exception() is not None:
+            self._wrong = life.exception()
+            self.moved.set()
+
+    async def until(self, settled: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not settled():
+                if self._wrong is not None:
+                    raise self._wrong
+                self.moved.clear()
+                await self.moved.wait()
+
+
+class Member:
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._leaving = asyncio.Event()
+
+    def leave(self) -> None:
+        """Before its next heartbeat."""
+        self._leaving.set()
+
+    async def _pause(self) -> bool:
+        """Until the next heartbeat; True: it is to leave instead."""
+        try:
+            await asyncio.wait_for(self._leaving.wait(), HEARTBEAT_S)
+        except TimeoutError:
+            return False
+        return True
+
+
+class ClassicMember(Member):
+    def __init__(self, group: Group) -> None:
+        super().__init__(group)
+        self.member_id = ""
+        #: Of the generation whose assignment it has; 0 while it has none.
+        self.generation = 0
+        self.size = 0
+
+    async def live(self) -> None:
+        connection = await Connection.open(self._group.address)
+        try:
+            staying = True
+            while staying:
+                await self._join(connection)
+                self._group.moved.set()
+                staying = await self._stay(connection)
+            request = LeaveGroupRequest(group_id=self._group.group_id, member_id=self.member_id)
+            await connection.ask(request, 1)
+        finally:
+            connection.close()
+
+    async def _join(self, connection: Connection) -> None:
+        self.generation = 0
+        answer = None
+        while answer is None or answer.error_code == MEMBER_ID_REQUIRED:
+            if answer is not None:
+                self.member_id = answer.member_id
+            answer = await connection.ask(self._join_request(), 5)
+        assert answer.error_code == 0, answer
+        self.member_id = answer.member_id
+        generation = answer.generation_id
+        answer = await connection.ask(self._sync_request(generation, answer.members), 3)
+        if answer.error_code == REBALANCE_IN_PROGRESS:
+            return await self._join(connection)
+        assert answer.error_code == 0, answer
+        assert answer.assignment.startswith(_ASSIGNMENT)
+        (self.size,) = struct.unpack_from(">i", answer.assignment, len(_ASSIGNMENT) + 4)
+        self.generation = generation
+
+    async def _stay(self, connection: Connection) -> bool:
+        """Until the group wants it to join again; False: until it is to leave."""
+        while not await self._pause():
+            request = HeartbeatRequest(
+                group_id=self._group.group_id,
+                generation_id=self.generation,
+                member_id=self.member_id,
+            )
+            answer = await connection.ask(request, 3)
+            if answer.error_code == REBALANCE_IN_PROGRESS:
+                return True
+            assert answer.error_code == 0, answer
+        return False
+
+    def _join_request(self) -> JoinGroupRequest:
+        return JoinGroupRequest(
+            group_id=self._group.group_id,
+            session_timeout_ms=30_000,
+            rebalance_timeout_ms=60_000,
+            member_id=self.member_id,
+            protocol_type="consumer",
+            protocols=[JoinGroupRequestProtocol(name="range", metadata=self._group.subscription)],
+        )
+
+    def _sync_request(self, generation: int, members: list[Any]) -> SyncGroupRequest:
+        """The leader, who was told of the members, tells each how many there are."""
+        assignment = _ASSIGNMENT + struct.pack(">ii", 4, len(members))
+        return SyncGroupRequest(
+            group_id=self._group.group_id,
+            generation_id=generation,
+            member_id=self.member_id,
+            assignments=[
+                SyncGroupRequestAssignment(member_id=one.member_id, assignment=assignment)
+                for one in members
+            ],
+        )
+
+
+class ConsumerMember(Member):
+    def __init__(self, group: Group) -> None:
+        super().__init__(group)
+        self.member_id = str(uuid.uuid4())
+        self.epoch = 0
+        self.owned: dict[bytes, list[int]] = {}
+
+    async def live(self) -> None:
+        connection = await Connection.open(self._group.address)
+        try:
+            await self._beat(connection, self._request(first=True))
+            self._group.moved.set()
+            while not await self._pause():
+                await self._beat(connection, self._request())
+                self._group.moved.set()
+            self.epoch = -1
+            await connection.ask(self._request(), 0)
+        finally:
+            connection.close()
+
+    async def _beat(self, connection: Connection, request: ConsumerGroupHeartbeatRequest) -> None:
+        answer = await connection.ask(request, 0)
+        assert answer.error_code == 0, answer
+        self.member_id = answer.member_id
+        self.epoch = answer.member_epoch
+        if answer.assignment is not None:
+            told = answer.assignment.topic_partitions
+            self.owned = {one.topic_id: one.partitions for one in told}
+            # What it takes over and gives up is said at once, as a client with nothing to do would.
+            await self._beat(connection, self._request(acknowledge=True))
+
+    def _request(
+        self, first: bool = False, acknowledge: bool = False
+    ) -> ConsumerGroupHeartbeatRequest:
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=self._group.group_id, member_id=self.member_id, member_epoch=self.epoch
+        )
+        if first:
+            request.member_id = ""
+            request.rebalance_timeout_ms = 60_000
+            request.subscribed_topic_names = [self._group.topic]
+        if first or acknowledge:
+            request.topic_partitions = [
+                TopicPartitions(topic_id=topic_id, partitions=partitions)
+                for topic_id, partitions in self.owned.items()
+            ]
+        return request
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.owned.values()))
+
+
+class ClassicGroup(Group):
+    member = ClassicMember
+
+    def settled(self, members: list[Any]) -> bool:
+        """All of them, and no others, have an assignment of one generation."""
+        generations = {one.generation for one in members}
+        return len(generations) == 1 and all(one.size == len(members) for one in members)
+
+
+class ConsumerGroup(Group):
+    member = ConsumerMember
+
+    def settled(self, members: list[Any]) -> bool:
+        """All are in one epoch, each partition has an owner, and nobody much more than another."""
+        counts = [one.count for one in members]
+        return (
+            len({one.epoch for one in members}) == 1
+            and sum(counts) == self.partitions
+            and max(counts) - min(counts) <= 1
+        )
+
+
+async def measure(group: ClassicGroup | ConsumerGroup, count: int) -> dict[str, float]:
+    members: list[Any] = []
+    tasks: list[asyncio.Task[None]] = []
+
+    def enter() -> None:
+        members.append(group.member(group))
+        tasks.append(asyncio.create_task(members[-1].live()))
+        tasks[-1].add_done_callback(group.ended)
+
+    async def settle() -> float:
+        started = time.perf_counter()
+        await group.until(lambda: group.settled(members))
+        return (time.perf_counter() - started) * 1000
+
+    for _ in range(count):
+        enter()
+    figures = {"formed_ms": await settle()}
+    enter()
+    figures["joined_ms"] = await settle()
+    members.pop().leave()
+    figures["left_ms"] = await settle()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("address")
+    parser.add_argument("topic")
+    parser.add_argument("protocol", choices=["classic", "consumer"])
+    parser.add_argument("--members", type=int, default=10)
+    parser.add_argument("--partitions", type=int, default=100)
+    options = parser.parse_args()
+
+    async def run() -> dict[str, float]:
+        kind = ClassicGroup if options.protocol == "classic" else ConsumerGroup
+        group = kind(options.address, options.topic, options.partitions)
+        return await measure(group, options.members)
+
+    print(json.dumps(asyncio.run(run())))
+
+
+if __name__ == "__main__":
+    main()
