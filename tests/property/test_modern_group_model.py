@@ -157,6 +157,9 @@ class ModernGroupModel(RuleBasedStateMachine):
 
     @rule(target=members, wish=wishes, instance_id=st.sampled_from(["i", "j"]))
     def join_static(self, wish: dict[str, Any], instance_id: str) -> Member:
+        return self.join_under(wish, instance_id)
+
+    def join_under(self, wish: dict[str, Any], instance_id: str) -> Member:
         """The one before is away, or still there: then the new one waits until it has gone."""
         self.next_id += 1
         before = self.of_instance(instance_id)

@@ -6,6 +6,7 @@ import queue
 import struct
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
@@ -97,7 +98,9 @@ class Member(threading.Thread):
     def obey(self, command: dict[str, str]) -> None:
         if command["do"] == "leave":
             self.left = True
-            self.consumer.close()
+            # Of the binding's own making, seldom, and after the member has left.
+            with suppress(SystemError):
+                self.consumer.close()
             return
         where = [TopicPartition(*place) for place in places(command["places"])]
         match command["do"]:
