@@ -131,6 +131,8 @@ class ModernGroupModel(RuleBasedStateMachine):
             # It heard nothing the first time, so what it heard the second time may not be all.
             answer = self.send(heartbeat)
         if is_lost or twice:
+            # What it was about to take or give up may be another thing now: it is told again.
+            member.told = member.owned
             member.says_all = True
         if is_lost:
             return

@@ -29,6 +29,8 @@ def configuration(wanted: dict[str, str]) -> dict[str, Any]:
         "reconnect.backoff.max.ms": 200,
         "log_level": 0,
     }
+    if "poll_ms" in wanted:
+        facts["max.poll.interval.ms"] = int(wanted["poll_ms"])
     if "instance" in wanted:
         facts["group.instance.id"] = wanted["instance"]
     if facts["group.protocol"] == "consumer":
