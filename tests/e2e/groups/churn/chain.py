@@ -25,7 +25,8 @@ from tests.e2e.librdkafka import assigned_consumer
 PARTITIONS = 12
 SESSION_MS = 2000
 #: Seldom, on a busy machine, a member of the consumer protocol goes on with its heartbeats and
-#: never says that it gave a partition up: it is taken out after this, and comes back.
+#: never says that it gave a partition up; whose fault that is, is not known. It is taken out after
+#: this, and comes back.
 REBALANCE_MS = 12_000
 #: One per stage.
 ASSIGNORS = {
