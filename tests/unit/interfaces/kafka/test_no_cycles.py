@@ -37,9 +37,14 @@ from interfaces.kafka.wire.messages.produce import (
 )
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
-from tests.fakes.classic_requests import join_request, leave_request
+from tests.fakes.classic_requests import (
+    heartbeat_request,
+    join_request,
+    leave_request,
+    sync_request,
+)
 from tests.fakes.client import FakeKafka, frame, raw_frame
-from tests.fakes.offset_requests import at, offset_commit, offset_delete
+from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
 from tests.fakes.requests import fetch, metadata, produce
 
 YEAR_MS = 365 * 86_400_000
@@ -123,7 +128,7 @@ def garbage_of(kafka: FakeKafka, act: Callable[[], None]) -> int:
 
 @pytest.fixture
 def kafka() -> FakeKafka:
-    kafka = FakeKafka()
+    kafka = FakeKafka(group_initial_rebalance_delay_ms="0")
     kafka.topic("t", 2)
     kafka.topic("compacted", cleanup_policy="compact")
     kafka.appended(record_batch(["x"], producer_id=1, epoch=0, sequence=0))
@@ -158,6 +163,22 @@ def test_a_connection_that_is_closed_for_what_it_sends_leaves_nothing_of_that(
         return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
 
     assert hold(1) == hold(5)
+
+
+def test_a_member_that_comes_and_goes_with_its_group_leaves_no_cycle(kafka: FakeKafka) -> None:
+    client = kafka.client()
+
+    def live() -> None:
+        joined = client.ask(join_request(group_id="life"), 3)
+        known = (joined.generation_id, joined.member_id)
+        client.ask(sync_request(*known, {joined.member_id: b"a"}, group_id="life"), 3)
+        client.ask(heartbeat_request(*known, group_id="life"), 3)
+        client.ask(leave_request((joined.member_id, None), group_id="life"), 3)
+        client.ask(offset_commit("life", ("t", [at(0), at(1)])), 9)
+        client.ask(offset_delete("life", ("t", [0])), 0)
+        assert delete_groups(client, "life") == [("life", 0)]
+
+    assert garbage_of(kafka, live) == 0
 
 
 def test_a_request_whose_commit_fails_leaves_no_cycle(kafka: FakeKafka) -> None:
