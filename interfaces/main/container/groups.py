@@ -106,5 +106,5 @@ class GroupsContainer(containers.DeclarativeContainer):
     offset_fetch = providers.Singleton(OffsetFetchService, offsets, registry)
     offset_delete = providers.Singleton(OffsetDeleteService, offsets, registry)
     offset_expiry = providers.Singleton(
-        OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config
+        OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config, log
     )
