@@ -438,13 +438,7 @@ public final class Stories {
       consumer.seek(place, 0);
       check(take(consumer, 1).get(0).offset() == 2, "reset to the new start");
       check(deleted(admin, place, -1) == 3, "all of it");
-      try {
-        deleted(admin, place, 4);
-        check(false, "more than there is");
-      } catch (ExecutionException refused) {
-        String name = refused.getCause().getClass().getSimpleName();
-        check(name.equals("OffsetOutOfRangeException"), name);
-      }
+      refused("OffsetOutOfRangeException", () -> deleted(admin, place, 4));
     }
   }
 
