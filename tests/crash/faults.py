@@ -95,6 +95,20 @@ def takes_snapshots_of_what_is_to_come() -> None:
     Partition.snapshot = ahead  # type: ignore[method-assign]
 
 
+def forgets_where_logs_start() -> None:
+    restore = Partition.restore
+
+    def forgetful(self: Partition, *given: Any) -> None:
+        restore(self, *given)
+        self.start_offset = self.log_start_offset = self.durable.start_offset = 0
+
+    Partition.restore = forgetful  # type: ignore[method-assign]
+
+
+def deletes_without_a_snapshot() -> None:
+    Partition.ask_for_snapshot = lambda self: None  # type: ignore[method-assign]
+
+
 def appends_retries_again() -> None:
     find = Producers.find_duplicate
 
@@ -180,6 +194,8 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
         (forgets_producers_at_a_start, ("",)),
         (leaves_producers_out_of_snapshots, ("snapshot: committed, nobody told",)),
         (takes_snapshots_of_what_is_to_come, ("snapshot: committed, nobody told",)),
+        (forgets_where_logs_start, ("",)),
+        (deletes_without_a_snapshot, ("last trimmed slice: committed, nobody told", "")),
         (appends_retries_again, ("",)),
         (gives_producer_ids_again, ("",)),
         (gives_partition_ids_again, ("deletion: committed, nobody told", "")),

@@ -1,7 +1,8 @@
-"""Apache Kafka's own kafka-consumer-groups, on groups of both protocols."""
+"""Apache Kafka's own tools: kafka-consumer-groups, on groups of both protocols, and more."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from base64 import b64decode
 from collections.abc import Callable, Iterator
@@ -45,14 +46,14 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
     process.close()
 
 
-def consumer_groups(tools: LineProcess, bootstrap: str, *arguments: str) -> str:
-    asked = "\t".join(("--bootstrap-server", bootstrap, *arguments))
+def run_tool(tools: LineProcess, name: str, bootstrap: str, *arguments: str) -> str:
+    asked = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
     return b64decode(tools.ask(asked)).decode()
 
 
 @pytest.fixture
 def tool(tools: LineProcess, bootstrap: str) -> Tool:
-    return partial(consumer_groups, tools, bootstrap)
+    return partial(run_tool, tools, "kafka-consumer-groups", bootstrap)
 
 
 def table(printed: str) -> list[Row]:
@@ -196,7 +197,7 @@ def test_the_way_back_out_of_a_database_is_a_file(
     commit(broker, "h", topic, 5, 10)
 
     def tool(*arguments: str) -> str:
-        return consumer_groups(tools, broker.bootstrap, *arguments)
+        return run_tool(tools, "kafka-consumer-groups", broker.bootstrap, *arguments)
 
     def start_with(*arguments: str) -> None:
         assert broker.terminate() == 0, broker.log()
@@ -217,3 +218,29 @@ def test_the_way_back_out_of_a_database_is_a_file(
         assert offsets(tool("--describe", "--group", one), "CURRENT-OFFSET") == expected[one]
     assert sorted(tool("--list").split()) == list(kept)
     assert broker.terminate() == 0, broker.log()
+
+
+def test_records_are_deleted_and_sizes_told(
+    tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
+) -> None:
+    def sizes() -> dict[str, int]:
+        printed = run_tool(tools, "kafka-log-dirs", bootstrap, "--describe", "--topic-list", topic)
+        [described] = [line for line in printed.splitlines() if line.startswith("{")]
+        [broker] = json.loads(described)["brokers"]
+        [folder] = broker["logDirs"]
+        assert folder["error"] is None
+        return {one["partition"]: one["size"] for one in folder["partitions"]}
+
+    Numbers(bootstrap, topic, partitions=2).produce(20)
+    before = sizes()
+    assert before.keys() == {f"{topic}-0", f"{topic}-1"}
+    assert all(size > 0 for size in before.values())
+
+    wanted = [{"topic": topic, "partition": 0, "offset": 4}]
+    wanted += [{"topic": topic, "partition": 1, "offset": -1}]
+    offsets = tmp_path / "offsets.json"
+    offsets.write_text(json.dumps({"version": 1, "partitions": wanted}))
+    printed = run_tool(tools, "kafka-delete-records", bootstrap, "--offset-json-file", str(offsets))
+
+    assert f"partition: {topic}-0\tlow_watermark: 4" in printed, printed
+    assert f"partition: {topic}-1\tlow_watermark: 10" in printed, printed
