@@ -15,13 +15,21 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.routes import health, topics
+from interfaces.rest.routes import brokers, configs, connections, groups, health, partitions, topics
+from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
 
 #: Each gives a router for both: the short paths, and those of Confluent's v3.
-RESOURCES = (topics.router,)
-#: Under short paths only.
-OWN = (health.router,)
+RESOURCES = (
+    topics.router,
+    partitions.router,
+    configs.topic_configs,
+    configs.broker_configs,
+    configs.cluster_configs,
+    brokers.router,
+)
+#: Under the paths they name.
+OWN = (health.router, connections.router, configs.tables, brokers.clusters)
 
 
 def create_app(admin: Admin) -> FastAPI:
@@ -33,6 +41,11 @@ def create_app(admin: Admin) -> FastAPI:
         redirect_slashes=False,
         default_response_class=JsonAnswer,
         generate_unique_id_function=_operation_id,
+        responses={
+            422: {"model": ErrorBody},
+            "4XX": {"model": ErrorBody},
+            "5XX": {"model": ErrorBody},
+        },
     )
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
@@ -40,16 +53,20 @@ def create_app(admin: Admin) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unforeseen)
 
-    def known_cluster(cluster_id: str) -> None:
-        if cluster_id != admin.broker.cluster_id:
-            raise RestError(404, f"there is no cluster {cluster_id!r}", 40401)
+    async def known_cluster(cluster_id: str) -> None:
+        brokers.check_cluster(admin, cluster_id)
+
+    known = [Depends(known_cluster)]
 
     for router in OWN:
         app.include_router(router(admin))
     for router in RESOURCES:
         both = router(admin)
         app.include_router(both)
-        app.include_router(both, prefix=V3, dependencies=[Depends(known_cluster)])
+        app.include_router(both, prefix=V3, dependencies=known)
+    both = groups.router(admin)
+    app.include_router(both, prefix=groups.SHORT)
+    app.include_router(both, prefix=V3 + groups.LONG, dependencies=known)
     return app
 
 
