@@ -15,10 +15,21 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.routes import brokers, configs, connections, groups, health, partitions, topics
+from interfaces.rest.routes import (
+    brokers,
+    configs,
+    connections,
+    description,
+    groups,
+    health,
+    partitions,
+    topics,
+)
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
 
+#: Of the paths and shapes, not of the broker.
+API_VERSION = "v3"
 #: Each gives a router for both: the short paths, and those of Confluent's v3.
 RESOURCES = (
     topics.router,
@@ -35,17 +46,15 @@ OWN = (health.router, connections.router, configs.tables, brokers.clusters)
 def create_app(admin: Admin) -> FastAPI:
     app = FastAPI(
         title="Ottla",
-        version=admin.version,
+        version=API_VERSION,
+        # They would load their scripts from elsewhere; the description is a route of our own.
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
         default_response_class=JsonAnswer,
         generate_unique_id_function=_operation_id,
-        responses={
-            422: {"model": ErrorBody},
-            "4XX": {"model": ErrorBody},
-            "5XX": {"model": ErrorBody},
-        },
+        responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
@@ -60,6 +69,7 @@ def create_app(admin: Admin) -> FastAPI:
 
     for router in OWN:
         app.include_router(router(admin))
+    app.include_router(description.router(app.openapi))
     for router in RESOURCES:
         both = router(admin)
         app.include_router(both)
