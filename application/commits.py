@@ -42,7 +42,7 @@ class Commits:
         self._scheduler = scheduler
         self._partitions = partitions
         self._watching = watching
-        self._trouble = trouble
+        self.trouble = trouble
         self._touched: dict[Partition, None] = {}
         self._waiters: list[CommitWaiter] = []
         self._ends: list[tuple[Partition, LogEnd]] = []
@@ -102,7 +102,7 @@ class Commits:
         ends, self._ends = self._ends, []
         news: list[Partition] = []
         if failure is not None:
-            self._trouble.failed(failure)
+            self.trouble.failed(failure)
             answering += self._waiters
             self._waiters = []
             self._rows_staged = False
@@ -110,7 +110,7 @@ class Commits:
         else:
             # A full disk takes a commit that has nothing in it.
             if self._keeps:
-                self._trouble.succeeded()
+                self.trouble.succeeded()
             news = [partition for partition, end in ends if partition.committed(end)]
         faults = tell_each(answering, methodcaller("committed", failure))
         faults += tell_each(news, self._watching.advanced)

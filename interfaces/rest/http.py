@@ -1,0 +1,169 @@
+"""The HTTP server itself: uvicorn's protocol on our loop, with our bounds and our end.
+
+Of uvicorn only what speaks HTTP is used. Its own server polls ten times a second, takes the
+signals, and waits at the end in steps; this one is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import socket
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.app import create_app, make_ready
+from interfaces.rest.correlation import correlation_id_of
+from interfaces.rest.gate import Gate
+from interfaces.rest.guard import Guard
+
+#: A connection that has not sent a whole head of a request in this time is closed.
+ARRIVAL_S = 30
+#: A connection that is cut ends in this time, which is the loop's alone.
+ABORT_S = 1.0
+#: Of the request line and all headers.
+HEADERS_BYTES = 64 * 1024
+
+
+class UvicornServer:
+    """Implements interfaces.rest.server.HttpServer."""
+
+    def __init__(self, admin: Admin, hosts: list[str]) -> None:
+        config = admin.broker.config
+        logging.getLogger("uvicorn.error").disabled = True
+        self._stopping = asyncio.Event()
+        #: Set with every connection that ends.
+        self._lost = asyncio.Event()
+        app = create_app(admin)
+        make_ready(app)
+        self._config = uvicorn.Config(
+            Gate(app, admin, Guard(hosts, config.admin_allowed_hosts), self._stopping),
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=ARRIVAL_S,
+            h11_max_incomplete_event_size=HEADERS_BYTES,
+        )
+        self._config.load()
+        self._state = ServerState()
+        self._most = config.admin_max_connections
+        self._servers: list[asyncio.Server] = []
+
+    async def serve(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._servers:
+            # What was imported lives for ever: see docs/adr/0004.
+            gc.freeze()
+        self._servers.append(await loop.create_server(self._protocol, sock=listening))
+
+    def _protocol(self) -> BoundedProtocol:
+        return BoundedProtocol(self._config, self._state, self._most, self._stopping, self._lost)
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        deadline = asyncio.get_running_loop().time() + timeout_seconds
+        self._stopping.set()
+        for server in self._servers:
+            server.close()
+        connections, tasks = self._state.connections, self._state.tasks
+        for connection in list(connections):
+            connection.shutdown()
+        late: set[asyncio.Task[None]] = set()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=timeout_seconds)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+        for connection in list(connections):
+            connection.transport.close()
+        if not await self._all_gone(deadline):
+            for connection in list(connections):
+                connection.transport.abort()
+            await self._all_gone(deadline + ABORT_S)
+        return not late
+
+    async def _all_gone(self, deadline: float) -> bool:
+        """Until what was answered is with the clients too, and every connection has ended."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                while self._state.connections:
+                    await self._lost.wait()
+                    self._lost.clear()
+        except TimeoutError:
+            return False
+        return True
+
+
+class BoundedProtocol(H11Protocol):
+    """One connection, of so many at the most."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        state: ServerState,
+        most: int,
+        stopping: asyncio.Event,
+        lost: asyncio.Event,
+    ) -> None:
+        super().__init__(config, state, {})
+        self._most = most
+        self._stopping = stopping
+        self._lost = lost
+        self._arrival: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self._most or self._stopping.is_set():
+            transport.abort()
+            return
+        self._expect_request()
+
+    def _expect_request(self) -> None:
+        """uvicorn waits as long for an idle connection, and for ever for half a head."""
+        self._arrival = self.loop.call_later(ARRIVAL_S, self.timeout_keep_alive_handler)
+
+    def data_received(self, data: bytes) -> None:
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._request_is_here()
+
+    def on_response_complete(self) -> None:
+        done = self.cycle
+        super().on_response_complete()
+        if self.cycle is done:  # else the next request was here already
+            self._expect_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._request_is_here()
+        self._lost.set()
+
+    def _request_is_here(self) -> None:
+        if self._arrival is not None:
+            self._arrival.cancel()
+            self._arrival = None
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is answered as everything else that is refused."""
+        correlation_id = correlation_id_of(None)
+        body = JsonAnswer(error_body(400, msg, correlation_id)).body
+        lines = [
+            b"HTTP/1.1 400 Bad Request",
+            b"content-type: application/json",
+            b"content-length: %d" % len(body),
+            b"x-correlation-id: " + correlation_id.encode(),
+            b"connection: close",
+        ]
+        self.transport.write(b"\r\n".join([*lines, b"", bytes(body)]))
+        self.transport.close()

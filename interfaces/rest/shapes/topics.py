@@ -1,0 +1,102 @@
+"""Topics as JSON, in Confluent's v3 shapes; what is asked may be shorter."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
+from typing_extensions import TypedDict
+
+from domain.topics.topic import Topic
+from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
+from interfaces.rest.urls import Urls
+
+Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+Setting = str | int | float | bool | None
+
+
+class ConfigValue(Asked):
+    name: str
+    value: str | None = None
+
+
+class ReplicasAssignment(Asked):
+    partition_id: Int32
+    broker_ids: list[Int32]
+
+
+class CreateTopic(Asked):
+    topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
+    partitions_count: Int32 | None = Field(
+        None, validation_alias=AliasChoices("partitions_count", "partitions")
+    )
+    replication_factor: Int32 | None = None
+    replicas_assignments: list[ReplicasAssignment] = Field(default=[])
+    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    validate_only: bool = False
+
+
+class ChangeTopic(Asked):
+    partitions_count: Int32 | None = Field(
+        None, validation_alias=AliasChoices("partitions_count", "partitions")
+    )
+    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    validate_only: bool = False
+
+
+def texts_of(configs: list[ConfigValue] | dict[str, Setting]) -> dict[str, str | None]:
+    """None: as by default."""
+    if isinstance(configs, dict):
+        return {name: _as_text(value) for name, value in configs.items()}
+    return {config.name: config.value for config in configs}
+
+
+def _as_text(value: Setting) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
+
+
+class TopicBody(TypedDict):
+    kind: str
+    metadata: Metadata
+    cluster_id: str
+    topic_name: str
+    topic_id: str
+    is_internal: bool
+    replication_factor: int
+    partitions_count: int
+    partitions: Related
+    configs: Related
+    partition_reassignments: Related
+
+
+class TopicList(TypedDict):
+    kind: str
+    metadata: ListMetadata
+    data: list[TopicBody]
+
+
+def topic_body(topic: Topic, urls: Urls) -> TopicBody:
+    url = urls("topics", topic.name)
+    return {
+        "kind": "KafkaTopic",
+        "metadata": {
+            "self": url,
+            "resource_name": resource(urls.cluster_id, ("topic", topic.name)),
+        },
+        "cluster_id": urls.cluster_id,
+        "topic_name": topic.name,
+        "topic_id": _as_kafka_writes(topic.topic_id),
+        "is_internal": False,
+        "replication_factor": 1,
+        "partitions_count": len(topic.partition_ids),
+        "partitions": {"related": f"{url}/partitions"},
+        "configs": {"related": f"{url}/configs"},
+        "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
+    }
+
+
+def _as_kafka_writes(topic_id: bytes) -> str:
+    return urlsafe_b64encode(topic_id).rstrip(b"=").decode()
