@@ -6,11 +6,14 @@ One tuple a request, in a ring: nothing of the request or its answer is kept but
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from application.ports.request_log import ClientInfo, RequestRecord
+
+#: Others may run after so many.
+LOOKED_AT_ONCE = 200
 
 
 class Asked(Protocol):
@@ -53,15 +56,12 @@ class RecentRequests:
     def __len__(self) -> int:
         return len(self._noted)
 
-    def find(self, wanted: Wanted, limit: int) -> list[RequestRecord]:
-        """The newest first."""
-        found: list[RequestRecord] = []
-        for noted in reversed(self._noted):
-            if len(found) >= limit:
-                break
-            if _is_wanted(noted, wanted):
-                found.append(record_of(noted, self._error_names))
-        return found
+    def find(self, wanted: Wanted) -> Iterator[list[RequestRecord]]:
+        """The newest first: what is found among so many, then among so many more."""
+        newest = list(reversed(self._noted))
+        for start in range(0, len(newest), LOOKED_AT_ONCE):
+            some = newest[start : start + LOOKED_AT_ONCE]
+            yield [record_of(one, self._error_names) for one in some if _is_wanted(one, wanted)]
 
 
 def _is_wanted(noted: Noted, wanted: Wanted) -> bool:

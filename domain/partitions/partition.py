@@ -30,6 +30,7 @@ from domain.partitions.producers import (
     ProducerState,
     nothing_kept,
 )
+from domain.partitions.traffic import Traffic
 
 #: On one node leadership never moves.
 LEADER_EPOCH = 0
@@ -110,6 +111,7 @@ class Partition:
         "partition_id",
         "producers",
         "topic",
+        "traffic",
     )  # fmt: skip
 
     producers: Producers
@@ -126,6 +128,7 @@ class Partition:
         self.index = index
         self.config = config
         self.producers = Producers()
+        self.traffic = Traffic()
         self.restore(None)
 
     # ---- appending

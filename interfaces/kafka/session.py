@@ -138,7 +138,7 @@ class Session(asyncio.BufferedProtocol):
             return
         self._transport = None
         self._closing = True
-        self._client.forget_long_names()
+        self.client.forget_long_names()
         for reply in self._connection.replies:
             pending = cast(Call, reply).pending
             if pending is not None:

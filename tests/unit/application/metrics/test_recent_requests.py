@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.metrics.recent_requests import Noted, RecentRequests, Wanted
+from application.metrics.recent_requests import LOOKED_AT_ONCE, Noted, RecentRequests, Wanted
 from application.ports.request_log import ClientInfo
 
 MS = 1_000_000
@@ -33,15 +33,21 @@ def recent(limit: int, *all_noted: Noted) -> RecentRequests:
     return made
 
 
-def found(requests: RecentRequests, wanted: Wanted, limit: int = 100) -> list[int]:
-    return [record.correlation_id for record in requests.find(wanted, limit)]
+def found(requests: RecentRequests, wanted: Wanted) -> list[int]:
+    return [record.correlation_id for some in requests.find(wanted) for record in some]
 
 
 def test_the_newest_come_first_and_the_oldest_go() -> None:
     requests = recent(3, *(noted(n) for n in range(5)))
     assert found(requests, Wanted()) == [4, 3, 2]
-    assert found(requests, Wanted(), limit=2) == [4, 3]
     assert len(requests) == 3
+
+
+def test_many_are_looked_at_a_few_at_a_time() -> None:
+    requests = recent(1000, *(noted(n) for n in range(1000)))
+    slices = list(requests.find(Wanted(correlation_id=1)))
+    assert len(slices) == 1000 // LOOKED_AT_ONCE
+    assert [len(some) for some in slices] == [0, 0, 0, 0, 1]
 
 
 def test_with_no_room_nothing_is_remembered() -> None:
@@ -66,7 +72,7 @@ def test_each_question_leaves_out_what_is_not_asked_for() -> None:
 
 
 def test_a_record_says_what_the_log_would_say() -> None:
-    [record] = recent(1, noted(4, codes=(3,))).find(Wanted(), 1)
+    [[record]] = recent(1, noted(4, codes=(3,))).find(Wanted())
     assert (record.api, record.api_version, record.topics) == ("Produce", 9, 2)
     assert (record.error_codes, record.error_names) == ((3,), ("UNKNOWN_TOPIC_OR_PARTITION",))
     assert (record.bytes_in, record.bytes_out) == (100, 50)

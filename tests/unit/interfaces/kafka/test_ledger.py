@@ -93,14 +93,15 @@ def test_what_failed_or_was_slow_is_always_looked_at_closely(
     client.ask(metadata("t"), 12)
     client.ask(metadata("a b"), 12)
     assert [one.correlation_id for one in log.records] == [2]
-    assert [one.correlation_id for one in kafka.shared.ledger.recent.find(Wanted(), 9)] == [2]
+    [remembered] = kafka.shared.ledger.recent.find(Wanted())
+    assert [one.correlation_id for one in remembered] == [2]
 
 
 def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKafka) -> None:
     client = kafka.client()
     client.ask(produce(), 9)
     client.ask(fetch(), 12)
-    newest, before = kafka.shared.ledger.recent.find(Wanted(client_id="a-client"), 10)
+    [[newest, before]] = kafka.shared.ledger.recent.find(Wanted(client_id="a-client"))
     assert (newest.api, before.api) == ("Fetch", "Produce")
     assert newest.client.peer == "192.0.2.7:40001"
 
@@ -111,5 +112,5 @@ def test_of_a_connection_that_is_gone_no_long_name_is_remembered(kafka: FakeKafk
     kafka.run()
     client.session.abort()
     kafka.run()
-    [record] = kafka.shared.ledger.recent.find(Wanted(), 1)
+    [[record]] = kafka.shared.ledger.recent.find(Wanted())
     assert record.client.client_id == "x" * 200
