@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _config_show(parsed)
         if parsed.command == "demo":
             return _demo()
+        if parsed.command == "generate":
+            return _generate(parsed)
     except SettingsError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
         return 2
@@ -69,6 +71,13 @@ def _demo() -> int:
     from interfaces.main.demo import run
 
     return run()
+
+
+def _generate(parsed: argparse.Namespace) -> int:
+    from interfaces.cli.generate import MAKE
+
+    print(MAKE[parsed.what](parsed.admin).rstrip("\n"), flush=True)
+    return 0
 
 
 if __name__ == "__main__":
