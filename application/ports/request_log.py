@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-#: Of a name that a client gave itself, once it is gone.
+#: Of a name that a client gave itself, once it is gone, or that its request concerns.
 REMEMBERED_CHARACTERS = 200
 
 
@@ -12,6 +12,8 @@ class ClientInfo:
     """What is known of the other end of a connection; the session fills it in as it learns."""
 
     __slots__ = (
+        "bytes_in",
+        "bytes_out",
         "client_id",
         "connection_id",
         "listener",
@@ -28,6 +30,7 @@ class ClientInfo:
         self.client_id: str | None = None
         #: When the connection was made.
         self.since_ms = 0
+        self.bytes_in = self.bytes_out = 0
         self.software_name = ""
         self.software_version = ""
 

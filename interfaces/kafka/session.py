@@ -104,6 +104,7 @@ class Session(asyncio.BufferedProtocol):
         if self._closing:
             return
         self.active = True
+        self.client.bytes_in += nbytes
         received_ns = perf_counter_ns()
         connection = self._connection
         answers = self._answers
@@ -245,6 +246,7 @@ class Session(asyncio.BufferedProtocol):
             for call in answered[1:]:
                 out += call.pieces or []
         self.active = True
+        self.client.bytes_out += size_bytes
         self._ready_bytes -= size_bytes  # others may stand behind one that is not complete
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.app import create_app
+from interfaces.rest.app import create_app, make_ready
 from interfaces.rest.correlation import correlation_id_of
 from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
@@ -36,8 +36,7 @@ class UvicornServer:
         logging.getLogger("uvicorn.error").disabled = True
         self._stopping = asyncio.Event()
         app = create_app(admin)
-        # Made with the first request otherwise, and it takes a while.
-        app.build_middleware_stack()
+        make_ready(app)
         self._config = uvicorn.Config(
             Gate(app, admin, Guard(hosts, config.admin_allowed_hosts), self._stopping),
             http="h11",
