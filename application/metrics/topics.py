@@ -33,7 +33,7 @@ class _Seen:
 
     __slots__ = (
         "appends", "bytes_in", "bytes_out", "ends", "failed_appends", "failed_fetches", "fetches",
-        "indexes", "messages", "name", "starts",
+        "indexes", "messages", "name", "sizes", "starts",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -41,6 +41,7 @@ class _Seen:
         self.indexes: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
+        self.sizes: list[int] = []
         self.appends = self.bytes_in = self.bytes_out = self.failed_appends = 0
         self.failed_fetches = self.fetches = self.messages = 0
 
@@ -48,6 +49,7 @@ class _Seen:
         self.indexes.append(str(partition.index))
         self.starts.append(partition.log_start_offset)
         self.ends.append(partition.high_watermark)
+        self.sizes.append(partition.durable.size_bytes)
         traffic = partition.traffic
         self.messages += partition.high_watermark
         self.bytes_in += partition.durable.appended_bytes
@@ -106,6 +108,7 @@ class TopicReadings:
         for family, values in (
             (exporter.CURRENT_OFFSET, (one.ends for one in all_seen)),
             (exporter.OLDEST_OFFSET, (one.starts for one in all_seen)),
+            (jmx.LOG_SIZE, (one.sizes for one in all_seen)),
         ):
             yield from in_readings(family, _samples(all_seen, values))
         always = (
@@ -130,6 +133,8 @@ class TopicReadings:
         )
         for family, field in told:
             yield from in_readings(family, (((one.name,), getattr(one, field)) for one in all_seen))
+        sizes: Iterator[Sample] = (((one.name,), sum(one.sizes)) for one in all_seen)
+        yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
         yield from self._rated(all_seen)
 
     def _rated(self, all_seen: list[_Seen]) -> Iterator[Reading]:
