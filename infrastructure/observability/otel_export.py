@@ -33,7 +33,7 @@ class Timers(Protocol):
 def missing_extra() -> str | None:
     """What to say where the library is not installed; where it is, it has been imported."""
     try:
-        import infrastructure.observability.otel_messages  # noqa: F401
+        from infrastructure.observability import otel_messages  # noqa: F401
     except ImportError:
         return "otel.endpoint needs a library that is not installed: pip install ottla[otel]"
     return None
