@@ -99,7 +99,7 @@ def test_several_are_altered_together_or_not_at_all(admin: FakeAdmin) -> None:
     [
         ("/topics/u/configs", 40403),
         ("/topics/t/configs/no.such", 40407),
-        ("/brokers/2/configs", 40402),
+        ("/brokers/2/configs", 40411),
         ("/broker-configs/num.partitions", 40407),
     ],
 )
