@@ -22,6 +22,7 @@ from interfaces.rest.routes import (
     description,
     groups,
     health,
+    metrics,
     partitions,
     topics,
 )
@@ -40,7 +41,7 @@ RESOURCES = (
     brokers.router,
 )
 #: Under the paths they name.
-OWN = (health.router, connections.router, configs.tables, brokers.clusters)
+OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
 
 
 def create_app(admin: Admin) -> FastAPI:

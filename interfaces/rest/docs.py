@@ -29,6 +29,8 @@ def openapi() -> dict[str, Any]:
         clock=unasked,
         version="any",
         started_at_ms=0,
+        requests=unasked,
+        metrics=unasked,
         connections=unasked,
         listeners=unasked,
         checks={},
