@@ -42,7 +42,7 @@ class Commits:
         self._scheduler = scheduler
         self._partitions = partitions
         self._watching = watching
-        self._trouble = trouble
+        self.trouble = trouble
         self._touched: dict[Partition, None] = {}
         self._waiters: list[CommitWaiter] = []
         self._ends: list[tuple[Partition, LogEnd]] = []
@@ -101,7 +101,7 @@ class Commits:
         answering, self._answering = self._answering, []
         ends, self._ends = self._ends, []
         if failure is not None:
-            self._trouble.failed(failure)
+            self.trouble.failed(failure)
             answering += self._waiters
             self._waiters = []
             self._rows_staged = False
@@ -109,7 +109,7 @@ class Commits:
         else:
             # A full disk takes a commit that has nothing in it.
             if self._keeps:
-                self._trouble.succeeded()
+                self.trouble.succeeded()
             for partition, end in ends:
                 partition.committed(end)
         faults = tell_each(answering, methodcaller("committed", failure))

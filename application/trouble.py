@@ -21,14 +21,14 @@ class Trouble:
     def __init__(self, events: EventLog, clock: Clock) -> None:
         self._events = events
         self._clock = clock
-        self._told: set[str] = set()
+        self._told: dict[str, None] = {}
         self._commits = 0
         self._unreadable: dict[int, int] = {}
 
     def failed(self, failure: StorageFailed) -> None:
         self._commits += 1
         if failure.message not in self._told:
-            self._told.add(failure.message)
+            self._told[failure.message] = None
             self._events.error("nothing can be stored", reason=failure.message)
 
     def succeeded(self) -> None:
@@ -37,6 +37,10 @@ class Trouble:
             self._events.info("data is stored again", failed_commits=self._commits)
             self._commits = 0
             self._told.clear()
+
+    def reason(self) -> str | None:
+        """Why nothing could be stored when it was last tried; None: it could."""
+        return next(reversed(self._told), None)
 
     def unreadable(self, partition: Partition, failure: StorageFailed) -> None:
         now_ms = self._clock.monotonic_ms()

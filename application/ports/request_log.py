@@ -13,6 +13,7 @@ class ClientInfo:
         "connection_id",
         "listener",
         "peer",
+        "since_ms",
         "software_name",
         "software_version",
     )
@@ -22,6 +23,8 @@ class ClientInfo:
         self.listener = listener
         self.peer = peer
         self.client_id: str | None = None
+        #: When the connection was made.
+        self.since_ms = 0
         self.software_name = ""
         self.software_version = ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from domain.configs.definition import Definition, SetSomewhere, Source, Value
+from domain.configs.settings.admin import AdminSettings
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
@@ -23,6 +24,7 @@ from domain.errors import InvalidConfig
 
 class BrokerConfig(
     IdentitySettings,
+    AdminSettings,
     DurabilitySettings,
     TopicSettings,
     LimitSettings,

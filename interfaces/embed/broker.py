@@ -37,7 +37,8 @@ class Broker:
     """A broker on a free port of the loopback interface.
 
     In memory unless `storage` (a URL) or `data` (a folder, kept) says otherwise. `settings` are
-    those of docs/settings.md, by their names; the environment's are not applied.
+    those of docs/settings.md, by their names; the environment's are not applied. `admin`: with
+    REST, on a free port too.
     """
 
     #: What is run: `interfaces.main`, wherever this package lies.
@@ -49,11 +50,13 @@ class Broker:
         storage: str | None = None,
         data: str | os.PathLike[str] | None = None,
         settings: Mapping[str, object] | None = None,
+        admin: bool = False,
         start_timeout_s: float = 30.0,
     ) -> None:
         self._storage = "memory://" if storage is None and data is None else storage
         self._data = None if data is None else Path(data).absolute()
         self._settings = dict(settings or {})
+        self._admin = admin
         self._start_timeout_s = start_timeout_s
         self._process: subprocess.Popen[bytes] | None = None
         self._ready: dict[str, Any] = {}
@@ -62,6 +65,14 @@ class Broker:
     def bootstrap_servers(self) -> str:
         """What a client takes as its bootstrap.servers."""
         return str(self._running()["bootstrap_servers"])
+
+    @property
+    def admin_url(self) -> str:
+        """Where REST is, of a broker with `admin=True`."""
+        addresses = self._running()["admin"]
+        if not addresses:
+            raise RuntimeError("this broker has no admin side; start it with admin=True")
+        return f"http://{addresses[0]}"
 
     @property
     def pid(self) -> int:
@@ -131,7 +142,7 @@ class Broker:
 
     def _arguments(self) -> list[str]:
         arguments = ["--listen", "127.0.0.1:0", "--ready-file", str(self._path("ready"))]
-        arguments += ["--log-format", "json"]
+        arguments += ["--admin", "127.0.0.1:0" if self._admin else "off", "--log-format", "json"]
         # A URL that ends here names no folder of its own, and ./ottla-data is the user's.
         if self._data is not None or (self._storage or "").endswith("://"):
             arguments += ["--data", str(self._data or self._path("data"))]

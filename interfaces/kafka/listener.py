@@ -178,6 +178,10 @@ class Listener:
         host, port = self._server.sockets[0].getsockname()[:2]
         return host, port
 
+    @property
+    def is_open(self) -> bool:
+        return self._server is not None and self._server.is_serving()
+
     def stop_accepting(self) -> None:
         if self._server is not None:
             self._server.close()

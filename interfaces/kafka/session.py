@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from time import perf_counter_ns
+from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING, cast
 
 from application.ports.request_log import ClientInfo
@@ -39,7 +39,7 @@ class Session(asyncio.BufferedProtocol):
         self._answers = shared.answers
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
-        self._client = ClientInfo(connection_id, listener_name, "")
+        self.client = ClientInfo(connection_id, listener_name, "")
         self._transport: asyncio.Transport | None = None
         #: Requests that run and are not answered yet; more than one only when all are Produce.
         self._unanswered = 0
@@ -71,19 +71,20 @@ class Session(asyncio.BufferedProtocol):
             return
         host, port = peername[:2]
         self.address = plain_address(host)
-        self._client.peer = f"{self.address}:{port}"
+        self.client.peer = f"{self.address}:{port}"
+        self.client.since_ms = time_ns() // 1_000_000
         refusal = self._shared.connections.refusal(self.address)
         if refusal is not None:
             self._shared.events.warning(
-                "a connection was refused", peer=self._client.peer, why=refusal
+                "a connection was refused", peer=self.client.peer, why=refusal
             )
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
-        host, port = self._shared.advertised(self._client.listener, transport)
+        host, port = self._shared.advertised(self.client.listener, transport)
         self._peer = Peer(
             self._shared.broker,
-            self._client,
+            self.client,
             host,
             port,
             self._answered,
@@ -338,6 +339,11 @@ class Session(asyncio.BufferedProtocol):
         return self._unanswered > 0 and not self._closing
 
     @property
+    def in_flight(self) -> int:
+        """Requests that came as a whole and are not answered."""
+        return self._unanswered + len(self._parked)
+
+    @property
     def closing(self) -> bool:
         return self._closing
 
@@ -366,9 +372,9 @@ class Session(asyncio.BufferedProtocol):
         self._shared.events.warning(
             "a connection was closed",
             why=why,
-            peer=self._client.peer,
-            connection_id=self._client.connection_id,
-            client_id=self._client.client_id,
+            peer=self.client.peer,
+            connection_id=self.client.connection_id,
+            client_id=self.client.client_id,
         )
 
     def close(self, why: str, expected: bool = False) -> None:

@@ -12,6 +12,7 @@ _LISTEN = "where clients connect (127.0.0.1:9092); again, with another NAME, for
 
 # Options that are settings by another name.
 _OPTIONS = {
+    "admin": "admin.listeners",
     "data": "log.dirs",
     "storage": "storage",
     "flush": "flush",
@@ -74,6 +75,7 @@ class _subparser(argparse.ArgumentParser):
 def _add_settings(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--listen", action="append", metavar="[NAME://]HOST:PORT", help=_LISTEN)
+    add("--admin", metavar="HOST:PORT|off", help="where REST listens (127.0.0.1:8082)")
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
     add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")
     add("--flush", metavar="commit|interval|os", help="when data is forced to the disk (commit)")

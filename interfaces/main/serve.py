@@ -16,9 +16,10 @@ from domain.errors import StorageFailed
 from infrastructure.observability.event_log import event_log
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from interfaces.embed import __version__
+from interfaces.main.admin import AdminBusy, AdminDoor, open_admin
 from interfaces.main.banner import banner
 from interfaces.main.ready import remove_ready_file, write_ready_file
-from interfaces.main.settings.listeners import ListenerSettings, host_port
+from interfaces.main.settings.listeners import Address, ListenerSettings, host_port
 from interfaces.main.settings.sources import Settings
 from interfaces.main.started import OpenListener, Started
 
@@ -52,6 +53,9 @@ class Container(Protocol):
 
     @property
     def listeners(self) -> Sequence[Listener]: ...
+
+    @property
+    def admin(self) -> AdminDoor: ...
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """Calls when it is found that the broker cannot go on with its data."""
@@ -131,7 +135,7 @@ async def serve(
 
     container.when_unusable(unusable)
     try:
-        started = await _start(settings, container)
+        started = await _start(settings, container, log)
         _collect_rarely()
         if ready_file is not None:
             _write(ready_file, lambda: write_ready_file(ready_file, started))
@@ -172,7 +176,7 @@ def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> Cannot
     )
 
 
-async def _start(settings: Settings, container: Container) -> Started:
+async def _start(settings: Settings, container: Container, log: EventLog) -> Started:
     await container.loaded()
     opened = []
     for listener, wanted in zip(container.listeners, settings.listeners, strict=True):
@@ -181,16 +185,23 @@ async def _start(settings: Settings, container: Container) -> Started:
         except OSError as failure:
             raise CannotStart(_bind_failure(wanted, failure)) from failure
         opened.append(OpenListener(wanted, *listener.bound))
+    try:
+        admin = open_admin(settings, container.admin, log)
+    except AdminBusy as busy:
+        words = _bind_failure(busy.wanted, busy.failure, "--admin")
+        raise CannotStart(words) from busy.failure
     container.start_upkeep()
-    return Started(settings, __version__, container.cluster_id, opened, container.recovered)
+    return Started(settings, __version__, container.cluster_id, opened, container.recovered, admin)
 
 
-def _bind_failure(wanted: ListenerSettings, failure: OSError) -> str:
+def _bind_failure(
+    wanted: ListenerSettings | Address, failure: OSError, option: str = "--listen"
+) -> str:
     address = host_port(wanted.host, wanted.port)
     if failure.errno == errno.EADDRINUSE:
         return (
             f"cannot listen on {address}: another process does; "
-            "choose another port with --listen HOST:PORT (port 0: any free one)"
+            f"choose another port with {option} HOST:PORT (port 0: any free one)"
         )
     return f"cannot listen on {address}: {_reason(failure)}"
 
@@ -241,7 +252,9 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
 def _log_started(log: EventLog, started: Started) -> None:
     for warning in started.warnings():
         log.warning(warning)
-    sometimes = {}
+    sometimes: dict[str, object] = {}
+    if started.admin:
+        sometimes["admin"] = [f"http://{address}" for address in started.admin]
     if started.data_folder is not None:
         sometimes["flush"] = started.settings.broker.flush
     if started.settings.offsets.shown is not None:

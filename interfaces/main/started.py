@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from interfaces.main.settings.listeners import EVERY_ADDRESS, ListenerSettings, host_port
@@ -45,7 +46,7 @@ class OpenListener:
 
 
 class Started:
-    __slots__ = ("cluster_id", "listeners", "recovered", "settings", "version")
+    __slots__ = ("admin", "cluster_id", "listeners", "recovered", "settings", "version")
 
     def __init__(
         self,
@@ -54,12 +55,15 @@ class Started:
         cluster_id: str,
         listeners: list[OpenListener],
         recovered: str,
+        admin: Sequence[str] = (),
     ) -> None:
         self.settings = settings
         self.version = version
         self.cluster_id = cluster_id
         self.listeners = listeners
         self.recovered = recovered
+        #: "host:port" each, as they were had.
+        self.admin = list(admin)
 
     @property
     def data_folder(self) -> Path | None:

@@ -102,7 +102,7 @@ def ottla(flush: str, *options: str, name: str = "ottla") -> Contender:
             folder,
             *(sys.executable, "-m", "interfaces.main", "serve", "--listen", "127.0.0.1:0"),
             *("--ready-file", str(ready), "--data", f"{folder}/data", "--flush", flush),
-            *("--log-requests", "off"),
+            *("--log-requests", "off", "--admin", "off"),
             *options,
         )
         _wait(process, ready.exists, folder)

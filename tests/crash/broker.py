@@ -94,6 +94,7 @@ class Broker:
         arguments = [
             *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", flush or self.flush),
             *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),
+            *("--admin", "off"),
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
         ]
         if self.offsets:

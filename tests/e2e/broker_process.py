@@ -64,6 +64,12 @@ class BrokerProcess:
         return self.address.bootstrap
 
     @property
+    def admin(self) -> Address:
+        """Of one that was started with --admin 127.0.0.1:0."""
+        host, _, port = self.ready["admin"][0].rpartition(":")
+        return Address(host, int(port))
+
+    @property
     def pid(self) -> int:
         assert self.process is not None
         return self.process.pid
@@ -84,7 +90,8 @@ class BrokerProcess:
         self.ready_file.unlink(missing_ok=True)  # of a run that was killed
         listen = [] if "--listen" in self.arguments else ["--listen", self.bootstrap]
         storage = [] if self.engine == "default" else ["--storage", self.storage]
-        options = [*listen, *storage, "--ready-file", str(self.ready_file), *self.arguments]
+        admin = [] if "--admin" in self.arguments else ["--admin", "off"]
+        options = [*listen, *admin, *storage, "--ready-file", str(self.ready_file), *self.arguments]
         with self.log_file.open("ab") as log:
             return subprocess.Popen(
                 command("serve", *options),

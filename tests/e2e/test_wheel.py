@@ -84,6 +84,7 @@ def served(environment: Environment, tmp_path: Path) -> Iterator[subprocess.Pope
     with subprocess.Popen(
         [
             *(environment.ottla, "serve", "--listen", "127.0.0.1:0"),
+            *("--admin", "127.0.0.1:0"),
             *("--data", str(tmp_path / "data"), "--ready-file", str(tmp_path / "ready")),
         ],
         cwd=tmp_path,

@@ -111,7 +111,7 @@ class FakeClient:
         return self.transport.closing
 
     def why_closed(self) -> str:
-        connection_id = self.session._client.connection_id
+        connection_id = self.session.client.connection_id
         lines = self._listener.events.of("a connection was closed")
         return "; ".join(
             str(line["why"]) for line in lines if line["connection_id"] == connection_id

@@ -32,9 +32,17 @@ class EchoListener:
         writer.close()
 
 
+class ClosedDoor:
+    """No admin side: every address is had, and nobody listens there."""
+
+    def open(self, host: str, port: int) -> tuple[str, int]:
+        return host, port
+
+
 class EchoContainer:
     def __init__(self, settings: Settings) -> None:
         self.listeners: Sequence[EchoListener] = [EchoListener(each) for each in settings.listeners]
+        self.admin = ClosedDoor()
         self.cluster_id = "a-cluster"
         self.recovered = "2 topics, 3 partitions"
         self.steps: list[str] = []

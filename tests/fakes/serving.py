@@ -16,6 +16,7 @@ def main() -> int:
     parser.add_argument("command", choices=["serve"])
     parser.add_argument("--listen")
     parser.add_argument("--ready-file", type=Path)
+    parser.add_argument("--admin")
     parser.add_argument("--data")
     parser.add_argument("--storage")
     parser.add_argument("--log-format")

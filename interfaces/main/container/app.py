@@ -18,11 +18,13 @@ from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.opening import Storage
 from interfaces.kafka.listener import Listener, Shared
+from interfaces.main.container.admin import AdminContainer
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.interfaces import InterfacesContainer
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from interfaces.main.settings.sources import Settings
+from interfaces.rest.server import AdminServer
 
 #: Once clients are being served: looking touches a page of every partition.
 STRAYS_AFTER_MS = 200
@@ -64,6 +66,16 @@ class AppContainer(containers.DeclarativeContainer):
         request_log=request_log,
         listener_settings=settings.provided.listeners,
     )
+    admin = providers.Container(
+        AdminContainer,
+        settings=settings,
+        broker=services.broker,
+        clock=services.clock,
+        events=events,
+        request_log=request_log,
+        shared=interfaces.shared,
+        listeners=interfaces.listeners,
+    )
 
 
 class App:
@@ -91,11 +103,13 @@ class App:
             events.warning(self.storage.info.power_cut)
         self._topics: TopicRepository = container.storage.topics()
         self._offset_repository: OffsetRepository | None = None
+        self._admin: AdminServer | None = None
         try:
             self._offset_repository = container.services.groups.offset_repository()
             self.broker: Broker = container.services.broker()
             self._shared: Shared = container.interfaces.shared()
             self.listeners: list[Listener] = container.interfaces.listeners()
+            self.admin = self._admin = container.admin.server()
         except BaseException:
             self.close()
             raise
@@ -159,7 +173,8 @@ class App:
     async def drain(self, timeout_seconds: float) -> bool:
         for listener in self.listeners:
             listener.stop_accepting()
-        in_time = await self._shared.drain(timeout_seconds)
+        both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
+        in_time = all(await asyncio.gather(*both))
         self.broker.stop_upkeep()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
@@ -169,6 +184,8 @@ class App:
         return in_time
 
     def close(self) -> None:
+        if self._admin is not None:
+            self._admin.close()
         if self._offset_repository is not None:
             self._offset_repository.close()
         self.storage.commit.close()

@@ -87,6 +87,16 @@ def parse_advertised(texts: Iterable[str]) -> dict[str, Address]:
     return addresses
 
 
+def parse_admin(texts: Iterable[str]) -> tuple[Address, ...]:
+    """Where the admin side listens; `off`: nowhere. Raises ValueError with what was expected."""
+    listed = [text.strip() for text in texts]
+    if [text.lower() for text in listed] == ["off"]:
+        return ()
+    if any("://" in text for text in listed):
+        raise ValueError("HOST:PORT, without a name before it, or off")
+    return tuple(map(parse_address, listed))
+
+
 def parse_protocol_map(texts: Iterable[str]) -> dict[str, str]:
     protocols: dict[str, str] = {}
     for text in texts:

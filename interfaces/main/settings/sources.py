@@ -15,8 +15,10 @@ from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
 from interfaces.main.settings.listeners import (
+    Address,
     ListenerSettings,
     parse_addresses,
+    parse_admin,
     parse_advertised,
     parse_protocol_map,
     protocol_of,
@@ -48,7 +50,8 @@ class Settings:
     """Everything that was decided, and by whom."""
 
     __slots__ = (
-        "_strangers", "broker", "file", "given", "listeners", "offsets", "storage", "warnings",
+        "_strangers", "admin", "broker", "file", "given", "listeners", "offsets", "storage",
+        "warnings",
     )  # fmt: skip
 
     def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
@@ -61,6 +64,7 @@ class Settings:
         ]
         self.broker = self._broker()
         self.listeners = self._listeners(_controller_names(given))
+        self.admin = self._admin()
         self.storage = self._storage()
         self.offsets = self._offsets()
         if self._strangers:
@@ -115,6 +119,13 @@ class Settings:
             )
             for address in ours
         )
+
+    def _admin(self) -> tuple[Address, ...]:
+        """Where the admin side listens."""
+        try:
+            return parse_admin(self.broker.admin_listeners)
+        except ValueError as failure:
+            raise self._refused("admin.listeners", str(failure)) from failure
 
     def _storage(self) -> StorageSettings:
         folders = self.broker.log_dirs

@@ -207,11 +207,11 @@ def test_a_client_id_may_be_null_or_any_bytes(kafka: FakeKafka) -> None:
     body = b"".join(metadata("t").encode(1))
     client.transport.receive(raw_frame(3, 1, body, client_id=None))
     kafka.run()
-    assert client.session._client.client_id is None
+    assert client.session.client.client_id is None
     header = struct.pack(">hhih", 3, 1, 7, 3) + b"\xff\x00a"
     client.transport.receive(struct.pack(">i", len(header) + len(body)) + header + body)
     kafka.run()
-    assert client.session._client.client_id == "�\0a"
+    assert client.session.client.client_id == "�\0a"
     assert len(client.frames()) == 2
 
 

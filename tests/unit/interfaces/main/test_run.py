@@ -29,7 +29,7 @@ def build(settings, loop, log):
         container.close = lambda: [log.info("line") for _ in range(5000)]
     return container
 
-given = {"listeners": "127.0.0.1:0", "storage": "memory://", "nope": "1"}
+given = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
 settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
 sys.exit(run(settings, Path(sys.argv[1]), build))
 """

@@ -70,7 +70,7 @@ def test_an_illegal_software_name_or_version_is_refused(
 def test_a_legal_one_is_remembered(name: str, software: str) -> None:
     client = FakeKafka().client()
     assert ask(client, 3, name, software).error_code == 0
-    info = client.session._client
+    info = client.session.client
     assert (info.software_name, info.software_version) == (name, software)
 
 
@@ -78,4 +78,4 @@ def test_a_legal_one_is_remembered(name: str, software: str) -> None:
 def test_older_versions_do_not_tell_their_software(version: int) -> None:
     client = FakeKafka().client()
     assert ask(client, version, "", "").error_code == 0
-    assert client.session._client.software_name == ""
+    assert client.session.client.software_name == ""

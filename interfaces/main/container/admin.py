@@ -1,0 +1,89 @@
+"""The admin side over the broker: what its routes may know, and the server that waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from application.broker import Broker
+from application.ports.clock import Clock
+from application.ports.event_log import EventLog
+from application.ports.request_log import RequestLog
+from interfaces.embed import __version__
+from interfaces.kafka.listener import Listener, Shared
+from interfaces.main.container.declarative import containers, providers
+from interfaces.main.settings.listeners import host_port
+from interfaces.main.settings.sources import Settings
+from interfaces.rest.admin import Admin, KafkaListener
+from interfaces.rest.server import AdminServer, HttpServer
+
+
+def make_admin(
+    settings: Settings,
+    broker: Broker,
+    clock: Clock,
+    events: EventLog,
+    request_log: RequestLog,
+    shared: Shared,
+    listeners: Sequence[Listener],
+) -> Admin:
+    def open_listeners() -> list[KafkaListener]:
+        return [
+            KafkaListener(each.name, *each.bound, _told(each)) for each in listeners if each.is_open
+        ]
+
+    def listening() -> str | None:
+        return None if len(open_listeners()) == len(listeners) else "not every listener is open"
+
+    def recovered() -> str | None:
+        return None if broker.offsets.loaded else "committed offsets are being read"
+
+    return Admin(
+        broker=broker,
+        events=events,
+        request_log=request_log,
+        clock=clock,
+        version=__version__,
+        started_at_ms=clock.now_ms(),
+        connections=lambda: list(shared.sessions),
+        listeners=open_listeners,
+        checks={
+            "listeners": listening,
+            "storage": broker.commits.trouble.reason,
+            "recovery": recovered,
+        },
+        origin=settings.origin,
+        storage=settings.storage.url,
+    )
+
+
+def _told(listener: Listener) -> str | None:
+    advertised = listener.advertised
+    if advertised.host is None:
+        return None
+    return host_port(advertised.host, advertised.port or listener.bound[1])
+
+
+def make_server(admin: Admin, events: EventLog) -> AdminServer:
+    def http(hosts: list[str]) -> HttpServer:
+        # Half a second and thirty megabytes: for brokers that are asked over HTTP.
+        from interfaces.rest.http import UvicornServer
+
+        return UvicornServer(admin, hosts)
+
+    return AdminServer(http, events)
+
+
+class AdminContainer(containers.DeclarativeContainer):
+    settings: providers.Dependency[Any] = providers.Dependency()
+    broker: providers.Dependency[Any] = providers.Dependency()
+    clock: providers.Dependency[Any] = providers.Dependency()
+    events: providers.Dependency[Any] = providers.Dependency()
+    request_log: providers.Dependency[Any] = providers.Dependency()
+    shared: providers.Dependency[Any] = providers.Dependency()
+    listeners: providers.Dependency[Any] = providers.Dependency()
+
+    admin = providers.Singleton(
+        make_admin, settings, broker, clock, events, request_log, shared, listeners
+    )
+    server = providers.Singleton(make_server, admin, events)

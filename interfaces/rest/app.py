@@ -1,0 +1,98 @@
+"""create_app: the routes, and what is answered when there is nothing else to answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Depends, FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from domain.errors import BrokerError
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
+from interfaces.rest.exchange import exchange_of
+from interfaces.rest.routes import health, topics
+from interfaces.rest.urls import V3
+
+#: Each gives a router for both: the short paths, and those of Confluent's v3.
+RESOURCES = (topics.router,)
+#: Under short paths only.
+OWN = (health.router,)
+
+
+def create_app(admin: Admin) -> FastAPI:
+    app = FastAPI(
+        title="Ottla",
+        version=admin.version,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        default_response_class=JsonAnswer,
+        generate_unique_id_function=_operation_id,
+    )
+    app.add_exception_handler(BrokerError, _broker_error)
+    app.add_exception_handler(RestError, _rest_error)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unforeseen)
+
+    def known_cluster(cluster_id: str) -> None:
+        if cluster_id != admin.broker.cluster_id:
+            raise RestError(404, f"there is no cluster {cluster_id!r}", 40401)
+
+    for router in OWN:
+        app.include_router(router(admin))
+    for router in RESOURCES:
+        both = router(admin)
+        app.include_router(both)
+        app.include_router(both, prefix=V3, dependencies=[Depends(known_cluster)])
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """list_topics, and list_topics_v3 for the other path of the same."""
+    return f"{route.name}_v3" if route.path_format.startswith("/v3/") else route.name
+
+
+def _answer(request: Request, status: int, code: int, message: str) -> JsonAnswer:
+    exchange = exchange_of(request)
+    exchange.error_code = code
+    return JsonAnswer(error_body(code, message, exchange.correlation_id), status)
+
+
+def _broker_error(request: Request, error: Any) -> JsonAnswer:
+    status, code = refusal_of(error)
+    return _answer(request, status, code, message_of(error))
+
+
+def _rest_error(request: Request, error: Any) -> JsonAnswer:
+    return _answer(request, error.status_code, error.code, error.message)
+
+
+def _http_error(request: Request, error: Any) -> JsonAnswer:
+    """No such path, no such method, no JSON."""
+    status = error.status_code
+    answer = _answer(request, status, status, phrase(status))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
+    """It is raised again, and the gate logs it."""
+    return _answer(request, 500, 500, phrase(500))
+
+
+def _not_valid(request: Request, error: Any) -> JsonAnswer:
+    faults = error.errors()
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return _answer(request, 400, 40001, "the body is not JSON")
+    words = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:10]]
+    return _answer(request, 422, 42201, "; ".join(words))
+
+
+def _place(location: tuple[Any, ...]) -> str:
+    return ".".join(map(str, location[1:] or location))

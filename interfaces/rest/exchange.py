@@ -1,0 +1,53 @@
+"""Exchange: one request and its answer, as the gate around the app and the log line see it."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter_ns
+from typing import Any, cast
+
+from starlette.requests import Request
+
+
+class Exchange:
+    __slots__ = (
+        "bytes_in",
+        "bytes_out",
+        "correlation_id",
+        "error_code",
+        "most_body_bytes",
+        "received_ns",
+        "scope",
+        "status",
+        "stopping",
+    )
+
+    def __init__(
+        self,
+        scope: dict[str, Any],
+        correlation_id: str,
+        most_body_bytes: int,
+        stopping: asyncio.Event,
+    ) -> None:
+        self.scope = scope
+        self.correlation_id = correlation_id
+        #: Set when the server drains: answers without an end come to theirs.
+        self.stopping = stopping
+        #: A route that takes a body piece by piece lifts it: None.
+        self.most_body_bytes: int | None = most_body_bytes
+        self.received_ns = perf_counter_ns()
+        self.bytes_in = self.bytes_out = 0
+        #: 0: nothing was answered.
+        self.status = 0
+        self.error_code: int | None = None
+
+    @property
+    def api(self) -> str:
+        """As in GET /topics/{topic_name}: few, however many topics there are."""
+        route = self.scope.get("route")
+        path = getattr(route, "path", None) or "(no such path)"
+        return f"{self.scope['method']} {path}"
+
+
+def exchange_of(request: Request) -> Exchange:
+    return cast(Exchange, request.scope["state"]["exchange"])

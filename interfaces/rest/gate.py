@@ -1,0 +1,128 @@
+"""Gate: what every request passes on its way to the app, and every answer on its way back.
+
+Here a request gets its correlation id, is let in or refused by the guard, has its body counted, and
+becomes one line in the log; and here what nobody foresaw is caught.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from email.utils import formatdate
+from time import perf_counter_ns
+from typing import Any
+
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.correlation import HEADER, correlation_id_of
+from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import Exchange
+from interfaces.rest.guard import Guard
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+
+class Gate:
+    def __init__(self, app: App, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
+        self._app = app
+        self._admin = admin
+        self._guard = guard
+        self._stopping = stopping
+        self._most_body_bytes = admin.broker.config.admin_request_max_bytes
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        exchange = Exchange(
+            scope, correlation_id_of(headers.get(HEADER)), self._most_body_bytes, self._stopping
+        )
+        scope.setdefault("state", {})["exchange"] = exchange
+
+        async def counted() -> Message:
+            message = await receive()
+            exchange.bytes_in += len(message.get("body", b""))
+            most = exchange.most_body_bytes
+            if most is not None and exchange.bytes_in > most:
+                raise RestError(413, f"the body is larger than {most} bytes")
+            return message
+
+        async def answered(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                exchange.status = message["status"]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    (b"date", formatdate(self._admin.clock.now_ms() / 1000, usegmt=True).encode()),
+                    (HEADER.encode(), exchange.correlation_id.encode()),
+                ]
+                if exchange.status == 413:
+                    message["headers"].append((b"connection", b"close"))
+            else:
+                exchange.bytes_out += len(message.get("body", b""))
+            await send(message)
+
+        failure: Exception | None = None
+        try:
+            self._guard.check(scope["method"], headers, _is_bodiless(headers))
+            await self._app(scope, counted, answered)
+        except RestError as refused:
+            await self._refuse(exchange, refused, answered)
+        except asyncio.CancelledError:
+            if not exchange.status:
+                await self._refuse(
+                    exchange, RestError(503, "the broker is stopping", 50303), answered
+                )
+            raise
+        except Exception as unforeseen:
+            failure = unforeseen
+            if not exchange.status:
+                await self._refuse(
+                    exchange, RestError(500, "HTTP 500 Internal Server Error"), answered
+                )
+        finally:
+            self._log(exchange, headers, failure)
+
+    async def _refuse(self, exchange: Exchange, error: RestError, send: Send) -> None:
+        exchange.error_code = error.code
+        answer = JsonAnswer(
+            error_body(error.code, error.message, exchange.correlation_id), error.status_code
+        )
+        # What is left of the body is not waited for.
+        answer.headers["connection"] = "close"
+        await answer(exchange.scope, _nothing, send)
+
+    def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
+        elapsed_ns = perf_counter_ns() - exchange.received_ns
+        log = self._admin.request_log
+        failed = exchange.status >= 400 or exchange.status == 0
+        facts: dict[str, object] = {
+            "correlation_id": exchange.correlation_id,
+            "software": headers.get("user-agent", "")[:200],
+            "peer": "{}:{}".format(*(exchange.scope.get("client") or ("", ""))),
+            "listener": "admin",
+            "api": exchange.api,
+            "path": exchange.scope["path"],
+            "bytes_in": exchange.bytes_in,
+            "bytes_out": exchange.bytes_out,
+            "total_us": elapsed_ns // 1000,
+            "status": exchange.status,
+            "error_codes": [] if exchange.error_code is None else [exchange.error_code],
+        }
+        if failure is not None:
+            self._admin.events.error("a request failed", **facts, failure=failure)
+        elif log.wants(elapsed_ns, failed):
+            say = self._admin.events.warning if failed else self._admin.events.info
+            say("request", **facts)
+
+
+def _is_bodiless(headers: dict[str, str]) -> bool:
+    return headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}

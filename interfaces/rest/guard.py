@@ -1,0 +1,76 @@
+"""Guard: what a browser may be tricked into asking is refused.
+
+A page of somebody else can point a name of its own at this address (DNS rebinding), and can send
+simple requests to it (CSRF). So the Host must be one of ours, and whatever changes something must
+come from our own pages or from no page, as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+
+from interfaces.rest.errors import RestError
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+JSON = "application/json"
+
+
+class Guard:
+    def __init__(self, listening: Iterable[str], allowed: Iterable[str]) -> None:
+        """`listening`: hosts of the admin listeners; an empty one is every address."""
+        hosts = {host.lower() for host in listening}
+        self._everywhere = not hosts.isdisjoint({"", "0.0.0.0", "::"})
+        self._hosts = _LOOPBACK | hosts | {host.lower() for host in allowed}
+
+    def check(self, method: str, headers: dict[str, str], bodiless: bool) -> None:
+        """Raises RestError."""
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            raise RestError(
+                403,
+                f"the Host {host!r} is none of ours; name it in admin.allowed.hosts if it is",
+                40303,
+            )
+        if method in _SAFE:
+            return
+        origin = headers.get("origin")
+        if origin is not None and not _same(origin, host):
+            raise RestError(403, f"a page of {origin!r} may not change anything here", 40304)
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            raise RestError(403, "a page of somebody else may not change anything here", 40304)
+        if not bodiless and not _is_json(headers.get("content-type", "")):
+            raise RestError(415, f"expected Content-Type: {JSON}")
+
+    def _is_ours(self, host: str) -> bool:
+        name = host_name(host)
+        if name in self._hosts:
+            return True
+        # An address is no name that somebody could point here.
+        return self._everywhere and _is_address(name)
+
+
+def host_name(host: str) -> str:
+    """Without the port, and the brackets of IPv6."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.rpartition(":")[0] if ":" in host else host
+
+
+def _same(origin: str, host: str) -> bool:
+    scheme, separator, authority = origin.lower().partition("://")
+    return bool(separator) and scheme in ("http", "https") and authority == host.lower()
+
+
+def _is_json(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == JSON
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

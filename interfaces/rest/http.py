@@ -1,0 +1,119 @@
+"""The HTTP server itself: uvicorn's protocol on our loop, with our bounds and our end.
+
+Of uvicorn only what speaks HTTP is used. Its own server polls ten times a second, takes the
+signals, and waits at the end in steps; this one is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import socket
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.app import create_app
+from interfaces.rest.correlation import correlation_id_of
+from interfaces.rest.gate import Gate
+from interfaces.rest.guard import Guard
+
+#: An idle connection is kept so long; and so long a request may take to arrive.
+KEEP_ALIVE_S = 30
+#: Of the request line and all headers.
+HEADERS_BYTES = 64 * 1024
+
+
+class UvicornServer:
+    """Implements interfaces.rest.server.HttpServer."""
+
+    def __init__(self, admin: Admin, hosts: list[str]) -> None:
+        config = admin.broker.config
+        logging.getLogger("uvicorn.error").disabled = True
+        self._stopping = asyncio.Event()
+        app = create_app(admin)
+        # Made with the first request otherwise, and it takes a while.
+        app.build_middleware_stack()
+        self._config = uvicorn.Config(
+            Gate(app, admin, Guard(hosts, config.admin_allowed_hosts), self._stopping),
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            h11_max_incomplete_event_size=HEADERS_BYTES,
+        )
+        self._config.load()
+        self._state = ServerState()
+        self._most = config.admin_max_connections
+        self._servers: list[asyncio.Server] = []
+
+    async def serve(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._servers:
+            # What was imported lives for ever: see docs/adr/0004.
+            gc.freeze()
+        self._servers.append(await loop.create_server(self._protocol, sock=listening))
+
+    def _protocol(self) -> BoundedProtocol:
+        return BoundedProtocol(self._config, self._state, self._most)
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        self._stopping.set()
+        for server in self._servers:
+            server.close()
+        state = self._state
+        for connection in list(state.connections):
+            connection.shutdown()
+        tasks = set(state.tasks)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=timeout_seconds)
+        else:
+            late = set()
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+        for connection in list(state.connections):
+            connection.transport.close()
+        return not late
+
+
+class BoundedProtocol(H11Protocol):
+    """One connection, of so many at the most."""
+
+    def __init__(self, config: uvicorn.Config, state: ServerState, most: int) -> None:
+        super().__init__(config, state, {})
+        self._most = most
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self._most:
+            transport.abort()
+            return
+        # As after an answer: a connection that asks nothing is closed.
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is answered as everything else that is refused."""
+        correlation_id = correlation_id_of(None)
+        body = JsonAnswer(error_body(400, msg, correlation_id)).body
+        lines = [
+            b"HTTP/1.1 400 Bad Request",
+            b"content-type: application/json",
+            b"content-length: %d" % len(body),
+            b"x-correlation-id: " + correlation_id.encode(),
+            b"connection: close",
+        ]
+        self.transport.write(b"\r\n".join([*lines, b"", bytes(body)]))
+        self.transport.close()

@@ -1,0 +1,40 @@
+"""value_of: the bridge from an application's Pending to a coroutine."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeVar, overload
+
+from application.pending import Pending
+
+T = TypeVar("T")
+
+
+@overload
+async def value_of(result: Pending[T]) -> T: ...
+
+
+@overload
+async def value_of(result: T | Pending[T]) -> T: ...
+
+
+async def value_of(result: T | Pending[T]) -> T:
+    """The value, once it is there; a caller that is cancelled abandons it."""
+    if not isinstance(result, Pending):
+        return result
+    if result.resolved:
+        there: list[T] = []
+        result.then(there.append)
+        return there[0]
+    future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    def resolve(value: T) -> None:
+        if not future.done():
+            future.set_result(value)
+
+    result.then(resolve)
+    try:
+        return await future
+    except asyncio.CancelledError:
+        result.abandon()
+        raise

@@ -1,0 +1,98 @@
+"""AdminServer: listens from the start, and becomes an HTTP server when somebody connects.
+
+Most brokers are never asked over HTTP. So the sockets listen from the start, and what answers them
+is imported, in a thread that does nothing else, when the first connection is pending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Protocol
+
+from application.ports.event_log import EventLog
+
+BACKLOG = 128
+#: All of IPv6 is all of IPv4 too, as with the Kafka listeners.
+_EVERY_ADDRESS = ("", "::")
+
+
+class HttpServer(Protocol):
+    async def serve(self, listening: socket.socket) -> None:
+        """Accepts who is waiting there, and who comes."""
+        ...
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        """Accepts nobody, answers what is in flight, ends the connections; False: not in time."""
+        ...
+
+
+#: Imports it, and makes it; called in a thread. Given are the hosts that are listened on.
+MakeHttp = Callable[[list[str]], HttpServer]
+
+
+class AdminServer:
+    def __init__(self, make: MakeHttp, events: EventLog) -> None:
+        self._make = make
+        self._events = events
+        self._hosts: list[str] = []
+        self._sockets: list[socket.socket] = []
+        self._beginning: asyncio.Task[None] | None = None
+        self._http: HttpServer | None = None
+
+    def open(self, host: str, port: int) -> tuple[str, int]:
+        """The address that is had; raises OSError when it cannot be."""
+        listening = _listening(host, port)
+        listening.setblocking(False)
+        self._hosts.append(host)
+        self._sockets.append(listening)
+        asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
+        bound_host, bound_port = listening.getsockname()[:2]
+        return bound_host, bound_port
+
+    def _somebody_connects(self) -> None:
+        self._stop_looking()
+        self._beginning = asyncio.create_task(self._begin())
+
+    def _stop_looking(self) -> None:
+        loop = asyncio.get_running_loop()
+        for listening in self._sockets:
+            loop.remove_reader(listening)
+
+    async def _begin(self) -> None:
+        try:
+            self._http = await asyncio.to_thread(self._make, self._hosts)
+        except Exception as failure:
+            self._events.error("the admin side cannot serve", failure=failure)
+            self.close()
+            return
+        for listening in self._sockets:
+            await self._http.serve(listening)
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        if self._beginning is None:
+            self.close()
+            return True
+        await self._beginning
+        return self._http is None or await self._http.drain(timeout_seconds)
+
+    def close(self) -> None:
+        """What nobody has asked for yet."""
+        if self._http is None:
+            if self._beginning is None and self._sockets:
+                self._stop_looking()
+            for listening in self._sockets:
+                listening.close()
+            self._sockets.clear()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    if host in _EVERY_ADDRESS and socket.has_dualstack_ipv6():
+        return socket.create_server(
+            ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG
+        )
+    family, _, _, _, address = socket.getaddrinfo(
+        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    return socket.create_server(address[:2], family=family, backlog=BACKLOG)

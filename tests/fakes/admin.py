@@ -1,0 +1,121 @@
+"""The admin app over a broker in this process: requests without sockets, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
+from interfaces.rest.app import create_app
+from interfaces.rest.gate import Gate
+from interfaces.rest.guard import Guard
+from tests.fakes.broker import FakeBroker
+from tests.fakes.logs import FakeRequestLog
+
+HOST = "localhost:8082"
+
+
+class Answer:
+    def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        self.status = status
+        self.headers = {name.decode(): value.decode() for name, value in headers}
+        self.body = body
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def __repr__(self) -> str:
+        return f"Answer({self.status}, {self.body[:500]!r})"
+
+
+class FakeAdmin:
+    """Over a FakeBroker, whose loop is run by hand for as long as an answer is not there."""
+
+    def __init__(self, fake: FakeBroker | None = None, **settings: str) -> None:
+        self.fake = fake or FakeBroker(None, **settings)
+        self.request_log = FakeRequestLog()
+        self.connections: list[Connection] = []
+        self.listeners: list[KafkaListener] = [KafkaListener("PLAINTEXT", "127.0.0.1", 9092, None)]
+        self.checks: dict[str, Check] = {"listeners": lambda: None}
+        self.admin = Admin(
+            broker=self.fake.broker,
+            events=self.fake.events,
+            request_log=self.request_log,
+            clock=self.fake.clock,
+            version="1.2.3",
+            started_at_ms=self.fake.clock.now_ms(),
+            connections=lambda: self.connections,
+            listeners=lambda: self.listeners,
+            checks=self.checks,
+            origin=lambda name: "command line" if name in self.fake.config.given else "default",
+            storage="memory://",
+        )
+        self.stopping = asyncio.Event()
+        self.app = create_app(self.admin)
+        self.gate = Gate(self.app, self.admin, Guard(["127.0.0.1"], []), self.stopping)
+
+    @property
+    def v3(self) -> str:
+        return f"/v3/clusters/{self.fake.broker.cluster_id}"
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
+        return self.ask("GET", path, headers=headers)
+
+    def post(self, path: str, body: Any = None) -> Answer:
+        return self.ask("POST", path, body)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Answer:
+        """`body` goes as JSON, `raw` as it is."""
+        content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
+        told = {"host": HOST, "content-length": str(len(content))}
+        if content:
+            told["content-type"] = "application/json"
+        told |= headers or {}
+        return asyncio.run(self._ask(method, path, told, content))
+
+    async def _ask(
+        self, method: str, path: str, headers: Mapping[str, str], content: bytes
+    ) -> Answer:
+        path, _, query = path.partition("?")
+        host, _, port = HOST.partition(":")
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": quote(path).encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "client": ("192.0.2.1", 4711),
+            "server": (host, int(port)),
+        }
+        sent: list[Any] = []
+        asked = [{"type": "http.request", "body": content, "more_body": False}]
+
+        async def receive() -> Any:
+            return asked.pop() if asked else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        answering = asyncio.ensure_future(self.gate(scope, receive, send))
+        while not answering.done():
+            self.fake.run()
+            await asyncio.sleep(0)
+        await answering
+        start, *pieces = sent
+        return Answer(start["status"], start["headers"], b"".join(p["body"] for p in pieces))

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.admin import FakeAdmin
+
+
+def test_a_topic_is_made_looked_at_listed_and_deleted(admin: FakeAdmin) -> None:
+    made = admin.post("/topics", {"topic_name": "orders", "partitions_count": 3})
+    assert made.status == 201
+    assert made.headers["location"] == made.json["metadata"]["self"]
+    assert made.json["partitions_count"] == 3
+    assert admin.get("/topics/orders").json == made.json
+    listed = admin.get("/topics").json
+    assert listed["kind"] == "KafkaTopicList"
+    assert listed["data"] == [made.json]
+    assert admin.ask("DELETE", "/topics/orders").status == 204
+    assert admin.get("/topics/orders").status == 404
+    assert admin.get("/topics").json["data"] == []
+
+
+def test_the_shape_is_confluents(admin: FakeAdmin) -> None:
+    admin.fake.topic("orders")
+    body = admin.get(f"{admin.v3}/topics/orders").json
+    url = f"http://localhost:8082{admin.v3}/topics/orders"
+    cluster = admin.fake.broker.cluster_id
+    assert body.pop("topic_id")
+    assert body == {
+        "kind": "KafkaTopic",
+        "metadata": {"self": url, "resource_name": f"crn:///kafka={cluster}/topic=orders"},
+        "cluster_id": cluster,
+        "topic_name": "orders",
+        "is_internal": False,
+        "replication_factor": 1,
+        "partitions_count": 1,
+        "partitions": {"related": f"{url}/partitions"},
+        "configs": {"related": f"{url}/configs"},
+        "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
+    }
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        [{"name": "retention.ms", "value": "1000"}, {"name": "preallocate", "value": "true"}],
+        {"retention.ms": 1000, "preallocate": True},
+    ],
+)
+def test_configs_come_as_a_list_or_as_an_object(admin: FakeAdmin, configs: object) -> None:
+    made = admin.post("/topics", {"name": "t", "partitions": 2, "configs": configs})
+    assert made.status == 201
+    topic = admin.fake.existing("t")
+    assert topic.configs == {"retention.ms": "1000", "preallocate": "true"}
+    assert len(topic.partition_ids) == 2
+
+
+def test_what_is_only_validated_is_not_made(admin: FakeAdmin) -> None:
+    answer = admin.post("/topics", {"name": "t", "partitions": 5, "validate_only": True})
+    assert (answer.status, answer.json["partitions_count"]) == (200, 5)
+    assert admin.get("/topics/t").status == 404
+
+
+def test_partitions_can_be_assigned_to_this_broker(admin: FakeAdmin) -> None:
+    assigned = [{"partition_id": 0, "broker_ids": [1]}, {"partition_id": 1, "broker_ids": [1]}]
+    answer = admin.post("/topics", {"name": "t", "replicas_assignments": assigned})
+    assert answer.json["partitions_count"] == 2
+
+
+@pytest.mark.parametrize(
+    "body, status, code, words",
+    [
+        ({"name": "t"}, 400, 40002, "already exists"),
+        ({"name": "a/b"}, 400, 40002, "Topic name is invalid"),
+        ({"name": "u", "partitions": 0}, 400, 40002, "Number of partitions"),
+        ({"name": "u", "replication_factor": 3}, 400, 40002, "Replication factor|replicate"),
+        ({"name": "u", "configs": {"no.such": 1}}, 400, 40002, "no.such"),
+        ({"partitions": 1}, 422, 42201, "topic_name"),
+        ({"name": "u", "partition_count": 1}, 422, 42201, "partition_count"),
+        ({"name": "u", "partitions": "many"}, 422, 42201, "partitions"),
+    ],
+)
+def test_what_cannot_be_made_says_why(
+    admin: FakeAdmin, body: object, status: int, code: int, words: str
+) -> None:
+    admin.fake.topic("t")
+    answer = admin.post("/topics", body)
+    assert (answer.status, answer.json["error_code"]) == (status, code)
+    assert any(word in answer.json["message"] for word in words.split("|"))
+    assert len(admin.fake.broker.catalog) == 1
+
+
+def test_a_topic_that_cannot_be_stored_is_not_there(admin: FakeAdmin) -> None:
+    admin.fake.commit.fail_next()
+    answer = admin.post("/topics", {"name": "t"})
+    assert (answer.status, answer.json["message"]) == (503, "the disk is full")
+    assert admin.get("/topics/t").status == 404
+
+
+def test_deleting_is_refused_where_there_is_none_and_where_it_is_disabled(
+    admin: FakeAdmin,
+) -> None:
+    missing = admin.ask("DELETE", "/topics/t")
+    assert (missing.status, missing.json["error_code"]) == (404, 40403)
+    forbidding = FakeAdmin(delete_topic_enable="false")
+    forbidding.fake.topic("t")
+    assert forbidding.ask("DELETE", "/topics/t").json["error_code"] == 40302
+
+
+def test_another_cluster_is_not_ours(admin: FakeAdmin) -> None:
+    answer = admin.get("/v3/clusters/other/topics")
+    assert (answer.status, answer.json["error_code"]) == (404, 40401)

@@ -1,0 +1,86 @@
+"""Whatever fails has the one body, and what goes on has its line in the log."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.admin import Answer, FakeAdmin
+
+
+def check_failure(answer: Answer, status: int, code: int) -> None:
+    assert answer.status == status
+    assert answer.json.keys() == {"error_code", "message", "correlation_id"}
+    assert answer.json["error_code"] == code
+    assert answer.json["message"]
+    assert answer.json["correlation_id"] == answer.headers["x-correlation-id"]
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/topics/", "/v3/other"])
+def test_no_such_path(admin: FakeAdmin, path: str) -> None:
+    check_failure(admin.get(path), 404, 404)
+
+
+def test_no_such_method(admin: FakeAdmin) -> None:
+    answer = admin.ask("PUT", "/topics")
+    check_failure(answer, 405, 405)
+    assert "GET" in answer.headers["allow"]
+
+
+@pytest.mark.parametrize("raw", [b"{", b"\xff", b'{"name": ' + b"9" * 5000 + b"}", b"[" * 50_000])
+def test_a_body_that_is_no_json(admin: FakeAdmin, raw: bytes) -> None:
+    answer = admin.ask("POST", "/topics", raw=raw)
+    assert answer.status == 400
+    check_failure(answer, 400, answer.json["error_code"])
+
+
+def test_a_body_of_another_shape(admin: FakeAdmin) -> None:
+    check_failure(admin.post("/topics", [1, 2]), 422, 42201)
+
+
+def test_a_body_of_another_type(admin: FakeAdmin) -> None:
+    told = {"content-type": "text/plain"}
+    check_failure(admin.ask("POST", "/topics", raw=b"{}", headers=told), 415, 415)
+
+
+def test_a_body_that_is_too_large(admin: FakeAdmin) -> None:
+    small = FakeAdmin(admin_request_max_bytes="1024")
+    check_failure(small.ask("POST", "/topics", raw=b" " * 1025), 413, 413)
+
+
+def test_what_nobody_foresaw_is_logged_with_its_traceback(
+    admin: FakeAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> None:
+        raise ZeroDivisionError(name)
+
+    monkeypatch.setattr(admin.fake.broker.catalog, "topic", broken)
+    check_failure(admin.get("/topics/t"), 500, 500)
+    [(level, event, fields)] = admin.fake.events.lines
+    assert (level, event) == ("error", "a request failed")
+    assert isinstance(fields["failure"], ZeroDivisionError)
+    assert fields["api"] == "GET /topics/{topic_name}"
+
+
+def test_a_name_that_is_not_ours(admin: FakeAdmin) -> None:
+    check_failure(admin.get("/topics", {"host": "evil.example"}), 403, 40303)
+
+
+def test_the_correlation_id_comes_back_and_is_in_the_log(admin: FakeAdmin) -> None:
+    answer = admin.get("/topics/t", {"x-correlation-id": "order-17", "user-agent": "curl/8"})
+    check_failure(answer, 404, 40403)
+    assert answer.json["correlation_id"] == "order-17"
+    [(level, event, fields)] = admin.fake.events.lines
+    assert (level, event) == ("warning", "request")
+    assert fields["correlation_id"] == "order-17"
+    assert fields["api"] == "GET /topics/{topic_name}"
+    assert (fields["path"], fields["status"]) == ("/topics/t", 404)
+    assert fields["error_codes"] == [40403]
+    assert (fields["software"], fields["peer"]) == ("curl/8", "192.0.2.1:4711")
+    assert fields["bytes_out"] == len(answer.body)
+
+
+def test_a_request_that_is_in_order_is_one_line_where_all_are_wanted(admin: FakeAdmin) -> None:
+    admin.get("/healthz")
+    [(level, event, fields)] = admin.fake.events.lines
+    assert (level, event, fields["status"]) == ("info", "request", 200)
+    assert fields["error_codes"] == []

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from application.pending import Pending, resolved
+from interfaces.rest.pending import value_of
+
+
+def test_a_value_that_is_there_is_not_waited_for() -> None:
+    assert asyncio.run(value_of(7)) == 7
+    assert asyncio.run(value_of(resolved(7))) == 7
+
+
+def test_a_value_that_comes_later_is_waited_for() -> None:
+    async def story() -> str:
+        pending: Pending[str] = Pending()
+        waiting = asyncio.ensure_future(value_of(pending))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        pending.resolve("there")
+        return await waiting
+
+    assert asyncio.run(story()) == "there"
+
+
+def test_who_goes_away_abandons_it() -> None:
+    async def story() -> None:
+        pending: Pending[str] = Pending()
+        waiting = asyncio.ensure_future(value_of(pending))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        pending.resolve("nobody is there")
+
+    asyncio.run(story())
