@@ -86,8 +86,7 @@ def _within(needle: bytes | None, field: bytes | None) -> bool:
 
 def _in_headers(needle: bytes, message: Message) -> bool:
     return any(
-        needle in name or (value is not None and needle in value)
-        for name, value in message.headers
+        needle in name or (value is not None and needle in value) for name, value in message.headers
     )
 
 

@@ -18,7 +18,7 @@ from application.opened_batch import MAX_OPENED_BYTES
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
-from domain.errors import BrokerError, CorruptMessage, InvalidRecord
+from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import Message, decode_messages
 
@@ -53,7 +53,7 @@ Take = Callable[[Found], int]
 
 
 class Scan:
-    """`steps` ends when the scan does; `end` says then, or whenever it is asked, how far it came."""
+    """`steps` ends when the scan does; `end` says, whenever it is asked, how far it has come."""
 
     def __init__(
         self,

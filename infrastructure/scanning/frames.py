@@ -1,7 +1,7 @@
 """Frames between the broker and a worker process of its own: kind, length, content.
 
-    to the worker    JOB a scan    DATA what it asked for    FAILURE why it cannot have that
-    to the broker    READ HEADERS TIME questions to the log    OUTPUT    END    ERROR
+to the worker    JOB a scan    DATA what it asked for    FAILURE why it cannot have that
+to the broker    READ HEADERS TIME questions to the log    OUTPUT    END    ERROR
 """
 
 from __future__ import annotations

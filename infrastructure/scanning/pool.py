@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 import socket
 import subprocess
 import sys
@@ -103,6 +102,8 @@ class ScanProcess(asyncio.Protocol):
         return self._process.pid
 
     def begin(self, job: ScanJob, log: LogStore) -> RunningJob:
+        import pickle  # most brokers never need it
+
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
@@ -184,6 +185,8 @@ class ScanProcess(asyncio.Protocol):
         if kind == frames.OUTPUT:
             job.add(content)
             return
+        import pickle
+
         self.job = None
         self._idle = self._loop.call_later(IDLE_SECONDS, self.end)
         end: ScanEnd | BrokerError = (

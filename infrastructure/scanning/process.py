@@ -65,7 +65,7 @@ class Channel:
         return kind, self._exactly(length)
 
     def _exactly(self, size_bytes: int) -> bytes:
-        data = self._stream.read(size_bytes)
+        data: bytes = self._stream.read(size_bytes)
         if len(data) < size_bytes:
             raise EOFError
         return data
@@ -97,9 +97,9 @@ def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanE
             continue
         if writer.waiting_bytes >= OUTPUT_BYTES:
             channel.send(frames.OUTPUT, writer.drain())
-        if job.budget_ms is not None and clock.monotonic_ms() - began_ms >= job.budget_ms:
-            if scan.has_moved:
-                return scan.end(TIME)
+        passed_ms = clock.monotonic_ms() - began_ms
+        if job.budget_ms is not None and passed_ms >= job.budget_ms and scan.has_moved:
+            return scan.end(TIME)
     return scan.end(scan.reason())
 
 
