@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from application.pending import Pending, resolved
 from application.ports.log_store import LogStore
@@ -81,10 +82,12 @@ class ScanProcess(asyncio.Protocol):
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
+        self._reads = True
         self._idle: asyncio.TimerHandle | None = None
         self._log: LogStore | None = None
         self.job: RunningJob | None = None
         ours, theirs = socket.socketpair()
+        self._ours = ours
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
         ours.setblocking(False)
@@ -95,7 +98,7 @@ class ScanProcess(asyncio.Protocol):
             raise
         finally:
             theirs.close()
-        self._connecting = loop.create_task(loop.create_connection(lambda: self, sock=ours))
+        self._connecting = loop.create_task(loop.create_unix_connection(lambda: self, sock=ours))
 
     @property
     def pid(self) -> int:
@@ -124,6 +127,8 @@ class ScanProcess(asyncio.Protocol):
         self._connecting.cancel()
         if self._transport is not None:
             self._transport.abort()
+        else:
+            self._ours.close()
         job, self.job = self.job, None
         if job is not None:
             job.ended(StorageFailed("The process that was looking through the log has ended"))
@@ -138,9 +143,9 @@ class ScanProcess(asyncio.Protocol):
     # ---- the socket
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        transport.writelines(self._unsent)
+        # uvloop's transports are no asyncio.Transport, though they do the same.
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.writelines(self._unsent)
         self._unsent.clear()
 
     def connection_lost(self, failure: Exception | None) -> None:
@@ -162,12 +167,12 @@ class ScanProcess(asyncio.Protocol):
         del received[:at]
 
     def read_on(self, go_on: bool) -> None:
-        transport = self._transport
-        if transport is not None:
-            if go_on and not transport.is_reading():
-                transport.resume_reading()
-            elif not go_on:
-                transport.pause_reading()
+        if self._transport is not None and go_on != self._reads:
+            self._reads = go_on
+            if go_on:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
 
     def _send(self, data: bytes) -> None:
         if self._transport is None:
