@@ -15,11 +15,11 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.routes import clone, health, produce, records, topics
+from interfaces.rest.routes import clone, health, produce, records, topics, truncate
 from interfaces.rest.urls import V3
 
 #: Each gives a router for both: the short paths, and those of Confluent's v3.
-RESOURCES = (topics.router, records.router, produce.router, clone.router)
+RESOURCES = (topics.router, records.router, produce.router, clone.router, truncate.router)
 #: Under short paths only.
 OWN = (health.router,)
 
