@@ -17,9 +17,11 @@ from application.groups.consumer_groups import ConsumerGroups
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
+from application.groups.lag import GroupLagService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
@@ -71,6 +73,8 @@ class Broker:
     alter_configs: AlterConfigsService
     offset_for_leader_epoch: OffsetForLeaderEpochService
     offset_delete: OffsetDeleteService
+    group_lag: GroupLagService
+    reset_offsets: ResetOffsetsService
     delete_groups: DeleteGroupsService
     forgetting: Forgetting
     offset_expiry: OffsetExpiry

@@ -9,6 +9,8 @@ class ClientInfo:
     """What is known of the other end of a connection; the session fills it in as it learns."""
 
     __slots__ = (
+        "bytes_in",
+        "bytes_out",
         "client_id",
         "connection_id",
         "listener",
@@ -25,6 +27,7 @@ class ClientInfo:
         self.client_id: str | None = None
         #: When the connection was made.
         self.since_ms = 0
+        self.bytes_in = self.bytes_out = 0
         self.software_name = ""
         self.software_version = ""
 

@@ -103,6 +103,7 @@ class Session(asyncio.BufferedProtocol):
         if self._closing:
             return
         self.active = True
+        self.client.bytes_in += nbytes
         received_ns = perf_counter_ns() if self._dispatch.timed else 0
         connection = self._connection
         answers = self._answers
@@ -239,6 +240,7 @@ class Session(asyncio.BufferedProtocol):
             return
         self.active = True
         size_bytes = sum(map(len, out))
+        self.client.bytes_out += size_bytes
         self._ready_bytes -= size_bytes  # others may stand behind one that is not complete
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))

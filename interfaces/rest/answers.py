@@ -1,24 +1,24 @@
-"""JSON answers by orjson, and long lists that never hold the loop for long."""
+"""Answers: JSON by orjson."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
-from time import perf_counter_ns
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import orjson
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
-#: The loop has other work after so long.
-SLICE_NS = 500_000
-#: So many elements are made before the time is looked at.
-ELEMENTS = 16
+from interfaces.rest.slices import encoded
+
+JSON = "application/json"
 
 
-class JsonAnswer(Response):
-    media_type = "application/json"
+#: A list of no more is one piece with a length.
+WHOLE_PIECES = 4
 
+
+class JsonAnswer(JSONResponse):
     def render(self, content: Any) -> bytes:
         return orjson.dumps(content)
 
@@ -28,27 +28,40 @@ def error_body(code: int, message: str, correlation_id: str) -> dict[str, Any]:
 
 
 async def listing(
-    kind: str, self_url: str, elements: Iterable[Any], next_url: str | None = None
+    kind: str,
+    self_url: str,
+    elements: Iterable[object],
+    next_url: str | None = None,
+    **more: str | bool,
 ) -> Response:
-    """{kind, metadata, data}: the elements are made and encoded in slices of the loop's time."""
-    metadata = {"self": self_url, "next": next_url}
-    head = orjson.dumps({"kind": kind, "metadata": metadata})[:-1] + b',"data":['
-    return Response(await in_slices(elements, head) + b"]}", media_type="application/json")
+    """{kind, metadata, data}, in slices: `elements` may be a generator that does the work."""
+    head = orjson.dumps({"kind": kind, "metadata": {"self": self_url, "next": next_url}, **more})
+    pieces = encoded(elements)
+    begun = [head[:-1] + b',"data":']
+    async for piece in pieces:
+        begun.append(piece)
+        if len(begun) > WHOLE_PIECES:
+            return Pieces(begun, pieces, b"}")
+    return Response(b"".join([*begun, b"}"]), media_type=JSON)
 
 
-async def in_slices(elements: Iterable[Any], head: bytes = b"") -> bytes:
-    """The elements as JSON, with commas, after `head`."""
-    pieces: list[bytes] = []
-    bunch: list[Any] = []
-    started_ns = perf_counter_ns()
-    for element in elements:
-        bunch.append(element)
-        if len(bunch) == ELEMENTS:
-            pieces.append(orjson.dumps(bunch)[1:-1])
-            bunch.clear()
-            if perf_counter_ns() - started_ns > SLICE_NS:
-                await asyncio.sleep(0)
-                started_ns = perf_counter_ns()
-    if bunch:
-        pieces.append(orjson.dumps(bunch)[1:-1])
-    return head + b",".join(pieces)
+class Pieces(Response):
+    """An answer that is sent while it is made, as fast as the client takes it."""
+
+    media_type = JSON
+
+    def __init__(self, begun: list[bytes], rest: AsyncIterator[bytes], end: bytes) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._begun = begun
+        self._rest = rest
+        self._end = end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code}
+        await send({**start, "headers": self.raw_headers})
+        for piece in self._begun:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        async for piece in self._rest:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": self._end})

@@ -15,24 +15,54 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.routes import clone, health, produce, records, topics, truncate
+from interfaces.rest.routes import (
+    brokers,
+    clone,
+    configs,
+    connections,
+    description,
+    groups,
+    health,
+    partitions,
+    produce,
+    records,
+    topics,
+    truncate,
+)
+from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
 
+#: Of the paths and shapes, not of the broker.
+API_VERSION = "v3"
 #: Each gives a router for both: the short paths, and those of Confluent's v3.
-RESOURCES = (topics.router, records.router, produce.router, clone.router, truncate.router)
-#: Under short paths only.
-OWN = (health.router,)
+RESOURCES = (
+    topics.router,
+    partitions.router,
+    configs.topic_configs,
+    configs.broker_configs,
+    configs.cluster_configs,
+    brokers.router,
+    records.router,
+    produce.router,
+    truncate.router,
+    clone.router,
+)
+#: Under the paths they name.
+OWN = (health.router, connections.router, configs.tables, brokers.clusters)
 
 
 def create_app(admin: Admin) -> FastAPI:
     app = FastAPI(
         title="Ottla",
-        version=admin.version,
+        version=API_VERSION,
+        # They would load their scripts from elsewhere; the description is a route of our own.
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
         default_response_class=JsonAnswer,
         generate_unique_id_function=_operation_id,
+        responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
@@ -40,17 +70,30 @@ def create_app(admin: Admin) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unforeseen)
 
-    def known_cluster(cluster_id: str) -> None:
-        if cluster_id != admin.broker.cluster_id:
-            raise RestError(404, f"there is no cluster {cluster_id!r}", 40401)
+    async def known_cluster(cluster_id: str) -> None:
+        brokers.check_cluster(admin, cluster_id)
+
+    known = [Depends(known_cluster)]
 
     for router in OWN:
         app.include_router(router(admin))
+    app.include_router(description.router(app.openapi))
     for router in RESOURCES:
         both = router(admin)
         app.include_router(both)
-        app.include_router(both, prefix=V3, dependencies=[Depends(known_cluster)])
+        app.include_router(both, prefix=V3, dependencies=known)
+    app.include_router(groups.router(admin, groups.SHORT))
+    app.include_router(groups.router(admin, groups.LONG), prefix=V3, dependencies=known)
     return app
+
+
+def make_ready(app: FastAPI) -> None:
+    """What would be made with the first request else, and takes a while: for a thread to do."""
+    app.middleware_stack = app.build_middleware_stack()
+    nowhere = {"type": "http", "method": "GET", "path": "/-", "root_path": "", "headers": []}
+    for route in app.routes:
+        # A router that was included is made as it is looked through.
+        route.matches(nowhere)
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -1,4 +1,4 @@
-"""The addresses of things, as metadata.self and related give them: those of v3."""
+"""The addresses of things, as metadata.self and related give them: always those of v3."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ V3 = "/v3/clusters/{cluster_id}"
 class Urls:
     """Of one cluster, by the name that the client used for this server."""
 
-    __slots__ = ("cluster",)
+    __slots__ = ("cluster", "cluster_id", "clusters")
 
     def __init__(self, request: Request, cluster_id: str) -> None:
-        self.cluster = f"{str(request.base_url).rstrip('/')}/v3/clusters/{quote(cluster_id)}"
+        self.cluster_id = cluster_id
+        self.clusters = f"{str(request.base_url).rstrip('/')}/v3/clusters"
+        self.cluster = f"{self.clusters}/{quote(cluster_id, safe='')}"
 
     def __call__(self, *path: str | int) -> str:
         return "/".join([self.cluster, *(quote(str(part), safe="") for part in path)])

@@ -14,6 +14,7 @@ from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
 from application.groups.group_log import GroupLog
+from application.groups.lag import GroupLagService
 from application.groups.modern_keeping import ModernKeeping
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offsets import Offsets
@@ -105,6 +106,7 @@ class GroupsContainer(containers.DeclarativeContainer):
     offset_commit = providers.Singleton(OffsetCommitService, offsets, registry, clock, config)
     offset_fetch = providers.Singleton(OffsetFetchService, offsets, registry)
     offset_delete = providers.Singleton(OffsetDeleteService, offsets, registry)
+    lag = providers.Singleton(GroupLagService, registry, offsets, catalog)
     offset_expiry = providers.Singleton(
         OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config
     )

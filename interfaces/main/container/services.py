@@ -12,6 +12,7 @@ from application.configs.describe import DescribeConfigsService
 from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
+from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
@@ -134,6 +135,9 @@ class ServicesContainer(containers.DeclarativeContainer):
         scan_workers=scan_workers,
     )
     broker_configs = providers.Singleton(BrokerConfigs, storage.configs, config, catalog, events)
+    list_offsets = providers.Singleton(
+        ListOffsetsService, catalog, storage.log, compression, scheduler, trouble
+    )
     broker = providers.Singleton(
         Broker,
         cluster_id=cluster_id,
@@ -153,9 +157,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             config.provided.max_incremental_fetch_session_cache_slots,
             config.provided.fetch_partitions_max,
         ),
-        list_offsets=providers.Singleton(
-            ListOffsetsService, catalog, storage.log, compression, scheduler, trouble
-        ),
+        list_offsets=list_offsets,
         metadata=providers.Singleton(MetadataService, catalog, create_topics, config),
         create_topics=create_topics,
         delete_topics=providers.Singleton(
@@ -182,6 +184,15 @@ class ServicesContainer(containers.DeclarativeContainer):
         offset_commit=groups.offset_commit,
         offset_fetch=groups.offset_fetch,
         offset_delete=groups.offset_delete,
+        group_lag=groups.lag,
+        reset_offsets=providers.Singleton(
+            ResetOffsetsService,
+            groups.registry,
+            groups.offsets,
+            catalog,
+            list_offsets,
+            groups.offset_commit,
+        ),
         forgetting=groups.forgetting,
         offset_expiry=groups.offset_expiry,
         describe_configs=providers.Singleton(

@@ -1,18 +1,32 @@
-"""Topics: list, look at, create, delete."""
+"""Topics: list, look at, create, change, delete."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from application.configs.alter import WantedConfigs
 from application.topics.create import USE_DEFAULT, NewTopic
+from application.topics.partitions import MorePartitions
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
+from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
-from interfaces.rest.shapes.topics import CreateTopic, TopicBody, topic_body
+from interfaces.rest.shapes.topics import (
+    ChangeTopic,
+    CreateTopic,
+    TopicBody,
+    TopicList,
+    texts_of,
+    topic_body,
+)
 from interfaces.rest.urls import Urls
 
 
@@ -30,36 +44,52 @@ def router(admin: Admin) -> APIRouter:
     def urls(request: Request) -> Urls:
         return Urls(request, broker.cluster_id)
 
-    @routes.get("/topics")
-    async def list_topics(request: Request) -> Response:
+    @routes.get("/topics", response_model=TopicList)
+    async def list_topics(request: Request, page: Paged) -> Response:
         at = urls(request)
-        topics = sorted(broker.catalog, key=lambda topic: topic.name)
-        bodies = (topic_body(topic, broker.cluster_id, at) for topic in topics)
-        return await listing("KafkaTopicList", at("topics"), bodies)
+        topics = sorted(broker.catalog, key=_name)
+        shown, next_url = page.of(topics, _name, at("topics"))
+        bodies = (topic_body(topic, at) for topic in shown)
+        return await listing("KafkaTopicList", at("topics"), bodies, next_url)
 
-    @routes.post("/topics", status_code=201, response_model=TopicBody)
+    @routes.post(
+        "/topics", status_code=201, response_model=TopicBody, responses={200: {"model": TopicBody}}
+    )
     async def create_topic(request: Request, wanted: CreateTopic) -> JsonAnswer:
-        """Durable when it is answered; with `validate_only` nothing is made."""
+        """Durable when it is answered; with `validate_only` nothing is made, and the answer 200."""
         new = NewTopic(
             wanted.topic_name,
             USE_DEFAULT if wanted.partitions_count is None else wanted.partitions_count,
             USE_DEFAULT if wanted.replication_factor is None else wanted.replication_factor,
             [(one.partition_id, one.broker_ids) for one in wanted.replicas_assignments],
-            wanted.texts(),
+            texts_of(wanted.configs),
         )
         [created] = await value_of(broker.create_topics.create([new], wanted.validate_only))
         if isinstance(created, BrokerError):
             raise created
         at = urls(request)
         status = 200 if wanted.validate_only else 201
-        answer = JsonAnswer(topic_body(created, broker.cluster_id, at), status)
+        answer = JsonAnswer(topic_body(created, at), status)
         answer.headers["location"] = at("topics", created.name)
         return answer
 
     @routes.get("/topics/{topic_name}", response_model=TopicBody)
     async def get_topic(request: Request, topic_name: str) -> JsonAnswer:
+        return JsonAnswer(topic_body(existing_topic(admin, topic_name), urls(request)))
+
+    @routes.patch("/topics/{topic_name}", response_model=TopicBody)
+    async def change_topic(request: Request, topic_name: str, wanted: ChangeTopic) -> JsonAnswer:
+        """More partitions, never fewer, and configs; null takes a config back to its default."""
         topic = existing_topic(admin, topic_name)
-        return JsonAnswer(topic_body(topic, broker.cluster_id, urls(request)))
+        configs = texts_of(wanted.configs)
+        # Both are checked before one of them is done.
+        for validate_only in (True,) if wanted.validate_only else (True, False):
+            if configs:
+                await _configure(admin, topic_name, configs, validate_only)
+            if wanted.partitions_count not in (None, len(topic.partition_ids)):
+                assert wanted.partitions_count is not None
+                await _grow(admin, topic_name, wanted.partitions_count, validate_only)
+        return JsonAnswer(topic_body(existing_topic(admin, topic_name), urls(request)))
 
     @routes.delete("/topics/{topic_name}", status_code=204)
     async def delete_topic(topic_name: str) -> Response:
@@ -73,3 +103,27 @@ def router(admin: Admin) -> APIRouter:
         return Response(status_code=204)
 
     return routes
+
+
+def _name(topic: Topic) -> str:
+    return topic.name
+
+
+async def _configure(
+    admin: Admin, name: str, configs: Mapping[str, str | None], validate_only: bool
+) -> None:
+    alterations = [
+        Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
+        for config, text in configs.items()
+    ]
+    wanted = WantedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
+    [refused] = await value_of(admin.broker.alter_configs.alter([wanted], validate_only))
+    if refused is not None:
+        raise refused
+
+
+async def _grow(admin: Admin, name: str, total: int, validate_only: bool) -> None:
+    more = MorePartitions(name, total, None)
+    [grown] = await value_of(admin.broker.create_partitions.grow([more], validate_only))
+    if isinstance(grown, BrokerError):
+        raise grown

@@ -30,3 +30,8 @@ class ErrorBody(TypedDict):
     error_code: int
     message: str
     correlation_id: str
+
+
+def resource(cluster_id: str, *path: tuple[str, str | int]) -> str:
+    """A name in Confluent's notation: crn:///kafka=ID/topic=orders/partition=0."""
+    return f"crn:///kafka={cluster_id}" + "".join(f"/{kind}={name}" for kind, name in path)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from typing import Annotated
 
 from pydantic import AliasChoices, Field
 from typing_extensions import TypedDict
 
 from domain.topics.topic import Topic
-from interfaces.rest.shapes.common import Asked, Metadata, Related
+from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.urls import Urls
+
+Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+Setting = str | int | float | bool | None
 
 
 class ConfigValue(Asked):
@@ -18,30 +22,37 @@ class ConfigValue(Asked):
 
 
 class ReplicasAssignment(Asked):
-    partition_id: int
-    broker_ids: list[int]
-
-
-Setting = str | int | float | bool | None
+    partition_id: Int32
+    broker_ids: list[Int32]
 
 
 class CreateTopic(Asked):
     topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
-    partitions_count: int | None = Field(
-        None, validation_alias=AliasChoices("partitions_count", "partitions"), lt=2**31
+    partitions_count: Int32 | None = Field(
+        None, validation_alias=AliasChoices("partitions_count", "partitions")
     )
-    replication_factor: int | None = None
+    replication_factor: Int32 | None = None
     replicas_assignments: list[ReplicasAssignment] = Field(default=[])
     configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
     validate_only: bool = False
 
-    def texts(self) -> dict[str, str | None]:
-        if isinstance(self.configs, dict):
-            return {name: as_text(value) for name, value in self.configs.items()}
-        return {config.name: config.value for config in self.configs}
+
+class ChangeTopic(Asked):
+    partitions_count: Int32 | None = Field(
+        None, validation_alias=AliasChoices("partitions_count", "partitions")
+    )
+    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    validate_only: bool = False
 
 
-def as_text(value: Setting) -> str | None:
+def texts_of(configs: list[ConfigValue] | dict[str, Setting]) -> dict[str, str | None]:
+    """None: as by default."""
+    if isinstance(configs, dict):
+        return {name: _as_text(value) for name, value in configs.items()}
+    return {config.name: config.value for config in configs}
+
+
+def _as_text(value: Setting) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)
@@ -61,15 +72,21 @@ class TopicBody(TypedDict):
     partition_reassignments: Related
 
 
-def topic_body(topic: Topic, cluster_id: str, urls: Urls) -> TopicBody:
+class TopicList(TypedDict):
+    kind: str
+    metadata: ListMetadata
+    data: list[TopicBody]
+
+
+def topic_body(topic: Topic, urls: Urls) -> TopicBody:
     url = urls("topics", topic.name)
     return {
         "kind": "KafkaTopic",
         "metadata": {
             "self": url,
-            "resource_name": f"crn:///kafka={cluster_id}/topic={topic.name}",
+            "resource_name": resource(urls.cluster_id, ("topic", topic.name)),
         },
-        "cluster_id": cluster_id,
+        "cluster_id": urls.cluster_id,
         "topic_name": topic.name,
         "topic_id": _as_kafka_writes(topic.topic_id),
         "is_internal": False,

@@ -1,0 +1,69 @@
+"""Lag: how far behind the end of each log what a group has committed is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from application.groups.members import GroupMember, Owners, owners
+from application.groups.offsets import Offsets
+from application.groups.registry import Groups
+from application.topics.catalog import Catalog
+from domain.errors import BrokerError, GroupIdNotFound
+from domain.groups.consumer_group import ConsumerGroup
+
+
+class PartitionLag(NamedTuple):
+    topic: str
+    partition: int
+    current_offset: int
+    #: None: it cannot be read.
+    log_end_offset: int | None
+    member: GroupMember | None
+
+    @property
+    def lag(self) -> int | None:
+        """Never negative: what was committed may lie beyond the end."""
+        if self.log_end_offset is None:
+            return None
+        return max(self.log_end_offset - self.current_offset, 0)
+
+
+class GroupLagService:
+    def __init__(self, groups: Groups, offsets: Offsets, catalog: Catalog) -> None:
+        self._groups = groups
+        self._offsets = offsets
+        self._catalog = catalog
+
+    def group(self, group_id: str) -> ConsumerGroup:
+        """Raises GroupIdNotFound, and CoordinatorLoadInProgress."""
+        self._offsets.check_loaded()
+        group = self._groups.find(group_id)
+        if group is None:
+            raise GroupIdNotFound(f"Group {group_id} not found.")
+        return group
+
+    def lags(self, group: ConsumerGroup) -> Iterator[PartitionLag]:
+        """In order, of every partition with a committed offset; a step each, for long lists."""
+        of = owners(group, self._catalog)
+        committed = self._offsets.of(group.group_id)
+        places = [(topic, index) for topic in committed for index in committed[topic]]
+        return (
+            lag
+            for topic, index in sorted(places)
+            if (lag := self._lag(group.group_id, topic, index, of)) is not None
+        )
+
+    def lag(self, group: ConsumerGroup, topic: str, index: int) -> PartitionLag | None:
+        """None: nothing is committed there."""
+        return self._lag(group.group_id, topic, index, owners(group, self._catalog))
+
+    def _lag(self, group_id: str, topic: str, index: int, of: Owners) -> PartitionLag | None:
+        committed = self._offsets.of(group_id).get(topic, {}).get(index)
+        if committed is None:  # or no longer: lists are long
+            return None
+        try:
+            end = self._catalog.existing_partition(topic, index).high_watermark
+        except BrokerError:
+            end = None
+        return PartitionLag(topic, index, committed.offset, end, of.get((topic, index)))

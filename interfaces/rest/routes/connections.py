@@ -1,0 +1,65 @@
+"""Who is connected: one line for each connection of a Kafka client."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from interfaces.rest.admin import Admin, Connection
+from interfaces.rest.answers import listing
+from interfaces.rest.shapes.common import ListMetadata
+
+
+class ConnectionBody(TypedDict):
+    connection_id: int
+    client_id: str | None
+    software_name: str
+    software_version: str
+    listener: str
+    address: str
+    since_ms: int
+    in_flight: int
+    bytes_in: int
+    bytes_out: int
+    #: Answers that the client has not taken yet.
+    unread_bytes: int
+    #: Nothing came or went since the listener last looked.
+    idle: bool
+
+
+class ConnectionList(TypedDict):
+    kind: str
+    metadata: ListMetadata
+    data: list[ConnectionBody]
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(tags=["health"])
+
+    @routes.get("/connz", response_model=ConnectionList)
+    async def connz(request: Request) -> Response:
+        """Every connection to the Kafka listeners, the oldest first."""
+        bodies = (_body(one) for one in admin.connections())
+        return await listing("ConnectionList", str(request.url), bodies)
+
+    return routes
+
+
+def _body(connection: Connection) -> ConnectionBody:
+    client = connection.client
+    return {
+        "connection_id": client.connection_id,
+        "client_id": client.client_id,
+        "software_name": client.software_name,
+        "software_version": client.software_version,
+        "listener": client.listener,
+        "address": client.peer,
+        "since_ms": client.since_ms,
+        "in_flight": connection.in_flight,
+        "bytes_in": client.bytes_in,
+        "bytes_out": client.bytes_out,
+        "unread_bytes": connection.unread_bytes,
+        "idle": not connection.active,
+    }
