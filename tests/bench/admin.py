@@ -21,6 +21,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,22 +129,20 @@ def main() -> None:
     options = parser.parse_args()
     CACHE.mkdir(parents=True, exist_ok=True)
     rawbench = Rawbench(CACHE)
-    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        with broker(Path(folder), options.flush, options.slices) as (bench, admin):
-            fill(bench, options.codec)
-            print(f"{RECORDS} records, {options.codec}, flush={options.flush}", flush=True)
-            url = admin if admin.startswith("http") else f"http://{admin}"
-            _measure(rawbench, bench, f"{url}/topics/{TOPIC}/", options)
+    with (
+        tempfile.TemporaryDirectory(dir=CACHE) as folder,
+        broker(Path(folder), options.flush, options.slices) as (bench, url),
+    ):
+        fill(bench, options.codec)
+        print(f"{RECORDS} records, {options.codec}, flush={options.flush}", flush=True)
+        _measure(rawbench, bench, f"{url}/topics/{TOPIC}/", options)
 
 
 def _measure(rawbench: Rawbench, bench: Broker, url: str, options: Any) -> None:
     print("| produce | beside | p50 us | p99 us | p99, times alone | a scan takes s |")
     print("| --- | --- | --- | --- | --- | --- |")
     for shape in _SHAPES:
-
-        def produce() -> dict[str, Any]:
-            return rawbench.produce(bench, shape, options.seconds, warm_s=0.5)
-
+        produce = partial(rawbench.produce, bench, shape, options.seconds, warm_s=0.5)
         runs: dict[str, list[dict[str, Any]]] = {}
         took: dict[str, list[float]] = {}
         for _ in range(options.rounds):
