@@ -3,8 +3,8 @@
     python -m tests.bench.admin [--rounds N] [--seconds S] [--flush commit|os] [--slices]
 
 Each round produces alone, beside a process that is busy with nothing, and beside each kind of scan,
-over and over; told is by how much that raises the produce requests' latency. `--slices` lets the broker do it all on its loop, as
-it does while no worker process can be had: to see what those are good for.
+over and over; told is by how much that raises the produce requests' latency. `--slices` lets the
+broker do it all on its loop, as it does while no worker process can be had.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def broker(folder: Path, flush: str, slices: bool) -> Iterator[tuple[Broker, str
 @contextmanager
 def _stranger() -> Iterator[None]:
     """A process that is as busy as a worker, and has nothing to do with the broker."""
-    busy = "import os\nos.nice(10)\nwhile True: pass"
+    busy = "import os\nos.nice(19)\nwhile True: pass"
     process = subprocess.Popen([sys.executable, "-c", busy])
     try:
         yield

@@ -196,8 +196,8 @@ def test_a_time_budget_ends_it_with_some_of_the_way_gone(play: Any) -> None:
 def test_a_store_that_grew_large_is_read(tmp_path: Path) -> None:
     """More than LMDB maps where nobody says how much."""
     storage = open_storage(f"lmdb://{tmp_path}/store", "os")
-    batch = record_batch(["x" * 200_000])
     for offset in range(100):
+        batch = record_batch(["x" * 200_000], base_offset=offset)
         storage.log.append(1, offset, batch)
     storage.commit.commit(lambda failure: None)
     storage.commit.close()  # LMDB opens a store once in a process
