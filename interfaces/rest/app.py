@@ -17,6 +17,7 @@ from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.routes import (
     brokers,
+    clone,
     configs,
     connections,
     description,
@@ -24,7 +25,10 @@ from interfaces.rest.routes import (
     health,
     metrics,
     partitions,
+    produce,
+    records,
     topics,
+    truncate,
 )
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
@@ -39,6 +43,10 @@ RESOURCES = (
     configs.broker_configs,
     configs.cluster_configs,
     brokers.router,
+    records.router,
+    produce.router,
+    truncate.router,
+    clone.router,
 )
 #: Under the paths they name.
 OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
