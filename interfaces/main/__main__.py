@@ -23,6 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _config_show(parsed)
         if parsed.command == "demo":
             return _demo()
+        if parsed.command == "completion":
+            return _completion(top, parsed.shell)
+        if "runs" in parsed:
+            from interfaces.cli.running import run
+
+            return run(parsed)
     except SettingsError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
         return 2
@@ -69,6 +75,13 @@ def _demo() -> int:
     from interfaces.main.demo import run
 
     return run()
+
+
+def _completion(top: argparse.ArgumentParser, shell: str) -> int:
+    from interfaces.cli.completion import script
+
+    print(script(top, shell), end="", flush=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from interfaces.cli.arguments import add_commands
+from interfaces.cli.arguments.common import key_value
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 
@@ -34,8 +36,11 @@ def parser() -> argparse.ArgumentParser:
     show = config_commands.add_parser("show", help="every setting and its value, as TOML")
     _add_settings(show)
     show.add_argument("--origin", action="store_true", help="say where each value comes from")
-    show.add_argument("-o", "--output", choices=("toml", "json"), default="toml")
+    show.add_argument("-o", "--output", choices=("toml", "json"), default="toml", help="(toml)")
     commands.add_parser("demo", help="broker, producer and consumer: the thirty-second tour")
+    add_commands(commands)
+    completion = commands.add_parser("completion", help="let a shell complete these words")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="bash|zsh|fish")
     return top
 
 
@@ -83,15 +88,8 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
         "--set",
         action="append",
         dest="set_settings",
-        type=_key_value,
+        type=key_value,
         metavar="KEY=VALUE",
         help="any setting; `ottla config show` has them all",
     )
     add("--config", metavar="FILE", help="a TOML file, or a server.properties")
-
-
-def _key_value(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name.strip() or not equals:
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, not {text!r}")
-    return name.strip(), value
