@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import select
 import sys
 import time
 from collections.abc import Callable
@@ -86,6 +87,7 @@ class Reading:
             elif idle_s is not None and time.monotonic() - last > idle_s:
                 return
             else:
+                _check_that_somebody_reads()
                 self._check_connection()
 
     def _is_done(self) -> bool:
@@ -157,6 +159,14 @@ class Reading:
 
     def close(self) -> None:
         self._consumer.close()
+
+
+def _check_that_somebody_reads() -> None:
+    """`| head` that has gone is noticed by the next write, which may never come."""
+    reader = select.poll()
+    reader.register(sys.stdout.fileno(), 0)
+    if any(event & select.POLLERR for _, event in reader.poll(0)):
+        raise BrokenPipeError
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, Any]:
