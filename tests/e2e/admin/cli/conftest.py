@@ -20,7 +20,7 @@ class Said:
     def __init__(self, done: subprocess.CompletedProcess[bytes]) -> None:
         self.code = done.returncode
         self.raw = done.stdout
-        self.out = done.stdout.decode()
+        self.out = done.stdout.decode(errors="replace")
         self.errors = done.stderr.decode()
 
     @property

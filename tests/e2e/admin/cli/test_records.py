@@ -103,13 +103,13 @@ def test_an_interrupt_ends_it_without_a_word(ottla: Ottla, filled: str, number: 
 
 
 def test_a_reader_that_has_gone_ends_it_without_a_word(ottla: Ottla, filled: str) -> None:
-    process = ottla.start("consume", filled)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"v0\n"
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == b""
-    assert process.wait(PATIENCE_S) == 141
+    with ottla.start("consume", filled) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"v0\n"
+        process.stdout.close()
+        assert process.wait(PATIENCE_S) == 141
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
 
 
 def test_a_line_is_sent_when_it_is_typed(ottla: Ottla, name: str) -> None:

@@ -140,7 +140,7 @@ def test_what_is_wrong_is_found(store: Fill, cli: Ottla, tmp_path: Path) -> None
     )
     lost = damaged(b"batches", lambda txn: txn.delete(first_key(txn)))
     assert "orders-1: offsets 0 to 2 are missing" in problems(cli, lost)
-    cut = damaged(b"batches", lambda txn: txn.put(first_key(txn), b"no batch"))
+    cut = damaged(b"batches", lambda txn: txn.put(first_key(txn), b"no batch" * 10))
     assert "orders-1: at offset 0" in problems(cli, cut)
 
     def mislead(txn: lmdb.Transaction[bytes]) -> None:
