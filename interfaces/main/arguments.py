@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from interfaces.cli.arguments import add_commands
@@ -65,6 +66,8 @@ def _parser(prog: str, description: str) -> argparse.ArgumentParser:
 class _subparser(argparse.ArgumentParser):
     def __init__(self, **facts: object) -> None:
         super().__init__(**facts, allow_abbrev=False)  # type: ignore[arg-type]
+        # No option begins with a digit, so -3:9 is an offset, as -3 is.
+        self._negative_number_matcher = re.compile(r"-\d")
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
