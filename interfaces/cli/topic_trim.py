@@ -22,7 +22,7 @@ def trim(parsed: argparse.Namespace) -> int:
     count = sum(before[place] - bounds[place].start for place in places)
     if parsed.dry_run or not count:
         for place in places:
-            _say(place[1], bounds[place].start, before[place], " (dry run)")
+            _say(place[1], bounds[place].start, before[place], " (dry run)" * parsed.dry_run)
         return 0
     if not confirmed(f"Delete {count} offsets' worth of records of {parsed.name}?", parsed.yes):
         raise CommandFailed("nothing is deleted")
