@@ -84,3 +84,19 @@ def test_perf_prints_kafkas_lines(ottla: Ottla, name: str) -> None:
     assert re.fullmatch(rf"0\t{NUMBER}", first)
     assert re.fullmatch(rf"Avg latency: {NUMBER} ms", average)
     assert re.fullmatch(r"Percentiles: 50th = \d+, 99th = \d+, 99.9th = \d+", percentiles)
+
+
+def test_a_broker_that_goes_away_is_told_and_not_waited_for_for_ever(
+    ottla: Ottla, name: str, tmp_path: Path
+) -> None:
+    with BrokerProcess(tmp_path, "memory") as broker:
+        mine = Ottla(broker.bootstrap)
+        mine.run("produce", "-t", name, stdin=b"first\n")
+        consuming = mine.start("consume", name, "--timeout", "1")
+        assert consuming.stdout is not None
+        assert consuming.stdout.readline() == b"first\n"
+        broker.kill()
+        out, errors = consuming.communicate(timeout=PATIENCE_S)
+        assert (consuming.returncode, out) == (1, b"")
+        assert errors.startswith(f"ottla: {broker.bootstrap} is gone for 1 s".encode())
+        assert errors.count(b"\n") == 1
