@@ -182,3 +182,19 @@ def test_a_folder_that_is_no_store_is_left_as_it_is(cli: Ottla, tmp_path: Path) 
     for command in ("info", "verify", "dump", "compact"):
         assert "there is no store" in cli.run("storage", command, str(tmp_path), code=1).errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trimmed_store_is_whole(cli: Ottla, tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path) as broker:
+        ottla = Ottla(broker.bootstrap)
+        for number in range(3):
+            ottla.run("produce", "-t", "orders", stdin=b"%d\nx\ny\n" % number)
+        ottla.run("topic", "trim", "orders", "-o", "4")
+        assert broker.terminate() == 0
+    data = broker.folder / "data"
+    verified(cli, data, 0)
+    [partition] = json.loads(cli.run("storage", "info", str(data), "-o", "json").out)["partitions"]
+    assert (partition["start_offset"], partition["end_offset"]) == (4, 9)
+    copy = tmp_path / "copy"
+    cli.run("storage", "copy", str(data), str(copy))
+    verified(cli, copy, 0)
