@@ -9,6 +9,7 @@ from application.commits import Commits
 from application.configs.alter import AlterConfigsService
 from application.configs.describe import DescribeConfigsService
 from application.configs.groups import GroupConfigs
+from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
 from application.groups.classic import ClassicGroups
@@ -23,6 +24,7 @@ from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
+from application.log_dirs import LogDirsService
 from application.metadata import MetadataService
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
@@ -36,6 +38,7 @@ from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
 from application.upkeep.producer_expiry import ProducerExpiry
 from application.upkeep.spare_time import SpareTime
+from application.upkeep.trimming import Trimming
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 
@@ -55,6 +58,8 @@ class Broker:
     create_topics: CreateTopicsService
     delete_topics: DeleteTopicsService
     create_partitions: CreatePartitionsService
+    delete_records: DeleteRecordsService
+    log_dirs: LogDirsService
     groups: Groups
     consumer_groups: ConsumerGroups
     classic_groups: ClassicGroups
@@ -73,12 +78,14 @@ class Broker:
     offset_expiry: OffsetExpiry
     init_producer_id: InitProducerIdService
     dropping: Dropping
+    trimming: Trimming
     producer_expiry: ProducerExpiry
     spare_time: SpareTime
 
     def start_upkeep(self) -> None:
         """What goes on beside requests."""
         self.dropping.start()
+        self.trimming.start()
         self.producer_expiry.start()
         self.forgetting.start()
         self.offset_expiry.start()

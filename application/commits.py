@@ -100,6 +100,7 @@ class Commits:
         self._under_way = False
         answering, self._answering = self._answering, []
         ends, self._ends = self._ends, []
+        news: list[Partition] = []
         if failure is not None:
             self.trouble.failed(failure)
             answering += self._waiters
@@ -110,11 +111,9 @@ class Commits:
             # A full disk takes a commit that has nothing in it.
             if self._keeps:
                 self.trouble.succeeded()
-            for partition, end in ends:
-                partition.committed(end)
+            news = [partition for partition, end in ends if partition.committed(end)]
         faults = tell_each(answering, methodcaller("committed", failure))
-        if failure is None:
-            faults += tell_each((partition for partition, _ in ends), self._watching.advanced)
+        faults += tell_each(news, self._watching.advanced)
         if self._waiters or self._touched:
             self._ask()
         for call in self._afterwards:

@@ -53,19 +53,13 @@ class FoundOffset:
 NOTHING_FOUND = FoundOffset(UNKNOWN_OFFSET, NO_TIMESTAMP, -1)
 
 
-class TimeSearch:
-    """The first record at or after a moment, as far as it has been looked for.
+class Search:
+    """What takes a look at batches, as far as it has come."""
 
-    The index leads to a batch close before it, and headers from there on to the one that has it.
-    That is a step or two, unless producers lie: a header may claim a later time than any of its
-    records has. What was built on that claim is worth nothing then, and every header is looked at.
-    """
+    __slots__ = ("_end", "_position", "partition", "result")
 
-    __slots__ = ("_end", "_position", "_timestamp", "partition", "result")
-
-    def __init__(self, partition: Partition, timestamp: int, end: int, position: int) -> None:
+    def __init__(self, partition: Partition, end: int, position: int) -> None:
         self.partition = partition
-        self._timestamp = timestamp
         self._end = end
         self._position = position
         self.result: FoundOffset | BrokerError | None = None
@@ -77,6 +71,24 @@ class TimeSearch:
         except StorageFailed as failure:
             self.result = failure.as_value()
             return 1
+
+    def _step(self, log: LogStore, compression: Compression) -> int:
+        raise NotImplementedError
+
+
+class TimeSearch(Search):
+    """The first record at or after a moment.
+
+    The index leads to a batch close before it, and headers from there on to the one that has it.
+    That is a step or two, unless producers lie: a header may claim a later time than any of its
+    records has. What was built on that claim is worth nothing then, and every header is looked at.
+    """
+
+    __slots__ = ("_timestamp",)
+
+    def __init__(self, partition: Partition, timestamp: int, end: int, position: int) -> None:
+        super().__init__(partition, end, position)
+        self._timestamp = timestamp
 
     def _step(self, log: LogStore, compression: Compression) -> int:
         partition_id = self.partition.partition_id
@@ -92,7 +104,9 @@ class TimeSearch:
                 whole = batch_at(log, partition_id, batch.last_offset)
                 work += BATCH_READ_WORK
                 if whole is not None:
-                    self.result, opened = _first_in(whole, self._timestamp, compression)
+                    # Not what came before the log's start, which may have moved meanwhile.
+                    first = self.partition.log_start_offset
+                    self.result, opened = _first_in(whole, self._timestamp, first, compression)
                     work += opened
                 if self.result is not None or work >= WORK_AT_ONCE:
                     return work
@@ -101,10 +115,56 @@ class TimeSearch:
         return work
 
 
+class LargestSearch(Search):
+    """The record with the largest timestamp, where the one that had it is deleted."""
+
+    __slots__ = ("_best", "_best_timestamp")
+
+    def __init__(self, partition: Partition, end: int) -> None:
+        super().__init__(partition, end, partition.log_start_offset)
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._position = self.partition.log_start_offset
+        self._best = -1
+        self._best_timestamp = NO_TIMESTAMP
+
+    def _step(self, log: LogStore, compression: Compression) -> int:
+        headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
+        work = 1 + len(headers)
+        for header in headers:
+            batch = RecordBatch(memoryview(header))
+            if batch.last_offset >= self._end:
+                return work + self._finish(log, compression)
+            self._position = batch.last_offset + 1
+            timestamp = batch.max_timestamp
+            first = self.partition.log_start_offset
+            if batch.base_offset < first:  # what is left of it may be older
+                whole = batch_at(log, self.partition.partition_id, batch.last_offset)
+                work += BATCH_READ_WORK + batch.count
+                left = None if whole is None else _largest_in(whole, first, compression)
+                timestamp = NO_TIMESTAMP if left is None else left.timestamp
+            if timestamp > self._best_timestamp:
+                self._best, self._best_timestamp = batch.last_offset, timestamp
+        if not headers:
+            work += self._finish(log, compression)
+        return work
+
+    def _finish(self, log: LogStore, compression: Compression) -> int:
+        first = self.partition.log_start_offset
+        if 0 <= self._best < first:  # deleted while others were looked at
+            self._start_anew()
+            return 0
+        whole = batch_at(log, self.partition.partition_id, self._best)
+        found = None if whole is None else _largest_in(whole, first, compression)
+        self.result = found or NOTHING_FOUND
+        return BATCH_READ_WORK
+
+
 class Searching(Pending[Exception | None]):
     """The searches of one request that take longer than a pass; resolved with a fault of ours."""
 
-    def __init__(self, searches: Iterable[TimeSearch]) -> None:
+    def __init__(self, searches: Iterable[Search]) -> None:
         super().__init__()
         self.left = deque(searches)
 
@@ -136,7 +196,7 @@ class ListOffsetsService:
 
     def find(
         self, partition: Partition, timestamp: int, read_committed: bool
-    ) -> FoundOffset | TimeSearch:
+    ) -> FoundOffset | Search:
         """A search has its result once it was completed."""
         try:
             return self._find(partition, timestamp, read_committed)
@@ -146,7 +206,7 @@ class ListOffsetsService:
 
     def _find(
         self, partition: Partition, timestamp: int, read_committed: bool
-    ) -> FoundOffset | TimeSearch:
+    ) -> FoundOffset | Search:
         end = partition.last_stable_offset if read_committed else partition.high_watermark
         if timestamp == LATEST:
             return FoundOffset(end)
@@ -155,7 +215,7 @@ class ListOffsetsService:
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return NOTHING_FOUND
         if timestamp == MAX_TIMESTAMP:
-            return self._largest_timestamp(partition)
+            return self._largest_timestamp(partition, end)
         if timestamp < 0:
             raise UnsupportedVersion(f"There is no special timestamp {timestamp}")
         if timestamp > partition.durable.max_timestamp:
@@ -163,7 +223,7 @@ class ListOffsetsService:
         position = self._log.at_timestamp(partition.partition_id, timestamp)
         return TimeSearch(partition, timestamp, end, max(position, partition.log_start_offset))
 
-    def complete(self, searches: list[TimeSearch]) -> Searching | None:
+    def complete(self, searches: list[Search]) -> Searching | None:
         """None when all have their results, as nearly always; else it takes more passes."""
         request = Searching(searches)
         if self._go_on(request):
@@ -208,29 +268,42 @@ class ListOffsetsService:
                     self._trouble.unreadable(search.partition, search.result)
         return not left
 
-    def _largest_timestamp(self, partition: Partition) -> FoundOffset:
-        batch = batch_at(self._log, partition.partition_id, partition.durable.max_timestamp_offset)
-        if batch is None:
-            return NOTHING_FOUND
-        if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
-            return _at_start_of(batch)
-        try:
-            times = list(open_times(batch, self._compression))
-        except BrokerError:
-            return _at_start_of(batch)
-        # The first of those that have it; a producer may claim more than any of its records has.
-        offset, timestamp = max(times, key=lambda one: (one[1], -one[0]))
-        if not batch.base_offset <= offset <= batch.last_offset:
-            return _at_start_of(batch)
-        return FoundOffset(offset, timestamp, batch.leader_epoch)
+    def _largest_timestamp(self, partition: Partition, end: int) -> FoundOffset | Search:
+        first = partition.log_start_offset
+        offset = partition.durable.max_timestamp_offset
+        batch = batch_at(self._log, partition.partition_id, offset) if offset >= first else None
+        if batch is None or batch.base_offset < first:
+            return LargestSearch(partition, end) if first else NOTHING_FOUND
+        return _largest_in(batch, first, self._compression) or NOTHING_FOUND
+
+
+def _largest_in(
+    batch: RecordBatch, first_offset: int, compression: Compression
+) -> FoundOffset | None:
+    """Of the records from an offset on; None where all of them lie before it."""
+    if batch.last_offset < first_offset:
+        return None
+    if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
+        return _at_start_of(batch, first_offset)
+    try:
+        times = [one for one in open_times(batch, compression) if one[0] >= first_offset]
+    except BrokerError:
+        return _at_start_of(batch, first_offset)
+    # The first of those that have it; a producer may claim more than any of its records has.
+    offset, timestamp = max(times, key=lambda one: (one[1], -one[0]), default=(-1, NO_TIMESTAMP))
+    if not batch.base_offset <= offset <= batch.last_offset:
+        return _at_start_of(batch, first_offset)
+    return FoundOffset(offset, timestamp, batch.leader_epoch)
 
 
 def _first_in(
-    batch: RecordBatch, timestamp: int, compression: Compression
+    batch: RecordBatch, timestamp: int, first_offset: int, compression: Compression
 ) -> tuple[FoundOffset | None, int]:
     """And how much work that was. None: no record has the time that the header claims."""
+    if batch.last_offset < first_offset:
+        return None, 1
     if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
-        return _at_start_of(batch), 1
+        return _at_start_of(batch, first_offset), 1
     work = 1
     try:
         opened = open_batch(batch, compression)
@@ -238,7 +311,7 @@ def _first_in(
         for offset, record_timestamp in times_in(batch, opened):
             if not batch.base_offset <= offset <= batch.last_offset:
                 return None, work
-            if record_timestamp >= timestamp:
+            if record_timestamp >= timestamp and offset >= first_offset:
                 return FoundOffset(offset, record_timestamp, batch.leader_epoch), work
     except BrokerError:
         pass  # nonsense under a good checksum: there is no record to be found
@@ -252,6 +325,7 @@ def batch_at(log: LogStore, partition_id: int, last_offset: int) -> RecordBatch 
     return RecordBatch(memoryview(data)) if len(data) >= HEADER_BYTES else None
 
 
-def _at_start_of(batch: RecordBatch) -> FoundOffset:
+def _at_start_of(batch: RecordBatch, first_offset: int = 0) -> FoundOffset:
     """Exact with a log append time; else the nearest that can be said without a long look."""
-    return FoundOffset(batch.base_offset, batch.max_timestamp, batch.leader_epoch)
+    offset = max(batch.base_offset, first_offset)
+    return FoundOffset(offset, batch.max_timestamp, batch.leader_epoch)

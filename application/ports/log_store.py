@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 #: What a batch is handed over as: the client's bytes, patched in place.
 Buffer = bytes | bytearray | memoryview
@@ -11,11 +11,19 @@ Buffer = bytes | bytearray | memoryview
 NOT_INDEXED = -1
 
 
+class Trimmed(NamedTuple):
+    #: Of the batches that go.
+    size_bytes: int
+    #: Nothing that may go is left.
+    done: bool
+
+
 class LogStore(Protocol):
-    """Staged by `append` and `drop`, kept by the next commit, forgotten whole when that fails.
+    """Staged by `append`, `trim` and `drop`, kept by the next commit, forgotten whole when that
+    fails.
 
     Reads see committed data only. An engine that cannot take what is staged remembers that and
-    fails the next commit; `append` and `drop` do not raise for it.
+    fails the next commit; nothing that stages raises for it.
     """
 
     def append(
@@ -50,6 +58,15 @@ class LogStore(Protocol):
         """An offset close before, or at, the first batch with a timestamp >= `timestamp`.
 
         It is one after the offset of the last index entry with a smaller timestamp, or 0.
+        """
+        ...
+
+    def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        """Stages the removal of up to `max_batches` committed batches that end below an offset.
+
+        The oldest go first, and so do the entries of the timestamp index that lead below it. An
+        engine that keeps small batches together counts those as one, which stays while one of
+        them does.
         """
         ...
 

@@ -14,6 +14,14 @@ class PartitionRepository(Protocol):
         """Stages a row from which `recover` starts, so that it need not read the whole log."""
         ...
 
+    def save_trimming(self, partition_id: int, unfinished: bool) -> None:
+        """Stages that batches below the log start are still to be removed, or no longer."""
+        ...
+
+    def trimming(self) -> list[int]:
+        """Committed: partitions of which that is so."""
+        ...
+
     def forget(self, partition_id: int, max_rows: int) -> bool:
         """Stages the removal of a deleted partition's snapshot, and of up to so many producers.
 

@@ -108,6 +108,11 @@ class Catalog:
             self._trouble.unreadable(partition, failure)
             raise
 
+    def is_loaded(self, topic: Topic, index: int) -> bool:
+        """Whether to ask for it costs nothing; also where there is none."""
+        ids = topic.partition_ids
+        return not 0 <= index < len(ids) or ids[index] in self._loaded
+
     def loaded(self) -> list[Partition]:
         return list(self._loaded.values())
 

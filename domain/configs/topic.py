@@ -216,6 +216,7 @@ class TopicConfig:
 
     __slots__ = (
         "compacted",
+        "deletes",
         "log_append_time",
         "max_message_bytes",
         "timestamp_after_max_ms",
@@ -230,24 +231,29 @@ class TopicConfig:
         timestamp_before_max_ms: int = LONG_MAX,
         timestamp_after_max_ms: int = 3600000,
         compacted: bool = False,
+        deletes: bool = True,
     ) -> None:
         self.max_message_bytes = max_message_bytes
         self.log_append_time = log_append_time
         self.timestamp_before_max_ms = timestamp_before_max_ms
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.compacted = compacted
+        self.deletes = deletes
 
 
 def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
     def resolved(name: str) -> Any:
         return topic_value(name, overrides, broker)
 
+    cleanup = resolved("cleanup.policy")
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
         log_append_time=resolved("message.timestamp.type") == "LogAppendTime",
         timestamp_before_max_ms=resolved("message.timestamp.before.max.ms"),
         timestamp_after_max_ms=resolved("message.timestamp.after.max.ms"),
-        compacted="compact" in resolved("cleanup.policy"),
+        compacted="compact" in cleanup,
+        # Kafka takes none of both for as good as this one.
+        deletes="delete" in cleanup or "compact" not in cleanup,
     )
 
 

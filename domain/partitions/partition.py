@@ -9,7 +9,13 @@ never reads what a crash could still take back.
 from __future__ import annotations
 
 from domain.configs.topic import TopicConfig
-from domain.errors import InvalidTimestamp, MessageTooLarge, OffsetOutOfRange, StorageFailed
+from domain.errors import (
+    InvalidTimestamp,
+    MessageTooLarge,
+    OffsetOutOfRange,
+    PolicyViolation,
+    StorageFailed,
+)
 from domain.messages.batch import (
     CHECKSUM_START,
     CODEC_MASK,
@@ -34,12 +40,17 @@ from domain.partitions.producers import (
 #: On one node leadership never moves.
 LEADER_EPOCH = 0
 
+#: In place of an offset up to which records are to be deleted.
+UP_TO_HIGH_WATERMARK = -1
+
 #: The timestamp index gets at most one entry for so many bytes of log.
 INDEX_INTERVAL_BYTES = 64 * 1024
 #: A restart reads again at the most the headers of so many bytes of log,
 SNAPSHOT_INTERVAL_BYTES = 8 * 1024 * 1024
 #: where a header counts as so many bytes more: no more than a thousand of them.
 HEADER_READ_BYTES = 8 * 1024
+#: In place of how much was appended since the last snapshot.
+SNAPSHOT_ASKED_FOR = 1 << 62
 
 
 class Appended:
@@ -63,12 +74,20 @@ class Appended:
 
 
 class LogEnd:
-    """How far a log goes: its next offset, and its largest timestamp with the batch that has it.
+    """How far a log goes: its next offset, and its largest timestamp with the batch that has it;
+    from which offset on, and how many bytes of batches are kept.
 
     `appended_bytes` counts from when the partition was loaded: waiting fetches compare it.
     """
 
-    __slots__ = ("appended_bytes", "max_timestamp", "max_timestamp_offset", "next_offset")
+    __slots__ = (
+        "appended_bytes",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "next_offset",
+        "size_bytes",
+        "start_offset",
+    )
 
     def __init__(
         self,
@@ -76,11 +95,15 @@ class LogEnd:
         max_timestamp: int = NO_TIMESTAMP,
         max_timestamp_offset: int = -1,
         appended_bytes: int = 0,
+        start_offset: int = 0,
+        size_bytes: int = 0,
     ) -> None:
         self.appended_bytes = appended_bytes
         self.next_offset = next_offset
         self.max_timestamp = max_timestamp
         self.max_timestamp_offset = max_timestamp_offset
+        self.start_offset = start_offset
+        self.size_bytes = size_bytes
 
 
 class PartitionSnapshot:
@@ -97,6 +120,7 @@ class PartitionSnapshot:
 class Partition:
     __slots__ = (
         "_bytes_since_index",
+        "_other_bytes",
         "appended_bytes",
         "broken",
         "bytes_since_snapshot",
@@ -109,6 +133,7 @@ class Partition:
         "next_offset",
         "partition_id",
         "producers",
+        "start_offset",
         "topic",
     )  # fmt: skip
 
@@ -118,7 +143,11 @@ class Partition:
     max_timestamp_offset: int
     appended_bytes: int
     bytes_since_snapshot: int
+    durable: LogEnd
+    start_offset: int
+    log_start_offset: int
     _bytes_since_index: int
+    _other_bytes: int
 
     def __init__(self, partition_id: int, topic: str, index: int, config: TopicConfig) -> None:
         self.partition_id = partition_id
@@ -202,11 +231,20 @@ class Partition:
     def end(self) -> LogEnd:
         """How far the log goes now; handed to `committed` once a commit has made it durable."""
         return LogEnd(
-            self.next_offset, self.max_timestamp, self.max_timestamp_offset, self.appended_bytes
+            self.next_offset,
+            self.max_timestamp,
+            self.max_timestamp_offset,
+            self.appended_bytes,
+            self.start_offset,
+            self.appended_bytes + self._other_bytes,
         )
 
-    def committed(self, end: LogEnd) -> None:
+    def committed(self, end: LogEnd) -> bool:
+        """Whether that is news for who reads."""
+        before = self.durable
         self.durable = end
+        self.log_start_offset = end.start_offset
+        return end.next_offset != before.next_offset or end.start_offset != before.start_offset
 
     def check_readable(self, offset: int) -> None:
         if offset < self.log_start_offset or offset > self.durable.next_offset:
@@ -214,6 +252,40 @@ class Partition:
                 f"Offset {offset} of {self.topic}-{self.index} is not within "
                 f"{self.log_start_offset} and {self.durable.next_offset}"
             )
+
+    # ---- deleting from the front
+
+    def delete_records(self, offset: int) -> bool:
+        """Moves the log start up to an offset; False where it is, or is about to be, there.
+
+        Seen once a commit has kept it, like all else. A snapshot goes with that: what lies below
+        may be removed from then on, and a restart no longer learns from it.
+        """
+        if not self.config.deletes:
+            raise PolicyViolation(
+                f"Records of partition {self.topic}-{self.index} can not be deleted due to the "
+                "configured policy"
+            )
+        if offset == UP_TO_HIGH_WATERMARK:
+            offset = self.high_watermark
+        if not 0 <= offset <= self.high_watermark:
+            raise OffsetOutOfRange(
+                f"The offset {offset} for partition {self.topic}-{self.index} is not valid"
+            )
+        if offset <= self.start_offset:
+            return False
+        self.start_offset = offset
+        self.ask_for_snapshot()
+        return True
+
+    def trimmed(self, removed_bytes: int) -> None:
+        """So much of what lies below the log start is removed, in the commit that comes."""
+        self._other_bytes -= removed_bytes
+        self.ask_for_snapshot()
+
+    def ask_for_snapshot(self) -> None:
+        """The next commit takes one, as when enough was appended."""
+        self.bytes_since_snapshot = SNAPSHOT_ASKED_FOR
 
     # ---- starting again
 
@@ -226,8 +298,11 @@ class Partition:
         self.durable = end
         #: Why the partition has to be rebuilt from the store, which is done when it is next used.
         self.broken: StorageFailed | None = None
-        self.log_start_offset = 0
+        #: Where the log starts for who reads; `start_offset` once it is durable.
+        self.log_start_offset = self.start_offset = end.start_offset
         self.appended_bytes = end.appended_bytes
+        #: Of what is kept: what was there before `appended_bytes` began to count, less what went.
+        self._other_bytes = end.size_bytes - end.appended_bytes
         self.next_offset = end.next_offset
         self.max_timestamp = end.max_timestamp
         self.max_timestamp_offset = end.max_timestamp_offset

@@ -53,6 +53,13 @@ class Model:
         self.batches.pop(partition_id, None)
         self.index.pop(partition_id, None)
 
+    def forget_index(self, partition_id: int, offset: int) -> None:
+        index = self.index.get(partition_id, [])
+        left = [entry for entry in index if entry[1] >= offset]
+        self.index.pop(partition_id, None)
+        if left:
+            self.index[partition_id] = left
+
     def shorten(self, partition_id: int, size_bytes: int) -> None:
         """Keeps the newest batches, whole ones, that are so large together."""
         batches = self.batches.get(partition_id, [])
@@ -107,6 +114,26 @@ class LogStoreMachine(RuleBasedStateMachine):
         self.dropped.add(partition_id)
         if self.store.log.drop(partition_id, count):
             self.staged.drop(partition_id)
+
+    @rule(partition_id=PARTITIONS, offset=OFFSETS, count=st.integers(1, 4))
+    def trim(self, partition_id: int, offset: int, count: int) -> None:
+        """To its end: what shares an entry with what stays may stay, too."""
+        if partition_id in self.dropped:
+            return
+        self.commit()
+        before, done = self.store.everything(partition_id), False
+        while not done:
+            size_bytes, done = self.store.log.trim(partition_id, offset, count)
+            self.store.keep()
+            after = self.store.everything(partition_id)
+            assert before.endswith(after)
+            assert len(before) - len(after) == size_bytes
+            before = after
+        wanted = (partition_id, offset, 1 << 62, 1 << 62, True)
+        assert self.store.log.read(*wanted) == self.kept.read(*wanted)
+        for model in (self.staged, self.kept):
+            model.shorten(partition_id, len(before))
+            model.forget_index(partition_id, offset)
 
     @rule()
     def commit(self) -> None:

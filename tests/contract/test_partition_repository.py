@@ -49,6 +49,8 @@ def facts(partition: Partition) -> dict[str, Any]:
     }
     return {
         "next_offset": partition.next_offset,
+        "start_offset": (partition.start_offset, partition.log_start_offset),
+        "size_bytes": partition.end().size_bytes,
         "high_watermark": partition.high_watermark,
         "max_timestamp": (partition.max_timestamp, partition.max_timestamp_offset),
         "producers": producers,
@@ -115,6 +117,49 @@ def test_recovering_takes_back_what_was_never_committed(store: OpenStore) -> Non
     partitions.recover(partition)
 
     assert facts(partition) == before
+
+
+@pytest.mark.parametrize("more", [0, 2])
+def test_a_log_starts_where_its_snapshot_says(store: OpenStore, more: int) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    original = new_partition()
+    fill(store, original, 7)
+    store.keep()
+    original.committed(original.end())
+    assert original.end().size_bytes == len(store.everything(PARTITION_ID))
+
+    original.delete_records(-1)
+    partitions.snapshot(original)
+    store.keep()
+    trimmed = store.log.trim(PARTITION_ID, original.start_offset, 1000)
+    original.trimmed(trimmed.size_bytes)
+    partitions.snapshot(original)
+    for _ in range(more):
+        append(store, original)
+    store.keep()
+    original.committed(original.end())
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+
+    assert facts(recovered) == facts(original)
+    assert recovered.log_start_offset == 8 * 3
+    assert recovered.end().size_bytes == len(store.everything(PARTITION_ID))
+
+
+def test_what_is_to_be_trimmed_is_known_until_it_is_done(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    for partition_id in (5, PARTITION_ID, 9):
+        partitions.save_trimming(partition_id, unfinished=True)
+    assert partitions.trimming() == []
+    store.keep()
+    assert partitions.trimming() == [5, PARTITION_ID, 9]
+
+    partitions.save_trimming(5, unfinished=False)
+    assert partitions.forget(PARTITION_ID, 100)
+    store.keep()
+
+    assert partitions.trimming() == [9]
 
 
 def test_a_forgotten_snapshot_is_not_used(store: OpenStore) -> None:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from application.broker import Broker
 from application.ports.commit import Commit
-from application.ports.log_store import NOT_INDEXED, Buffer, LogStore
+from application.ports.log_store import NOT_INDEXED, Buffer, LogStore, Trimmed
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
@@ -96,6 +96,11 @@ class PassedLog:
         self._passages.at("recovery: headers read, not replayed")
         return headers
 
+    def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        trimmed = self._inner.trim(partition_id, offset, max_batches)
+        self._passages.stage("last trimmed slice" if trimmed.done else "trimmed slice")
+        return trimmed
+
     def drop(self, partition_id: int, max_batches: int) -> bool:
         empty = self._inner.drop(partition_id, max_batches)
         self._passages.stage("last slice" if empty else "slice")
@@ -121,6 +126,7 @@ class PassedState:
             return "topic" if self._inner.get(table, key) is None else "growth"
         there = "" if value is not None else ", removed"
         return {
+            "trimming": "trimming" + there,
             "partitions": "snapshot" + there,
             "producers": "producer" + there,
             "doomed": "doomed partition" + there,

@@ -20,6 +20,7 @@ class FakeCommit:
         self._done: Done | None = None
         self._held_changes: list[Callable[[], None]] = []
         self._held_lengths: dict[int, int] = {}
+        self._held_drops: dict[int, int] = {}
         self.holding = False
         self.count = 0
         #: The next commits end with these, one each.
@@ -37,6 +38,7 @@ class FakeCommit:
         self.count += 1
         self._held_changes = list(self._store.staged)
         self._held_lengths = dict(self._store.staged_lengths)
+        self._held_drops = dict(self._store.staged_drops)
         self._store.staged.clear()
         self._done = done
         if not self.holding:
@@ -62,10 +64,13 @@ class FakeCommit:
                 change()
             for partition_id, length in self._held_lengths.items():
                 self._store.lengthen(partition_id, -length)
+            for partition_id, count in self._held_drops.items():
+                self._store.staged_drops[partition_id] -= count
         else:
             self._store.forget()
         self._held_changes = []
         self._held_lengths = {}
+        self._held_drops = {}
         done(failure)
 
     def close(self) -> None:

@@ -14,9 +14,11 @@ from interfaces.kafka.wire.messages import (
     create_partitions,
     create_topics,
     delete_groups,
+    delete_records,
     delete_topics,
     describe_cluster,
     describe_groups,
+    describe_log_dirs,
     describe_topic_partitions,
     fetch,
     find_coordinator,
@@ -138,6 +140,15 @@ REQUESTS: dict[str, Callable[[int], Request]] = {
         if version >= 6
         else delete_topics.DeleteTopicsRequest(topic_names=["t"])
     ),
+    "delete_records": lambda version: delete_records.DeleteRecordsRequest(
+        topics=[
+            delete_records.DeleteRecordsTopic(
+                name="t",
+                partitions=[delete_records.DeleteRecordsPartition(partition_index=0, offset=0)],
+            )
+        ]
+    ),
+    "describe_log_dirs": lambda version: describe_log_dirs.DescribeLogDirsRequest(topics=None),
     "init_producer_id": lambda version: init_producer_id.InitProducerIdRequest(
         transactional_id=None
     ),

@@ -320,9 +320,31 @@ LIST_OFFSETS = (
     ),
 )
 
+DELETE_RECORDS = (
+    Difference(
+        *("delete_records", "0-2", ("the largest is deleted: the largest",)),
+        *("topics[].partitions[].*", Words("a record that is deleted"), Words("one that is left")),
+        "Kafka goes on to tell of it until it drops the segment, which takes minutes.",
+    ),
+    Difference(
+        *("delete_records", "0-2", ("moments: all: the largest",)),
+        *("topics[].partitions[].*", Words("a record that is deleted"), Words("none")),
+        "As above.",
+    ),
+)
+
+DESCRIBE_LOG_DIRS = (
+    Difference(
+        *("describe_log_dirs", "4", ("*",)),
+        *("results[].*_bytes", Words("of the volume"), -1),
+        "Only where the store is in memory, which has no volume: it is not known.",
+    ),
+)
+
 DIFFERENCES = (
     *CONFIGS,
     *GROUPS,
     *(*API_VERSIONS, *CREATE_TOPICS, *CREATE_PARTITIONS, *DELETE_TOPICS),
+    *(*DELETE_RECORDS, *DESCRIBE_LOG_DIRS),
     *(*DESCRIBE_TOPIC_PARTITIONS, *FETCH, *INIT_PRODUCER_ID, *LIST_OFFSETS, *METADATA, *PRODUCE),
 )

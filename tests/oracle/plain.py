@@ -35,7 +35,11 @@ UNORDERED = {
     ("Assignment", "topic_partitions"),
     ("CreateTopicsResponse", "topics"),
     ("DeleteGroupsResponse", "results"),
+    ("DeleteRecordsResponse", "topics"),
+    ("DeleteRecordsTopicResult", "partitions"),
     ("DeleteTopicsResponse", "responses"),
+    ("DescribeLogDirsResult", "topics"),
+    ("DescribeLogDirsTopic", "partitions"),
     ("DescribedGroup", "members"),
     ("JoinGroupResponse", "members"),
     ("ListGroupsResponse", "groups"),
@@ -71,6 +75,8 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
         f"{', read only' if one.read_only else ''}{', sensitive' if one.is_sensitive else ''})",
     ),
 }
+#: Numbers that are told by their names where they are there.
+OF_THE_PLACE = ("port", "total_bytes", "usable_bytes")
 MAX_HEX_BYTES = 48
 _BATCH = struct.Struct(">qiibIhiqqqhii")
 _BATCH_FIELDS = [
@@ -158,6 +164,8 @@ def _struct(
             continue
         if type(value).__name__ == "ListGroupsResponse" and name == "groups":
             found = [one for one in found if placeholders.is_own(one.group_id)]
+        if type(value).__name__ == "DescribeLogDirsResult" and name == "topics":
+            found = [one for one in found if placeholders.is_own(one.name)]
         if not found and found == field.default and name not in IDENTITIES:
             continue
         plain[name] = _value(name, found, field, version, placeholders, is_answer)
@@ -210,8 +218,10 @@ def _value(
     if isinstance(found, bytes):
         return octets(placeholders.octets(found))
     if isinstance(found, str):
-        return "<cluster>" if name == "cluster_id" and is_answer else placeholders.text(found)
-    if is_answer and (name == "finalized_features_epoch" or (name == "port" and found > 0)):
+        if is_answer and name in ("cluster_id", "log_dir"):
+            return f"<{name.removesuffix('_id')}>"
+        return placeholders.text(found)
+    if is_answer and (name == "finalized_features_epoch" or (name in OF_THE_PLACE and found > 0)):
         return f"<{name}>"
     if name in ("timestamp", "log_append_time_ms"):
         return moment(found)

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Protocol
 
-from application.ports.log_store import NOT_INDEXED, Buffer
+from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
 from domain.errors import StorageFailed
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
@@ -67,6 +67,22 @@ class Drop:
             del log.last_offsets[: self.count]
             if not log.batches:
                 del disk.logs[self.partition_id]
+
+
+class Trim(Drop):
+    """Of a partition that goes on: what lies below an offset."""
+
+    __slots__ = ("offset",)
+
+    def __init__(self, partition_id: int, count: int, offset: int) -> None:
+        super().__init__(partition_id, count)
+        self.offset = offset
+
+    def apply(self, disk: Disk) -> None:
+        log = disk.logs.get(self.partition_id)
+        if log is not None:
+            log.index = {time: at for time, at in log.index.items() if at >= self.offset}
+        super().apply(disk)
 
 
 class Row:
@@ -186,6 +202,21 @@ class SimulatedStore:
         log = self._disk.logs.get(partition_id)
         before = [at for time, at in log.index.items() if time < timestamp] if log else []
         return max(before) + 1 if before else 0
+
+    def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        self._hands.called()
+        log = self._disk.logs.get(partition_id)
+        if log is None:
+            return Trimmed(0, True)
+        first = sum(
+            change.count
+            for change in (self.under_way or []) + self.staged
+            if isinstance(change, Drop) and change.partition_id == partition_id
+        )
+        below = bisect_left(log.last_offsets, offset)
+        end = max(first, min(below, first + max_batches))
+        self.staged.append(Trim(partition_id, end - first, offset))
+        return Trimmed(sum(map(len, log.batches[first:end])), end >= below)
 
     def drop(self, partition_id: int, max_batches: int) -> bool:
         log = self._disk.logs.get(partition_id)

@@ -49,7 +49,8 @@ _SMALLEST_GROWTH_BYTES = 1 << 20
 _LEFT_FOR_OTHERS_BYTES = 64 << 20
 
 #: Raised when an older Ottla could not read what this one writes. 2: entries of several batches.
-FORMAT = 2
+#: 3: logs that do not start at 0.
+FORMAT = 3
 
 _FORMAT_ROW = b"store\0format"
 _ID_ROW = b"store\0id"

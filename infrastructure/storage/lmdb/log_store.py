@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
-from application.ports.log_store import NOT_INDEXED, Buffer
+from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
@@ -26,7 +26,7 @@ from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:
-    from lmdb import Transaction, _Database
+    from lmdb import Cursor, Transaction, _Database
 
 #: The store says so itself, or a key is not as long as keys are.
 _UNREADABLE = (lmdb.Error, StructError)
@@ -137,6 +137,22 @@ class LmdbLogStore:
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
+    def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        txn = self._pass.begin()
+        if txn is None:
+            return Trimmed(0, False)
+        try:
+            size_bytes, no_batches = _delete_below(
+                txn.cursor(self._batches), partition_id, offset, max_batches
+            )
+            no_index = _delete_index_below(
+                txn.cursor(self._timestamps), partition_id, offset, max_batches
+            )
+        except _UNREADABLE as error:
+            self._pass.fail(error)
+            return Trimmed(0, False)
+        return Trimmed(size_bytes, no_batches and no_index)
+
     def drop(self, partition_id: int, max_batches: int) -> bool:
         txn = self._pass.begin()
         if txn is None:
@@ -165,6 +181,42 @@ class LmdbLogStore:
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return partition_ids
+
+
+def _delete_below(
+    cursor: Cursor[memoryview], partition_id: int, offset: int, limit: int
+) -> tuple[int, bool]:
+    """Deletes up to `limit` entries that end below an offset; their size, and whether none is left.
+
+    Keys tell where entries end, so none is stood on that stays, but for the first one.
+    """
+    size_bytes = 0
+    found = cursor.set_range(_pack_key(partition_id, 0))
+    for _ in range(limit):
+        if not found or _unpack_key(cursor.key()) >= (partition_id, offset):
+            return size_bytes, True
+        size_bytes += len(cursor.value())
+        cursor.delete()
+        found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty
+    return size_bytes, not found or _unpack_key(cursor.key()) >= (partition_id, offset)
+
+
+def _delete_index_below(
+    cursor: Cursor[memoryview], partition_id: int, offset: int, limit: int
+) -> bool:
+    found = cursor.set_range(_pack_key(partition_id, 0))
+    for _ in range(limit):
+        if not found or not _leads_below(cursor, partition_id, offset):
+            return True
+        cursor.delete()
+        found = len(cursor.key()) > 0
+    return not found or not _leads_below(cursor, partition_id, offset)
+
+
+def _leads_below(cursor: Cursor[memoryview], partition_id: int, offset: int) -> bool:
+    if _unpack_key(cursor.key())[0] != partition_id:
+        return False
+    return bool(OFFSET.unpack(cursor.value())[0] < offset)
 
 
 def _delete_first(

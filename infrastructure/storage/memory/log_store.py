@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import partial
 
-from application.ports.log_store import NOT_INDEXED, Buffer
+from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.memory.store import MemoryPartition, MemoryStore
 
@@ -71,10 +71,28 @@ class MemoryLogStore:
         position = bisect_left(partition.timestamps, timestamp)
         return partition.indexed_offsets[position - 1] + 1 if position else 0
 
+    def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        store = self._store
+        partition = store.partitions.get(partition_id)
+        if partition is None:
+            return Trimmed(0, True)
+        first = store.dropped(partition_id)
+        below = partition.position_of(offset)
+        end = max(first, min(below, first + max_batches))
+        store.drop(partition_id, end - first)
+        store.staged.append(partial(self._trim, partition_id, end - first, offset))
+        return Trimmed(sum(map(len, partition.batches[first:end])), end >= below)
+
+    def _trim(self, partition_id: int, count: int, offset: int) -> None:
+        partition = self._store.partitions.get(partition_id)
+        if partition is not None:
+            partition.forget_index_below(offset)
+        self._drop(partition_id, count)
+
     def drop(self, partition_id: int, max_batches: int) -> bool:
         store = self._store
         dropped = min(store.length(partition_id), max_batches)
-        store.lengthen(partition_id, -dropped)
+        store.drop(partition_id, dropped)
         store.staged.append(partial(self._drop, partition_id, dropped))
         return store.length(partition_id) == 0
 

@@ -40,9 +40,14 @@ class MemoryPartition:
             self.timestamps.clear()
             self.indexed_offsets.clear()
 
+    def forget_index_below(self, offset: int) -> None:
+        count = bisect_left(self.indexed_offsets, offset)
+        del self.timestamps[:count]
+        del self.indexed_offsets[:count]
+
 
 class MemoryStore:
-    __slots__ = ("keys", "partitions", "staged", "staged_lengths", "tables")
+    __slots__ = ("keys", "partitions", "staged", "staged_drops", "staged_lengths", "tables")
 
     def __init__(self) -> None:
         self.partitions: dict[int, MemoryPartition] = {}
@@ -52,6 +57,8 @@ class MemoryStore:
         self.staged: list[Callable[[], None]] = []
         #: By how many batches each partition will be longer (or shorter) once this is kept.
         self.staged_lengths: dict[int, int] = {}
+        #: And how many of its oldest go.
+        self.staged_drops: dict[int, int] = {}
 
     def length(self, partition_id: int) -> int:
         """How many batches a partition will have once what is staged is kept."""
@@ -62,6 +69,13 @@ class MemoryStore:
     def lengthen(self, partition_id: int, by: int) -> None:
         self.staged_lengths[partition_id] = self.staged_lengths.get(partition_id, 0) + by
 
+    def dropped(self, partition_id: int) -> int:
+        return self.staged_drops.get(partition_id, 0)
+
+    def drop(self, partition_id: int, count: int) -> None:
+        self.lengthen(partition_id, -count)
+        self.staged_drops[partition_id] = self.dropped(partition_id) + count
+
     def keep(self) -> None:
         for change in self.staged:
             change()
@@ -70,3 +84,4 @@ class MemoryStore:
     def forget(self) -> None:
         self.staged.clear()
         self.staged_lengths.clear()
+        self.staged_drops.clear()

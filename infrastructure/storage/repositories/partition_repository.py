@@ -1,6 +1,8 @@
 """Partitions from snapshot rows and the log's headers, the same for every engine.
 
-partitions      partition id -> {"end": [next offset, max timestamp, its offset]}
+partitions      partition id -> {"end": [next offset, max timestamp, its offset],
+                                 "start": log start offset, "size": bytes of batches}
+trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
 A producer's row is as of the last snapshot before which it has appended something.
@@ -22,6 +24,8 @@ from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
 
 _PARTITIONS = "partitions"
 _PARTITION_ID = Struct(">I")
+
+_TRIMMING = "trimming"
 
 _PRODUCERS = "producers"
 _PRODUCER_KEY = Struct(">IQ")
@@ -53,7 +57,8 @@ class StoredPartitionRepository:
         else:
             values = json.loads(row)
             next_offset, max_timestamp, its_offset = values["end"]
-            end = LogEnd(next_offset, max_timestamp, its_offset)
+            start_offset, size_bytes = values.get("start", 0), values.get("size", 0)
+            end = LogEnd(next_offset, max_timestamp, its_offset, 0, start_offset, size_bytes)
             producers = [_of_format_1(one) for one in values.get("producers", ())]
             partition.restore(PartitionSnapshot(end, producers), self._look_up(partition_id))
         while True:
@@ -82,15 +87,27 @@ class StoredPartitionRepository:
             key = _PRODUCER_KEY.pack(partition_id, state.producer_id)
             self._state.put(_PRODUCERS, key, _producer_row(state))
         end = snapshot.end
-        row = {"end": [end.next_offset, end.max_timestamp, end.max_timestamp_offset]}
+        row = {
+            "end": [end.next_offset, end.max_timestamp, end.max_timestamp_offset],
+            "start": end.start_offset,
+            "size": end.size_bytes,
+        }
         self._state.put(
             _PARTITIONS,
             _PARTITION_ID.pack(partition_id),
             json.dumps(row, separators=(",", ":")).encode(),
         )
 
+    def save_trimming(self, partition_id: int, unfinished: bool) -> None:
+        value = b"" if unfinished else None
+        self._state.put(_TRIMMING, _PARTITION_ID.pack(partition_id), value)
+
+    def trimming(self) -> list[int]:
+        return [_PARTITION_ID.unpack(key)[0] for key, _ in self._state.scan(_TRIMMING)]
+
     def forget(self, partition_id: int, max_rows: int) -> bool:
         self._state.put(_PARTITIONS, _PARTITION_ID.pack(partition_id), None)
+        self._state.put(_TRIMMING, _PARTITION_ID.pack(partition_id), None)
         first = _PRODUCER_KEY.pack(partition_id, 0)
         count = 0
         for key, _ in self._state.scan(_PRODUCERS, first, max_rows):

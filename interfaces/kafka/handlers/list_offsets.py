@@ -19,7 +19,7 @@ from application.list_offsets import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
     FoundOffset,
-    TimeSearch,
+    Search,
 )
 from domain.errors import BrokerError, InvalidRequest, UnsupportedVersion
 from interfaces.kafka.call import Call
@@ -48,9 +48,9 @@ class Searches:
 
     def __init__(self, read_committed: bool) -> None:
         self.read_committed = read_committed
-        self._found: list[tuple[TimeSearch, ListOffsetsPartitionResponse]] = []
+        self._found: list[tuple[Search, ListOffsetsPartitionResponse]] = []
 
-    def add(self, search: TimeSearch, answer: ListOffsetsPartitionResponse) -> None:
+    def add(self, search: Search, answer: ListOffsetsPartitionResponse) -> None:
         self._found.append((search, answer))
 
     def complete(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse | None:
@@ -112,7 +112,7 @@ def _partition(
     except BrokerError as refused:
         return _refused(wanted.partition_index, refused, call)
     answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index)
-    if isinstance(found, TimeSearch):
+    if isinstance(found, Search):
         searches.add(found, answer)
     else:
         _fill(answer, found, call)

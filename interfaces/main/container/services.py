@@ -9,11 +9,13 @@ from application.commits import Commits
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
+from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
 from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
+from application.log_dirs import LogDirsService
 from application.metadata import MetadataService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.cluster_repository import ClusterRepository
@@ -27,12 +29,14 @@ from application.topics.partitions import CreatePartitionsService
 from application.trouble import Trouble
 from application.upkeep.producer_expiry import ProducerExpiry
 from application.upkeep.spare_time import SpareTime
+from application.upkeep.trimming import Trimming
 from application.watching import Watching
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.groups import GroupsContainer
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
@@ -76,6 +80,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
     )
     spare_time = providers.Singleton(SpareTime, scheduler)
+    volume = providers.Singleton(StorageVolume, storage.store.provided.info.path)
     watching = providers.Singleton(Watching)
     trouble = providers.Singleton(Trouble, events, clock)
     commits = providers.Singleton(
@@ -84,6 +89,9 @@ class ServicesContainer(containers.DeclarativeContainer):
     catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config, trouble)
     dropping = providers.Singleton(
         Dropping, storage.log, storage.topics, storage.partitions, commits, spare_time
+    )
+    trimming = providers.Singleton(
+        Trimming, storage.log, catalog, storage.partitions, commits, spare_time
     )
     create_topics = providers.Singleton(
         CreateTopicsService,
@@ -146,6 +154,8 @@ class ServicesContainer(containers.DeclarativeContainer):
         create_partitions=providers.Singleton(
             CreatePartitionsService, catalog, storage.topics, commits, config
         ),
+        delete_records=providers.Singleton(DeleteRecordsService, catalog, commits, trimming),
+        log_dirs=providers.Singleton(LogDirsService, catalog, volume, scheduler),
         groups=groups.registry,
         classic_groups=groups.classic_groups,
         consumer_groups=groups.consumer_groups,
@@ -183,6 +193,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         offset_for_leader_epoch=providers.Singleton(OffsetForLeaderEpochService, catalog),
         init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
         dropping=dropping,
+        trimming=trimming,
         producer_expiry=providers.Singleton(
             ProducerExpiry, catalog, storage.partitions, commits, clock, spare_time, config
         ),

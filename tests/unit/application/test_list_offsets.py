@@ -11,7 +11,7 @@ from application.list_offsets import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
     FoundOffset,
-    TimeSearch,
+    Search,
 )
 from domain.errors import UnsupportedVersion
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
@@ -34,7 +34,7 @@ NOTHING = (-1, -1, -1)
 def find(fake: FakeBroker, timestamp: int, name: str = "t") -> tuple[int, int, int]:
     service = fake.broker.list_offsets
     found = service.find(fake.partition(name), timestamp, False)
-    if isinstance(found, TimeSearch):
+    if isinstance(found, Search):
         if service.complete([found]) is not None:
             fake.run()
         assert isinstance(found.result, FoundOffset)

@@ -1,0 +1,72 @@
+"""DeleteRecords: a log starts later from now on; what lies below goes afterwards, in slices."""
+
+from __future__ import annotations
+
+from application.commits import Commits
+from application.pending import Pending
+from application.topics.catalog import Catalog
+from application.upkeep.trimming import Trimming
+from domain.errors import BrokerError, StorageFailed
+from domain.partitions.partition import Partition
+
+#: Where the log starts now, or why no record of it was deleted.
+LowWatermark = int | BrokerError
+
+
+class RecordsToDelete:
+    """All of a partition that come before an offset; `UP_TO_HIGH_WATERMARK` means all."""
+
+    __slots__ = ("index", "offset", "topic")
+
+    def __init__(self, topic: str, index: int, offset: int) -> None:
+        self.topic = topic
+        self.index = index
+        self.offset = offset
+
+
+class DeleteRecordsService:
+    def __init__(self, catalog: Catalog, commits: Commits, trimming: Trimming) -> None:
+        self._catalog = catalog
+        self._commits = commits
+        self._trimming = trimming
+
+    def delete(self, wanted: list[RecordsToDelete]) -> Pending[list[LowWatermark]]:
+        """One answer each, in order, when it is durable."""
+        found = [self._move(one) for one in wanted]
+        moving = [
+            one
+            for one in found
+            if isinstance(one, Partition) and one.start_offset != one.log_start_offset
+        ]
+        pending: Pending[list[LowWatermark]] = Pending()
+
+        def committed(failure: StorageFailed | None) -> None:
+            if failure is None:
+                self._trimming.begin(moving)
+            pending.resolve([_low_watermark(one, moving, failure) for one in found])
+
+        if moving:
+            self._commits.when_committed(committed)
+        else:
+            committed(None)
+        return pending
+
+    def _move(self, one: RecordsToDelete) -> Partition | BrokerError:
+        try:
+            partition = self._catalog.existing_partition(one.topic, one.index)
+            if partition.delete_records(one.offset):
+                self._trimming.stage(partition)
+                self._commits.touch(partition)
+        except BrokerError as refused:
+            return refused.as_value()
+        return partition
+
+
+def _low_watermark(
+    one: Partition | BrokerError, moving: list[Partition], failure: StorageFailed | None
+) -> LowWatermark:
+    if isinstance(one, BrokerError):
+        return one
+    if failure is not None and one in moving:
+        return failure.as_value()
+    return one.log_start_offset

@@ -1,0 +1,60 @@
+"""DescribeLogDirs (key 35), versions 1-4 (KIP-113).
+
+2  flexible        3  an error of the whole answer        4  the size of the volume (KIP-827)
+
+What is not there is left out. A replica is never behind itself, and none is on its way elsewhere.
+"""
+
+from __future__ import annotations
+
+from application.log_dirs import LogDir
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+
+FIRST_WITH_ERROR = 3
+
+
+def handle(request: DescribeLogDirsRequest, call: Call) -> None:
+    wanted = None
+    if request.topics is not None:
+        call.topics = len(request.topics)
+        wanted = [(topic.topic, index) for topic in request.topics for index in topic.partitions]
+    call.respond_later(call.broker.log_dirs.describe(wanted), _response)
+
+
+def _response(described: LogDir | Exception) -> DescribeLogDirsResponse:
+    if isinstance(described, Exception):
+        raise described
+    topics: dict[str, DescribeLogDirsTopic] = {}
+    for one in described.sizes:
+        topic = topics.setdefault(one.topic, DescribeLogDirsTopic(name=one.topic))
+        topic.partitions.append(
+            DescribeLogDirsPartition(
+                partition_index=one.partition_index,
+                partition_size=one.size_bytes,
+                offset_lag=0,
+                is_future_key=False,
+            )
+        )
+    result = DescribeLogDirsResult(
+        error_code=0,
+        log_dir=described.place,
+        topics=list(topics.values()),
+        total_bytes=described.space.total_bytes,
+        usable_bytes=described.space.usable_bytes,
+    )
+    return DescribeLogDirsResponse(results=[result])
+
+
+def failed(request: DescribeLogDirsRequest, call: Call, code: int) -> DescribeLogDirsResponse:
+    if call.version >= FIRST_WITH_ERROR:
+        return DescribeLogDirsResponse(error_code=code)
+    return DescribeLogDirsResponse(
+        results=[DescribeLogDirsResult(error_code=code, log_dir="", topics=[])]
+    )

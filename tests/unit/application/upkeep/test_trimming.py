@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+
+from application.delete_records import RecordsToDelete
+from application.upkeep.trimming import BATCHES_PER_SLICE, LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
+from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+BATCHES = 2 * BATCHES_PER_SLICE + 10
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    """Two partitions: one of three slices, one of two batches."""
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    for _ in range(BATCHES):
+        fake.append(record_batch(["a"]))
+    for _ in range(2):
+        fake.append(record_batch(["a"]), index=1)
+    fake.run()
+    return fake
+
+
+def delete(fake: FakeBroker, offset: int = UP_TO_HIGH_WATERMARK, index: int = 0) -> None:
+    fake.broker.delete_records.delete([RecordsToDelete("t", index, offset)])
+    fake.run()
+
+
+def left(fake: FakeBroker, index: int = 0) -> int:
+    stored = fake.store.partitions.get(fake.existing().partition_ids[index])
+    return len(stored.batches) if stored else 0
+
+
+def unfinished(fake: FakeBroker) -> int:
+    return len(fake.store.tables.get("trimming", {}))
+
+
+def test_records_go_a_slice_at_a_time_with_a_pause_after_each(fake: FakeBroker) -> None:
+    delete(fake, BATCHES - 1)
+    seen = [left(fake)]
+    for _ in range(3):
+        fake.scheduler.advance(PAUSE_MS)
+        seen.append(left(fake))
+    assert seen == [BATCHES, BATCHES - BATCHES_PER_SLICE, 10, 1]
+    assert (unfinished(fake), len(fake.broker.trimming)) == (0, 0)
+    assert fake.scheduler.timers == []
+
+
+def test_partitions_take_turns(fake: FakeBroker) -> None:
+    delete(fake)
+    delete(fake, index=1)
+    fake.scheduler.advance(PAUSE_MS)
+    fake.scheduler.advance(PAUSE_MS)
+    assert (left(fake), left(fake, 1)) == (BATCHES - BATCHES_PER_SLICE, 0)
+
+
+def test_the_size_follows_each_slice(fake: FakeBroker) -> None:
+    one = len(record_batch(["a"]))
+    delete(fake)
+    for _ in range(4):
+        assert fake.partition().durable.size_bytes == one * left(fake)
+        fake.scheduler.advance(PAUSE_MS)
+    assert fake.partition().durable.size_bytes == 0
+
+
+def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
+    delete(fake, BATCHES - 1)
+    fake.scheduler.advance(PAUSE_MS)
+    assert unfinished(fake) == 1
+
+    again = fake.restarted()
+    again.broker.start_upkeep()
+    again.scheduler.advance(3 * PAUSE_MS)
+
+    assert (left(again), unfinished(again)) == (1, 0)
+    assert again.partition().durable.size_bytes == len(record_batch(["a"]))
+    assert again.partition().next_offset == BATCHES
+
+
+def test_what_is_deleted_meanwhile_is_trimmed_too(fake: FakeBroker) -> None:
+    delete(fake, 5)
+    fake.commit.hold()
+    fake.scheduler.advance(PAUSE_MS)
+    fake.broker.delete_records.delete([RecordsToDelete("t", 0, 9)])
+    fake.commit.let_go()
+    fake.run()
+    assert (left(fake), unfinished(fake)) == (BATCHES - 5, 1)
+    fake.scheduler.advance(2 * PAUSE_MS)
+    assert (left(fake), unfinished(fake)) == (BATCHES - 9, 0)
+
+
+def test_appends_go_on_between_the_slices(fake: FakeBroker) -> None:
+    delete(fake)
+    for number in range(4):
+        assert fake.appended(record_batch(["new"])).base_offset == BATCHES + number
+        fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == 4
+    assert fake.stored().count(b"new") == 4
+
+
+def test_a_slice_that_cannot_be_kept_is_tried_again_less_and_less_often(
+    fake: FakeBroker,
+) -> None:
+    delete(fake)
+    for _ in range(3):
+        fake.commit.fail_next()
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == BATCHES
+    for wait_ms in (RETRY_MS, 2 * RETRY_MS):
+        fake.scheduler.advance(wait_ms - 1)
+        assert len(fake.commit.failures) > 0
+        fake.scheduler.advance(1)
+    assert fake.commit.failures == []
+    fake.scheduler.advance(LONGEST_RETRY_MS)
+    assert (left(fake), fake.partition().durable.size_bytes, unfinished(fake)) == (0, 0, 0)
+
+
+def test_who_waits_for_records_is_not_woken_by_slices(fake: FakeBroker) -> None:
+    woken = []
+    delete(fake)
+    fake.broker.commits._watching.advanced = woken.append  # type: ignore[method-assign]
+    fake.scheduler.advance(4 * PAUSE_MS)
+    assert (left(fake), woken) == (0, [])

@@ -1,0 +1,122 @@
+"""Where a log starts: deleting records moves it, and what lies below goes."""
+
+from __future__ import annotations
+
+import pytest
+from crc32c import crc32c
+
+from domain.configs.topic import TopicConfig
+from domain.errors import OffsetOutOfRange, PolicyViolation
+from domain.messages.batch import parse_single_batch
+from domain.partitions.partition import (
+    SNAPSHOT_INTERVAL_BYTES,
+    UP_TO_HIGH_WATERMARK,
+    Partition,
+)
+from tests.fakes.batches import TIMESTAMP, record_batch
+
+
+def new_partition(**config: bool) -> Partition:
+    return Partition(12, "t", 3, TopicConfig(**config))  # type: ignore[arg-type]
+
+
+def append(partition: Partition, data: bytearray) -> None:
+    partition.append(parse_single_batch(memoryview(data)), TIMESTAMP, crc32c)
+
+
+def filled(**config: bool) -> Partition:
+    """Offsets 0-2 and 3-4, committed."""
+    partition = new_partition(**config)
+    append(partition, record_batch(["a", "b", "c"]))
+    append(partition, record_batch(["d", "e"]))
+    partition.committed(partition.end())
+    return partition
+
+
+def test_the_log_start_moves_with_the_commit() -> None:
+    partition = filled()
+    assert partition.delete_records(2)
+    end = partition.end()
+    assert (partition.log_start_offset, partition.start_offset) == (0, 2)
+    partition.check_readable(0)
+
+    assert partition.committed(end)
+
+    assert partition.log_start_offset == 2
+    for offset in (0, 1, 6):
+        with pytest.raises(OffsetOutOfRange):
+            partition.check_readable(offset)
+    partition.check_readable(2)
+
+
+def test_all_means_up_to_what_is_committed() -> None:
+    partition = filled()
+    append(partition, record_batch(["not yet"]))
+    assert partition.delete_records(UP_TO_HIGH_WATERMARK)
+    assert partition.start_offset == 5
+
+
+def test_the_log_start_never_goes_back() -> None:
+    partition = filled()
+    assert partition.delete_records(4)
+    assert not partition.delete_records(4)
+    assert not partition.delete_records(1)
+    assert partition.start_offset == 4
+
+
+@pytest.mark.parametrize("offset", [-2, 6, 1 << 62])
+def test_only_what_is_there_can_be_deleted(offset: int) -> None:
+    partition = filled()
+    with pytest.raises(OffsetOutOfRange):
+        partition.delete_records(offset)
+    assert partition.start_offset == 0
+
+
+def test_records_of_a_topic_that_is_only_compacted_stay() -> None:
+    partition = filled(compacted=True, deletes=False)
+    for offset in (0, 1, 99, UP_TO_HIGH_WATERMARK):
+        with pytest.raises(PolicyViolation):
+            partition.delete_records(offset)
+
+
+def test_a_snapshot_is_wanted_before_anything_is_removed() -> None:
+    """A restart reads no header of what is gone: not even where the log ended."""
+    partition = filled()
+    assert partition.bytes_since_snapshot < SNAPSHOT_INTERVAL_BYTES
+    partition.delete_records(UP_TO_HIGH_WATERMARK)
+    assert partition.bytes_since_snapshot >= SNAPSHOT_INTERVAL_BYTES
+    snapshot = partition.snapshot()
+    assert partition.bytes_since_snapshot == 0
+
+    again = new_partition()
+    again.restore(snapshot)
+
+    assert (again.log_start_offset, again.next_offset, again.high_watermark) == (5, 5, 5)
+    assert not again.delete_records(3)
+
+
+def test_the_size_is_that_of_the_batches_that_are_kept() -> None:
+    partition = new_partition()
+    first, second = record_batch(["a", "b"]), record_batch(["c"] * 9)
+    append(partition, first)
+    append(partition, second)
+    assert partition.durable.size_bytes == 0
+    partition.committed(partition.end())
+    assert partition.durable.size_bytes == len(first) + len(second)
+
+    partition.trimmed(len(first))
+    partition.committed(partition.end())
+    assert partition.durable.size_bytes == len(second)
+
+    again = new_partition()
+    again.restore(partition.snapshot())
+    append(again, record_batch(["d"]))
+    assert again.end().size_bytes == len(second) + len(record_batch(["d"]))
+
+
+def test_what_nobody_sees_is_no_news() -> None:
+    partition = filled()
+    partition.trimmed(10)
+    assert not partition.committed(partition.end())
+    append(partition, record_batch(["f"]))
+    assert partition.committed(partition.end())
