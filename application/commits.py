@@ -15,6 +15,7 @@ from collections.abc import Callable
 from operator import methodcaller
 from typing import Protocol
 
+from application.metrics.durations import Numbers
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
 from application.ports.scheduler import Scheduler
@@ -53,6 +54,8 @@ class Commits:
         self._rows_staged = False
         self._keeps = False
         self._afterwards: list[Callable[[], None]] = []
+        #: How many waited for each commit.
+        self.waiters = Numbers()
 
     def after_each(self, call: Callable[[], None]) -> None:
         """Makes this call at the end of every commit, when all who waited for it have been told."""
@@ -87,6 +90,7 @@ class Commits:
         self._asked_for_pass = False
         self._under_way = True
         self._answering, self._waiters = self._waiters, []
+        self.waiters.add(len(self._answering))
         touched, self._touched = self._touched, {}
         self._keeps = self._rows_staged or bool(touched)
         self._rows_staged = False

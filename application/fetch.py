@@ -140,6 +140,11 @@ class FetchService:
         """
         self._room = room
 
+    @property
+    def waiting(self) -> int:
+        """How many fetches wait for data."""
+        return len(self._watching)
+
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:
         fetched, size_bytes = self.read(query)
         if (
@@ -151,6 +156,7 @@ class FetchService:
             or self._waiting_partitions + len(query.items) > self._max_partitions
             or _is_urgent(fetched)
         ):
+            _count(fetched)
             return fetched
         self._waiting_partitions += len(query.items)
         return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
@@ -232,6 +238,17 @@ class FetchService:
             watcher.finish()
 
 
+def _count(fetched: list[FetchedPartition]) -> None:
+    for one in fetched:
+        partition = one.item.partition
+        if partition is not None:
+            traffic = partition.traffic
+            traffic.fetches += 1
+            traffic.bytes_out += len(one.records)
+            if one.error is not None:
+                traffic.failed_fetches += 1
+
+
 def _is_urgent(fetched: list[FetchedPartition]) -> bool:
     """Whether there is an error that shall not wait: any but of partitions that are not there.
 
@@ -284,6 +301,7 @@ class WaitingFetch(Pending[list[FetchedPartition]]):
     def finish(self) -> None:
         self._stop_waiting()
         fetched, _ = self._service.read(self._query)
+        _count(fetched)
         self.resolve(fetched)
 
     def abandon(self) -> None:

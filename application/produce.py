@@ -57,6 +57,7 @@ class ProduceService:
         self, partition: Partition, records: memoryview | None, zstd_allowed: bool
     ) -> Appended | BrokerError:
         """Appends what a client sent for one partition; durable once the next commit is done."""
+        partition.traffic.appends += 1
         try:
             batch = parse_single_batch(records)
             if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
@@ -67,10 +68,12 @@ class ProduceService:
                 self._check_records(batch, partition, now_ms)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
+            partition.traffic.failed_appends += 1
             return self._with_faults(refused.as_value(), batch, partition.config, now_ms)
         except BrokerError as refused:
             if isinstance(refused, StorageFailed):
                 self._trouble.unreadable(partition, refused)
+            partition.traffic.failed_appends += 1
             return refused.as_value()
         if not appended.duplicate:
             self._log.append(

@@ -135,6 +135,11 @@ class Offsets:
             for write in writes
         )
 
+    @property
+    def under_way(self) -> int:
+        """Commits that are not durable yet."""
+        return sum(map(len, self._under_way.values()))
+
     def group_ids(self) -> list[str]:
         return list(self._by_group)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+#: Of a name that a client gave itself, once it is gone.
+REMEMBERED_CHARACTERS = 200
+
 
 class ClientInfo:
     """What is known of the other end of a connection; the session fills it in as it learns."""
@@ -30,6 +33,13 @@ class ClientInfo:
         self.bytes_in = self.bytes_out = 0
         self.software_name = ""
         self.software_version = ""
+
+    def forget_long_names(self) -> None:
+        """The connection is gone, but may be remembered with its requests: not with 32 KB each."""
+        if self.client_id is not None:
+            self.client_id = self.client_id[:REMEMBERED_CHARACTERS]
+        self.software_name = self.software_name[:REMEMBERED_CHARACTERS]
+        self.software_version = self.software_version[:REMEMBERED_CHARACTERS]
 
 
 class RequestRecord:
@@ -64,10 +74,8 @@ class RequestRecord:
 
 
 class RequestLog(Protocol):
-    #: False: nobody will ask, so sessions need not take times or make records.
-    enabled: bool
-    #: Requests that took at least this long are of interest; 0 means every one.
-    slow_ns: int
+    #: What took less than this and did not fail is of no interest; 0: every request may be.
+    quick_ns: int
 
     def wants(self, elapsed_ns: int, failed: bool) -> bool:
         """Whether a request of this length and outcome is to be written."""

@@ -36,6 +36,7 @@ from domain.partitions.producers import (
     ProducerState,
     nothing_kept,
 )
+from domain.partitions.traffic import Traffic
 
 #: On one node leadership never moves.
 LEADER_EPOCH = 0
@@ -135,6 +136,7 @@ class Partition:
         "producers",
         "start_offset",
         "topic",
+        "traffic",
     )  # fmt: skip
 
     producers: Producers
@@ -155,6 +157,7 @@ class Partition:
         self.index = index
         self.config = config
         self.producers = Producers()
+        self.traffic = Traffic()
         self.restore(None)
 
     # ---- appending

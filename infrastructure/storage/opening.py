@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib.util
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from application.ports.commit import Commit
@@ -66,10 +67,19 @@ class StorageInfo:
         self.power_cut = power_cut
 
 
+@dataclass(frozen=True)
+class StoreRoom:
+    """How much of its file and address space a store has used."""
+
+    map_bytes: int
+    used_bytes: int
+    page_bytes: int
+
+
 class Storage:
     """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
 
-    __slots__ = ("commit", "info", "log", "start_flush", "state")
+    __slots__ = ("commit", "info", "log", "room", "start_flush", "state")
 
     def __init__(
         self,
@@ -78,6 +88,7 @@ class Storage:
         commit: Commit,
         info: StorageInfo,
         start_flush: Callable[[], None] | None = None,
+        room: Callable[[], StoreRoom] | None = None,
     ) -> None:
         self.log = log
         self.state = state
@@ -85,6 +96,8 @@ class Storage:
         self.info = info
         #: To be called every `flush.interval.ms`; None where the engine or the policy needs none.
         self.start_flush = start_flush
+        #: None where the engine has none to speak of.
+        self.room = room
 
 
 def open_storage(url: str, flush: Flush = "commit", map_size_bytes: int | None = None) -> Storage:
@@ -139,6 +152,9 @@ def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None) -> Storag
             environment.power_cut,
         ),
         commit.start_flush if flush == "interval" else None,
+        lambda: StoreRoom(
+            environment.map_size_bytes, environment.used_bytes, environment.page_bytes
+        ),
     )
 
 

@@ -132,6 +132,8 @@ class ConnectionBudget:
         self._config = config
         self._by_address: Counter[str] = Counter()
         self.count = 0
+        #: Of all that there ever were.
+        self.made = 0
 
     def refusal(self, address: str) -> str | None:
         """Why one more connection may not be, or None."""
@@ -145,6 +147,7 @@ class ConnectionBudget:
 
     def add(self, address: str) -> None:
         self.count += 1
+        self.made += 1
         self._by_address[address] += 1
 
     def remove(self, address: str) -> None:

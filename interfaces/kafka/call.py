@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from application.pending import Pending
-from application.ports.request_log import ClientInfo, RequestRecord
+from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
-from interfaces.kafka.error_codes import CODES, NAMES
+from interfaces.kafka.error_codes import CODES
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import response_start
 from interfaces.kafka.wire.schema import Pieces, Response
@@ -83,9 +83,7 @@ class Call(Reply):
         "version",
     )
 
-    #: What it concerns, for the log: set only by the routes of requests that name a group or so.
-    about: tuple[str, str]
-    # Times are taken only when the request log asks for them.
+    # Times are taken by whoever gets so far with it.
     answered_ns: int
     decoded_ns: int
     handled_ns: int
@@ -94,6 +92,8 @@ class Call(Reply):
 
     def __init__(self, peer: Peer, route: Route, correlation_id: int, bytes_in: int) -> None:
         self.pieces = None
+        #: What it concerns, for the log: set by the routes of requests that name a group or so.
+        self.about: tuple[str, str] | None = None
         self.peer = peer
         self.broker = peer.broker
         self.route = route
@@ -155,30 +155,3 @@ class Call(Reply):
 
         self.pending = pending  # type: ignore[assignment]  # only ever abandoned
         pending.then(resolved)
-
-
-def about(call: Call) -> tuple[str, str] | None:
-    return getattr(call, "about", None)
-
-
-def record_of(call: Call, sent_ns: int, elapsed_ns: int) -> RequestRecord:
-    record = RequestRecord()
-    record.client = call.peer.client
-    record.api = call.route.api.title
-    record.api_version = call.version
-    record.correlation_id = call.correlation_id
-    record.topics = call.topics
-    record.about = about(call)
-    record.bytes_in = call.bytes_in
-    record.bytes_out = call.bytes_out
-    # Each once: a request may name fifty thousand partitions.
-    record.error_codes = tuple(dict.fromkeys(call.error_codes or ()))
-    record.error_names = tuple(NAMES[code] for code in record.error_codes)
-    record.received_ns = call.received_ns
-    record.started_ns = call.started_ns
-    record.decoded_ns = call.decoded_ns
-    record.handled_ns = call.handled_ns
-    record.answered_ns = call.answered_ns
-    record.sent_ns = sent_ns
-    record.elapsed_ns = elapsed_ns
-    return record

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
-from interfaces.kafka.call import Call, CloseConnection, Peer, about
+from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
 from interfaces.kafka.routes import Learn, Route, Routes
 from interfaces.kafka.wire.connection import Reply
@@ -27,11 +27,9 @@ NO_TAGS = b"\0"
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
 
-    def __init__(self, routes: Routes, events: EventLog, timed: bool) -> None:
+    def __init__(self, routes: Routes, events: EventLog) -> None:
         self._routes = routes
         self._events = events
-        #: Whether the request log wants to know where the time goes.
-        self.timed = timed
 
     def begin(self, frame: memoryview, peer: Peer, replies: deque[Reply], received_ns: int) -> None:
         """Opens the reply for a frame and runs its handler.
@@ -58,17 +56,14 @@ class Dispatch:
                 position += 1
             else:
                 position = skip_header_tags(frame, position)
-        if self.timed:
-            call.received_ns = received_ns
-            call.started_ns = perf_counter_ns()
+        call.received_ns = received_ns
+        call.started_ns = perf_counter_ns()
         request, end = route.decode(frame, position)
-        if self.timed:
-            call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
+        call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
         self._handle(request, call, route)
-        if self.timed:
-            call.handled_ns = perf_counter_ns()
-            if call.pieces is not None:
-                call.answered_ns = call.handled_ns
+        call.handled_ns = perf_counter_ns()
+        if call.pieces is not None:
+            call.answered_ns = call.handled_ns
         if route.learn is not None and call.error_codes is None and end == len(frame):
             self._learn(frame, request, call, route.learn)
 
@@ -78,9 +73,8 @@ class Dispatch:
         repeated = route.repeated.get(beginning)
         if repeated is None:
             return False
-        if self.timed:
-            call.received_ns = received_ns
-            call.started_ns = call.decoded_ns = call.answered_ns = perf_counter_ns()
+        call.received_ns = received_ns
+        call.started_ns = call.decoded_ns = call.answered_ns = perf_counter_ns()
         try:
             begun = repeated.begin(frame, call)
         except MalformedRequest:
@@ -88,8 +82,7 @@ class Dispatch:
         except Exception as error:
             self.log_failure(call, error)
             raise CloseConnection("its answer could not be made") from error
-        if self.timed:
-            call.handled_ns = perf_counter_ns()
+        call.handled_ns = perf_counter_ns()
         return begun
 
     def _learn(self, frame: memoryview, request: Request, call: Call, learn: Learn) -> None:
@@ -142,8 +135,7 @@ class Dispatch:
 
 
 def _concerning(call: Call) -> dict[str, str]:
-    named = about(call)
-    return {} if named is None else dict((named,))
+    return {} if call.about is None else dict((call.about,))
 
 
 def _learn_client_id(peer: Peer, frame: memoryview, length: int) -> None:

@@ -13,6 +13,7 @@ from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
 from interfaces.kafka.budgets import AnswerBudget, ByteBudget, ConnectionBudget
 from interfaces.kafka.dispatch import Dispatch
+from interfaces.kafka.ledger import Ledger
 from interfaces.kafka.outbox import Outbox
 from interfaces.kafka.patience import Patience
 from interfaces.kafka.routes import Routes
@@ -44,8 +45,9 @@ class Shared:
         config = broker.config
         self.broker = broker
         self.events = events
-        self.request_log = request_log
-        self.dispatch = Dispatch(Routes(config.request_elements_max), events, request_log.enabled)
+        self.ledger = Ledger(request_log, config.requests_recent_max)
+        self.routes = Routes(config.request_elements_max)
+        self.dispatch = Dispatch(self.routes, events)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
         # next commit too.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from application.metrics.request_counts import RequestCounts
 from interfaces.kafka.apis import BY_KEY, Api
 from interfaces.kafka.call import Call
 from interfaces.kafka.concerns import telling_what
@@ -31,6 +32,7 @@ class Repeated(Protocol):
 class Route:
     __slots__ = (
         "api",
+        "counts",
         "decode",
         "encode",
         "failed",
@@ -41,6 +43,7 @@ class Route:
         "repeated",
         "tagged_request",
         "tagged_response",
+        "title",
         "version",
         "waits_for_others",
     )
@@ -51,7 +54,9 @@ class Route:
         request: type[Message] = getattr(messages, f"{api.title}Request")
         response: type[Message] = getattr(messages, f"{api.title}Response")
         self.api = api
+        self.title = api.title
         self.version = version
+        self.counts = RequestCounts()
         self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(
             request, version, max_elements
         )

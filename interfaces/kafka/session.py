@@ -17,7 +17,7 @@ from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING, cast
 
 from application.ports.request_log import ClientInfo
-from interfaces.kafka.call import Call, CloseConnection, Peer, record_of
+from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
@@ -36,6 +36,7 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
+        self._ledger = shared.ledger
         self._answers = shared.answers
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
@@ -104,7 +105,7 @@ class Session(asyncio.BufferedProtocol):
             return
         self.active = True
         self.client.bytes_in += nbytes
-        received_ns = perf_counter_ns() if self._dispatch.timed else 0
+        received_ns = perf_counter_ns()
         connection = self._connection
         answers = self._answers
         self._serving = True
@@ -138,6 +139,7 @@ class Session(asyncio.BufferedProtocol):
             return
         self._transport = None
         self._closing = True
+        self.client.forget_long_names()
         for reply in self._connection.replies:
             pending = cast(Call, reply).pending
             if pending is not None:
@@ -180,10 +182,10 @@ class Session(asyncio.BufferedProtocol):
         if self._serving:
             if self._ready_bytes > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
+                call.handled_ns = call.answered_ns = perf_counter_ns()
                 self._send()
             return
-        if self._dispatch.timed:
-            call.answered_ns = perf_counter_ns()
+        call.answered_ns = perf_counter_ns()
         self._shared.outbox.add(self)
 
     def _failed(self, call: Call, error: Exception) -> None:
@@ -206,7 +208,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _run_parked(self) -> None:
         self._serving = True
-        received_ns = perf_counter_ns() if self._dispatch.timed else 0
+        received_ns = perf_counter_ns()
         try:
             while self._parked and self._may_go_on():
                 frame = self._parked.popleft()
@@ -233,13 +235,17 @@ class Session(asyncio.BufferedProtocol):
         transport = self._transport
         if transport is None or self._closing:
             return
-        if self._dispatch.timed:
-            self._log_ready()
-        out = self._connection.ready()
-        if not out:
+        answered: list[Call] = self._connection.answered()  # type: ignore[assignment]
+        if not answered:
             return
+        size_bytes = self._ledger.note(answered)
+        if not size_bytes:
+            return
+        out = answered[0].pieces or []
+        if len(answered) > 1:
+            for call in answered[1:]:
+                out += call.pieces or []
         self.active = True
-        size_bytes = sum(map(len, out))
         self.client.bytes_out += size_bytes
         self._ready_bytes -= size_bytes  # others may stand behind one that is not complete
         if size_bytes <= JOIN_BYTES:
@@ -250,19 +256,6 @@ class Session(asyncio.BufferedProtocol):
             self._written_bytes += size_bytes
             self._largest_bytes = max(self._largest_bytes, size_bytes)
             transport.writelines(out)
-
-    def _log_ready(self) -> None:
-        log = self._shared.request_log
-        now_ns = perf_counter_ns()
-        for reply in self._connection.replies:
-            if reply.pieces is None:
-                return
-            call = cast(Call, reply)
-            elapsed_ns = now_ns - call.received_ns
-            if call.route.waits_for_others:
-                elapsed_ns -= call.answered_ns - call.handled_ns
-            if log.wants(elapsed_ns, call.error_codes is not None):
-                log.write(record_of(call, now_ns, elapsed_ns))
 
     # ---- memory
 

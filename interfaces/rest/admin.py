@@ -6,14 +6,16 @@ package knows neither the Kafka side nor the stores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from application.broker import Broker
+from application.metrics.recent_requests import Wanted
+from application.pending import Pending
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
-from application.ports.request_log import ClientInfo, RequestLog
+from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
 
 
 class Connection(Protocol):
@@ -31,6 +33,20 @@ class Connection(Protocol):
     @property
     def unread_bytes(self) -> int:
         """Answers that the client has not taken yet."""
+        ...
+
+
+class Metrics(Protocol):
+    def scrape(self) -> Pending[list[bytes] | Exception]:
+        """Pieces of Prometheus's text; or, which is a fault of ours, why there are none."""
+        ...
+
+
+class Requests(Protocol):
+    """The newest requests that were answered."""
+
+    def find(self, wanted: Wanted) -> Iterator[list[RequestRecord]]:
+        """The newest first; between one list and the next others may run."""
         ...
 
 
@@ -55,6 +71,8 @@ class Admin:
     clock: Clock
     version: str
     started_at_ms: int
+    requests: Requests
+    metrics: Metrics
     connections: Callable[[], Sequence[Connection]]
     listeners: Callable[[], Sequence[KafkaListener]]
     #: By name; the broker is ready when none of them has a reason why not.

@@ -15,7 +15,16 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.routes import brokers, configs, connections, groups, health, partitions, topics
+from interfaces.rest.routes import (
+    brokers,
+    configs,
+    connections,
+    groups,
+    health,
+    metrics,
+    partitions,
+    topics,
+)
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
 
@@ -29,7 +38,7 @@ RESOURCES = (
     brokers.router,
 )
 #: Under the paths they name.
-OWN = (health.router, connections.router, configs.tables, brokers.clusters)
+OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
 
 
 def create_app(admin: Admin) -> FastAPI:

@@ -8,6 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from application.metrics.broker import BrokerReadings
+from application.metrics.groups import GroupReadings
+from application.metrics.recent_requests import RecentRequests
+from application.metrics.topics import TopicReadings
+from infrastructure.observability.collecting import Collector, Scrapes
+from interfaces.kafka.error_codes import NAMES
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
 from interfaces.rest.app import create_app
 from interfaces.rest.gate import Gate
@@ -37,7 +43,8 @@ class FakeAdmin:
 
     def __init__(self, fake: FakeBroker | None = None, **settings: str) -> None:
         self.fake = fake or FakeBroker(None, **settings)
-        self.request_log = FakeRequestLog()
+        self.request_log = FakeRequestLog(enabled=True)
+        self.requests = RecentRequests(1000, NAMES)
         self.connections: list[Connection] = []
         self.listeners: list[KafkaListener] = [KafkaListener("PLAINTEXT", "127.0.0.1", 9092, None)]
         self.checks: dict[str, Check] = {"listeners": lambda: None}
@@ -48,6 +55,8 @@ class FakeAdmin:
             clock=self.fake.clock,
             version="1.2.3",
             started_at_ms=self.fake.clock.now_ms(),
+            requests=self.requests,
+            metrics=Scrapes(self._collector()),
             connections=lambda: self.connections,
             listeners=lambda: self.listeners,
             checks=self.checks,
@@ -57,6 +66,15 @@ class FakeAdmin:
         self.stopping = asyncio.Event()
         self.app = create_app(self.admin)
         self.gate = Gate(self.app, self.admin, Guard(["127.0.0.1"], []), self.stopping)
+
+    def _collector(self) -> Collector:
+        broker, clock = self.fake.broker, self.fake.clock
+        sources = [
+            BrokerReadings(broker, clock, "1.2.3", clock.now_ms(), lambda: ["127.0.0.1:9092"]).read,
+            GroupReadings(broker.groups, broker.offsets, broker.catalog).read,
+            TopicReadings(broker.catalog, clock, broker.config.node_id).read,
+        ]
+        return Collector(sources, self.fake.scheduler)
 
     @property
     def v3(self) -> str:

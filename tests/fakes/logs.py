@@ -25,11 +25,11 @@ class FakeEventLog:
 class FakeRequestLog:
     def __init__(self, enabled: bool = False, slow_ns: int = 0) -> None:
         self.enabled = enabled
-        self.slow_ns = slow_ns
+        self.quick_ns = slow_ns if enabled else 1 << 63
         self.records: list[RequestRecord] = []
 
     def wants(self, elapsed_ns: int, failed: bool) -> bool:
-        return failed or elapsed_ns >= self.slow_ns
+        return self.enabled and (failed or elapsed_ns >= self.quick_ns)
 
     def write(self, record: RequestRecord) -> None:
         self.records.append(record)

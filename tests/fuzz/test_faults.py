@@ -40,15 +40,15 @@ def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
 
 
 def answers_change_places(patch: Patch) -> None:
-    real = Connection.ready
+    real = Connection.answered
 
-    def ready(connection: Connection) -> Any:
+    def answered(connection: Connection) -> Any:
         replies = connection.replies
         if len(replies) == 4 and all(one.pieces for one in replies):
             replies.rotate(1)
         return real(connection)
 
-    patch.setattr(Connection, "ready", ready)
+    patch.setattr(Connection, "answered", answered)
 
 
 def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:

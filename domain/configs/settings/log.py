@@ -31,6 +31,14 @@ class LogSettings:
         minimum=0,
         unit="ms",
     )
+    requests_recent_max: int = setting(
+        "requests.recent.max",
+        INT,
+        10000,
+        "The newest requests that are remembered, for those who ask over HTTP; about 400 bytes "
+        "each. 0: none.",
+        minimum=0,
+    )
     log_format: str | None = setting(
         "log.format",
         STRING,

@@ -254,7 +254,11 @@ class LmdbEnvironment:
 
     @property
     def used_bytes(self) -> int:
-        return (self.env.info()["last_pgno"] + 1) * self.env.stat()["psize"]
+        return (self.env.info()["last_pgno"] + 1) * self.page_bytes
+
+    @property
+    def page_bytes(self) -> int:
+        return self.env.stat()["psize"]
 
     def grow(self, at_least_bytes: int = 0) -> None:
         """Needs a moment without a write transaction; no read transaction outlives its call, but

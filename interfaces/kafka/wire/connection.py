@@ -1,7 +1,7 @@
 """Connection: bytes in, frames out; answers in, bytes out, in the order of the requests.
 
 It knows no socket and no loop: the session receives into `get_buffer`, takes the frames that
-`received` gives, opens a reply for each, and sends what `ready` gives.
+`received` gives, opens a reply for each, and sends what `answered` gives.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ class Connection(Framing):
         super().__init__(shared, max_frame_bytes)
         self.replies: deque[Reply] = deque()
 
-    def ready(self) -> list[Piece]:
-        """What may be sent now: the answers at the head of the line."""
+    def answered(self) -> list[Reply]:
+        """Whose answers may be sent now: those at the head of the line. They are not here again."""
         replies = self.replies
-        out: list[Piece] = []
-        while replies and (pieces := replies[0].pieces) is not None:
-            replies.popleft()
-            out += pieces
-        return out
+        found: list[Reply] = []
+        while replies and replies[0].pieces is not None:
+            found.append(replies.popleft())
+        return found

@@ -12,6 +12,7 @@ from application.ports.request_log import RequestLog
 from interfaces.embed import __version__
 from interfaces.kafka.listener import Listener, Shared
 from interfaces.main.container.declarative import containers, providers
+from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.listeners import host_port
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin, KafkaListener
@@ -26,6 +27,7 @@ def make_admin(
     request_log: RequestLog,
     shared: Shared,
     listeners: Sequence[Listener],
+    metrics: BrokerMetrics,
 ) -> Admin:
     def open_listeners() -> list[KafkaListener]:
         return [
@@ -44,7 +46,9 @@ def make_admin(
         request_log=request_log,
         clock=clock,
         version=__version__,
-        started_at_ms=clock.now_ms(),
+        started_at_ms=metrics.started_at_ms,
+        requests=shared.ledger.recent,
+        metrics=metrics,
         connections=lambda: list(shared.sessions),
         listeners=open_listeners,
         checks={
@@ -82,8 +86,9 @@ class AdminContainer(containers.DeclarativeContainer):
     request_log: providers.Dependency[Any] = providers.Dependency()
     shared: providers.Dependency[Any] = providers.Dependency()
     listeners: providers.Dependency[Any] = providers.Dependency()
+    metrics: providers.Dependency[Any] = providers.Dependency()
 
     admin = providers.Singleton(
-        make_admin, settings, broker, clock, events, request_log, shared, listeners
+        make_admin, settings, broker, clock, events, request_log, shared, listeners, metrics
     )
     server = providers.Singleton(make_server, admin, events)

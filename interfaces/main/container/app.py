@@ -13,6 +13,7 @@ from application.ports.offset_repository import OffsetRepository
 from application.ports.topic_repository import TopicRepository
 from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
+from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
@@ -21,6 +22,7 @@ from interfaces.kafka.listener import Listener, Shared
 from interfaces.main.container.admin import AdminContainer
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.interfaces import InterfacesContainer
+from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from interfaces.main.settings.sources import Settings
@@ -66,6 +68,18 @@ class AppContainer(containers.DeclarativeContainer):
         request_log=request_log,
         listener_settings=settings.provided.listeners,
     )
+    loop_lag = providers.Singleton(LoopLag, services.spare_time)
+    metrics = providers.Singleton(
+        BrokerMetrics,
+        services.broker,
+        services.clock,
+        scheduler,
+        storage.store,
+        storage.commit,
+        interfaces.shared,
+        interfaces.listeners,
+        loop_lag,
+    )
     admin = providers.Container(
         AdminContainer,
         settings=settings,
@@ -75,6 +89,7 @@ class AppContainer(containers.DeclarativeContainer):
         request_log=request_log,
         shared=interfaces.shared,
         listeners=interfaces.listeners,
+        metrics=metrics,
     )
 
 
@@ -110,6 +125,7 @@ class App:
             self._shared: Shared = container.interfaces.shared()
             self.listeners: list[Listener] = container.interfaces.listeners()
             self.admin = self._admin = container.admin.server()
+            self._loop_lag: LoopLag = container.loop_lag()
         except BaseException:
             self.close()
             raise
@@ -126,6 +142,7 @@ class App:
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
         self.broker.start_upkeep()
+        self._loop_lag.start()
         self.broker.spare_time.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
             self._flush_now_and_then(self.storage.start_flush)

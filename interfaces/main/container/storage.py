@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.opening import open_storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
@@ -18,7 +19,7 @@ class StorageContainer(containers.DeclarativeContainer):
     store = providers.Singleton(open_storage, url, flush)
     log = store.provided.log
     state = store.provided.state
-    commit = store.provided.commit
+    commit = providers.Singleton(TimedCommit, store.provided.commit)
     topics = providers.Singleton(StoredTopicRepository, state)
     partitions = providers.Singleton(StoredPartitionRepository, log, state)
     cluster = providers.Singleton(StoredClusterRepository, state)

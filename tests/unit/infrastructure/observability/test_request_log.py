@@ -31,9 +31,10 @@ def test_the_mode_decides_which_requests_get_a_line() -> None:
     assert wanted(request_log("off")) == {"quick": False, "slow": False, "failed": False}
 
 
-def test_only_off_says_that_nobody_will_ask() -> None:
-    assert request_log("errors").enabled
-    assert not request_log("off").enabled
+def test_the_mode_says_which_requests_need_not_be_asked_for() -> None:
+    quick = {mode: request_log(mode).quick_ns for mode in ("all", "slow", "errors", "off")}
+    assert quick["all"] == 0 and quick["slow"] == 500 * MS
+    assert quick["errors"] == quick["off"] > 10**18
 
 
 def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:

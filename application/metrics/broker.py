@@ -1,0 +1,42 @@
+"""What is read of the broker as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from application.broker import Broker
+from application.metrics.families import jmx, others, own
+from application.metrics.families import kafka_exporter as exporter
+from application.metrics.family import Reading
+from application.ports.clock import Clock
+
+
+class BrokerReadings:
+    def __init__(
+        self,
+        broker: Broker,
+        clock: Clock,
+        version: str,
+        started_at_ms: int,
+        addresses: Callable[[], list[str]],
+    ) -> None:
+        """`addresses`: what clients are told to connect to."""
+        self._broker = broker
+        self._clock = clock
+        self._version = version
+        self._started_at_ms = started_at_ms
+        self._addresses = addresses
+
+    def read(self) -> Iterator[Reading]:
+        broker = self._broker
+        yield own.BUILD, [((self._version, broker.cluster_id), 1)]
+        yield own.UPTIME, [((), (self._clock.now_ms() - self._started_at_ms) / 1000)]
+        for family in (exporter.BROKERS, others.REDPANDA_BROKERS, jmx.ACTIVE_CONTROLLERS):
+            yield family, [((), 1)]
+        node_id = str(broker.config.node_id)
+        yield exporter.BROKER_INFO, [((node_id, address), 1) for address in self._addresses()]
+        yield own.TOPICS, [((), len(broker.catalog))]
+        yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
+        yield own.WAITING_FETCHES, [((), broker.fetch.waiting)]
+        yield own.FETCH_SESSIONS, [((), len(broker.fetch_sessions))]
+        yield own.OFFSETS_UNDER_WAY, [((), broker.offsets.under_way)]

@@ -1,0 +1,86 @@
+"""What is read of consumer groups, and how far behind they are, a slice at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import cast
+
+from application.groups.offsets import Offsets
+from application.groups.registry import Groups
+from application.metrics.families import kafka_exporter as exporter
+from application.metrics.families import others, own
+from application.metrics.family import Reading, in_readings
+from application.topics.catalog import Catalog
+from domain.errors import StorageFailed
+from domain.groups.classic import ClassicGroup
+from domain.groups.modern import ModernGroup
+
+#: Committed offsets that are looked at before others may run.
+LOOKED_AT_ONCE = 50
+#: What kafka_exporter says where it cannot know.
+UNKNOWN_LAG = -1
+
+#: Group, topic, partition, committed offset, lag.
+_Place = tuple[str, str, int, int, int]
+
+
+class GroupReadings:
+    def __init__(self, groups: Groups, offsets: Offsets, catalog: Catalog) -> None:
+        self._groups = groups
+        self._offsets = offsets
+        self._catalog = catalog
+
+    def read(self) -> Iterator[Reading]:
+        yield from self._of_groups()
+        yield from self._of_offsets()
+
+    def _of_groups(self) -> Iterator[Reading]:
+        states: Counter[tuple[str, ...]] = Counter()
+        members: list[tuple[tuple[str, ...], int]] = []
+        joining = 0
+        for number, group in enumerate(list(self._groups)):
+            known = cast(ClassicGroup | ModernGroup, group)
+            states[group.kind.value, group.state_name] += 1
+            members.append(((group.group_id,), len(known.members)))
+            joining += known.joining if isinstance(known, ClassicGroup) else 0
+            if number % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+                yield own.GROUPS, []
+        yield own.GROUPS, list(states.items())
+        yield own.WAITING_JOINS, [((), joining)]
+        for family in (exporter.GROUP_MEMBERS, others.KMINION_GROUP_MEMBERS):
+            yield from in_readings(family, iter(members))
+
+    def _of_offsets(self) -> Iterator[Reading]:
+        places: list[_Place] = []
+        sums: dict[tuple[str, ...], list[int]] = {}
+        for group_id in self._offsets.group_ids():
+            for topic, partitions in list(self._offsets.of(group_id).items()):
+                for partition, committed in list(partitions.items()):
+                    lag = self._lag(topic, partition, committed.offset)
+                    places.append((group_id, topic, partition, committed.offset, lag))
+                    of_topic = sums.setdefault((group_id, topic), [0, 0])
+                    of_topic[0] += committed.offset
+                    of_topic[1] += max(lag, 0)
+                    if len(places) % LOOKED_AT_ONCE == 0:
+                        yield exporter.GROUP_OFFSET, []
+            yield exporter.GROUP_OFFSET, []
+        yield from in_readings(
+            exporter.GROUP_OFFSET, (((g, t, str(p)), offset) for g, t, p, offset, _ in places)
+        )
+        yield from in_readings(
+            exporter.GROUP_LAG, (((g, t, str(p)), lag) for g, t, p, _, lag in places)
+        )
+        yield from in_readings(
+            exporter.GROUP_OFFSET_SUM, ((key, offset) for key, (offset, _) in sums.items())
+        )
+        for family in (exporter.GROUP_LAG_SUM, others.KMINION_GROUP_TOPIC_LAG):
+            yield from in_readings(family, ((key, lag) for key, (_, lag) in sums.items()))
+
+    def _lag(self, topic_name: str, index: int, offset: int) -> int:
+        topic = self._catalog.topic(topic_name)
+        try:
+            partition = None if topic is None else self._catalog.partition(topic, index)
+        except StorageFailed:
+            return UNKNOWN_LAG
+        return UNKNOWN_LAG if partition is None else max(partition.high_watermark - offset, 0)

@@ -1,0 +1,180 @@
+"""What is read of topics and their partitions, a slice at a time.
+
+A partition that nobody has used since the start is loaded for it: that costs a look into the store,
+once. Offsets are looked at first, all before any is told, so that what is told of one partition was
+true at one moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import exp
+
+from application.metrics.families import jmx, others
+from application.metrics.families import kafka_exporter as exporter
+from application.metrics.family import Family, Reading, Sample, in_readings
+from application.ports.clock import Clock
+from application.topics.catalog import Catalog
+from domain.errors import StorageFailed
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic
+
+#: Of the average that is said of so long a time.
+QUARTER_HOUR_MS = 15 * 60_000.0
+#: Partitions that are looked at before others may run.
+LOOKED_AT_ONCE = 20
+
+_IN, _OUT = "BytesInPerSec", "BytesOutPerSec"
+
+
+class _Seen:
+    """One partition of one topic, as it was when it was looked at."""
+
+    __slots__ = ("end", "index", "partition", "start", "topic")
+
+    def __init__(self, topic: str, index: str, partition: Partition) -> None:
+        self.topic = topic
+        self.index = index
+        self.partition = partition
+        self.start = partition.log_start_offset
+        self.end = partition.high_watermark
+
+
+class _Total:
+    """What went through a topic."""
+
+    __slots__ = ("appends", "bytes_in", "bytes_out", "failed_appends", "failed_fetches", "fetches",
+                 "messages")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.appends = self.bytes_in = self.bytes_out = self.failed_appends = 0
+        self.failed_fetches = self.fetches = self.messages = 0
+
+    def add(self, seen: _Seen) -> None:
+        traffic = seen.partition.traffic
+        self.messages += seen.end
+        self.bytes_in += seen.partition.durable.appended_bytes
+        self.bytes_out += traffic.bytes_out
+        self.appends += traffic.appends
+        self.failed_appends += traffic.failed_appends
+        self.fetches += traffic.fetches
+        self.failed_fetches += traffic.failed_fetches
+
+
+class TopicReadings:
+    def __init__(self, catalog: Catalog, clock: Clock, node_id: int) -> None:
+        self._catalog = catalog
+        self._clock = clock
+        self._node_id = node_id
+        self._rates: dict[tuple[str, str], Rate] = {}
+        self._rated_ms = clock.monotonic_ms()
+
+    def read(self) -> Iterator[Reading]:
+        topics = list(self._catalog)
+        counts = [((topic.name,), len(topic.partition_ids)) for topic in topics]
+        yield from in_readings(exporter.PARTITIONS, iter(counts))
+        all_partitions = sum(count for _, count in counts)
+        for family in (jmx.PARTITION_COUNT, jmx.LEADER_COUNT, others.REDPANDA_PARTITIONS):
+            yield family, [((), all_partitions)]
+        yield jmx.UNDER_REPLICATED, [((), 0)]
+        seen: list[_Seen] = []
+        unreadable = 0
+        for topic in topics:
+            for index in range(len(topic.partition_ids)):
+                partition = self._partition(topic, index)
+                if partition is None:
+                    unreadable += 1
+                else:
+                    seen.append(_Seen(topic.name, str(index), partition))
+                if index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+                    yield exporter.PARTITIONS, []
+            yield exporter.PARTITIONS, []
+        for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
+            yield family, [((), unreadable)]
+        yield from self._of_partitions(seen)
+        yield from self._of_topics(seen)
+
+    def _partition(self, topic: Topic, index: int) -> Partition | None:
+        """None also where the topic has just gone."""
+        if self._catalog.topic(topic.name) is not topic:
+            return None
+        try:
+            return self._catalog.partition(topic, index)
+        except StorageFailed:
+            return None  # the catalogue has said so in the log
+
+    def _of_partitions(self, all_seen: list[_Seen]) -> Iterator[Reading]:
+        yield from in_readings(
+            exporter.CURRENT_OFFSET, (((one.topic, one.index), one.end) for one in all_seen)
+        )
+        yield from in_readings(
+            exporter.OLDEST_OFFSET, (((one.topic, one.index), one.start) for one in all_seen)
+        )
+        always = (
+            (exporter.LEADER, self._node_id),
+            (exporter.REPLICAS, 1),
+            (exporter.IN_SYNC, 1),
+            (exporter.PREFERRED, 1),
+            (exporter.UNDER_REPLICATED, 0),
+        )
+        for family, value in always:
+            yield from in_readings(family, (((one.topic, one.index), value) for one in all_seen))
+
+    def _of_topics(self, all_seen: list[_Seen]) -> Iterator[Reading]:
+        totals: dict[str, _Total] = {}
+        for number, seen in enumerate(all_seen):
+            total = totals.get(seen.topic)
+            if total is None:
+                total = totals[seen.topic] = _Total()
+            total.add(seen)
+            if number % 100 == 99:
+                yield jmx.MESSAGES_IN, []
+        told: tuple[tuple[Family, str], ...] = (
+            (jmx.MESSAGES_IN, "messages"),
+            (jmx.BYTES_IN, "bytes_in"),
+            (jmx.BYTES_OUT, "bytes_out"),
+            (jmx.PRODUCE_REQUESTS, "appends"),
+            (jmx.FAILED_PRODUCE, "failed_appends"),
+            (jmx.FETCH_REQUESTS, "fetches"),
+            (jmx.FAILED_FETCH, "failed_fetches"),
+        )
+        for family, field in told:
+            yield from in_readings(
+                family, (((name,), getattr(total, field)) for name, total in totals.items())
+            )
+        yield from self._rated(totals)
+
+    def _rated(self, totals: dict[str, _Total]) -> Iterator[Reading]:
+        """Averages are brought up to date when they are asked for: with each scrape."""
+        now_ms = self._clock.monotonic_ms()
+        passed_ms, self._rated_ms = max(now_ms - self._rated_ms, 0), now_ms
+        rates: dict[tuple[str, str], Rate] = {}
+        sums = {_IN: 0.0, _OUT: 0.0}
+        for name, total in totals.items():
+            for which, count in ((_IN, total.bytes_in), (_OUT, total.bytes_out)):
+                rate = rates[which, name] = self._rates.get((which, name)) or Rate()
+                rate.update(count, passed_ms)
+                sums[which] += rate.a_second
+        self._rates = rates
+        yield jmx.BROKER_RATE, [((which,), value) for which, value in sums.items()]
+        samples: Iterator[Sample] = ((key, rate.a_second) for key, rate in rates.items())
+        yield from in_readings(jmx.TOPIC_RATE, samples)
+
+
+class Rate:
+    """How fast a count grows, the newest quarter of an hour counting most."""
+
+    __slots__ = ("_count", "a_second")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.a_second = 0.0
+
+    def update(self, count: int, passed_ms: float) -> None:
+        if not passed_ms:  # the first time: what came before is not known to be of one moment
+            self._count = count
+            return
+        grown = count - self._count if count >= self._count else count
+        self._count = count
+        weight = 1 - exp(-passed_ms / QUARTER_HOUR_MS)
+        self.a_second += weight * (grown * 1000 / passed_ms - self.a_second)

@@ -1,0 +1,96 @@
+"""What is read of the broker when somebody asks for its metrics; imported when somebody does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from application.broker import Broker
+from application.pending import Pending
+from application.ports.clock import Clock
+from application.ports.scheduler import Scheduler
+from infrastructure.observability.loop_lag import LoopLag
+from infrastructure.observability.timed_commit import TimedCommit
+from infrastructure.storage.opening import Storage
+from interfaces.embed import __version__
+from interfaces.kafka.listener import Listener, Shared
+from interfaces.main.settings.listeners import host_port
+
+if TYPE_CHECKING:
+    from application.metrics.family import Source
+    from infrastructure.observability.collecting import Collector, Result, Scrapes
+
+
+class BrokerMetrics:
+    """Implements interfaces.rest.admin.Metrics."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        clock: Clock,
+        scheduler: Scheduler,
+        storage: Storage,
+        commit: TimedCommit,
+        shared: Shared,
+        listeners: Sequence[Listener],
+        loop_lag: LoopLag,
+    ) -> None:
+        self._broker = broker
+        self._clock = clock
+        self._scheduler = scheduler
+        self._storage = storage
+        self._commit = commit
+        self._shared = shared
+        self._listeners = listeners
+        self._loop_lag = loop_lag
+        self.started_at_ms = clock.now_ms()
+        self._collector: Collector | None = None
+        self._scrapes: Scrapes | None = None
+
+    @property
+    def collector(self) -> Collector:
+        if self._collector is None:
+            from infrastructure.observability.collecting import Collector
+
+            self._collector = Collector(self._sources(), self._scheduler)
+        return self._collector
+
+    def scrape(self) -> Pending[Result]:
+        if self._scrapes is None:
+            from infrastructure.observability.collecting import Scrapes
+
+            self._scrapes = Scrapes(self.collector)
+        return self._scrapes.scrape()
+
+    def _sources(self) -> list[Source]:
+        from application.metrics.broker import BrokerReadings
+        from application.metrics.groups import GroupReadings
+        from application.metrics.requests import RequestReadings
+        from application.metrics.topics import TopicReadings
+        from infrastructure.observability.process_figures import ProcessFigures
+        from infrastructure.observability.store_figures import StoreFigures
+        from interfaces.kafka.error_codes import NAMES
+        from interfaces.kafka.figures import ConnectionFigures
+
+        broker, clock = self._broker, self._clock
+        connections = ConnectionFigures(self._shared)
+        whole = BrokerReadings(broker, clock, __version__, self.started_at_ms, self._addresses)
+        return [
+            whole.read,
+            connections.read,
+            RequestReadings(connections.counted, NAMES).read,
+            self._commit.read,
+            StoreFigures(self._storage).read,
+            self._loop_lag.read,
+            ProcessFigures().read,
+            GroupReadings(broker.groups, broker.offsets, broker.catalog).read,
+            TopicReadings(broker.catalog, clock, broker.config.node_id).read,
+        ]
+
+    def _addresses(self) -> list[str]:
+        """Where nothing is advertised, each client is told the address it came by."""
+        return [
+            host_port(each.advertised.host or each.bound[0], each.advertised.port or each.bound[1])
+            for each in self._listeners
+            if each.is_open
+        ]

@@ -1,0 +1,94 @@
+"""What monitoring reads, and which requests there have just been."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from time import perf_counter_ns
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response, StreamingResponse
+
+from application.metrics.recent_requests import Wanted
+from application.ports.request_log import RequestRecord
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import listing
+from interfaces.rest.pending import value_of
+
+PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+MS = 1_000_000
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(tags=["metrics"])
+
+    @routes.get("/metrics", response_class=Response)
+    async def metrics() -> Response:
+        """Everything that is counted and measured, as text for Prometheus."""
+        pieces = await value_of(admin.metrics.scrape())
+        if isinstance(pieces, Exception):
+            raise pieces
+        return StreamingResponse(_each(pieces), media_type=PROMETHEUS_TEXT)
+
+    @routes.get("/requestz")
+    async def requestz(
+        correlation_id: int | None = None,
+        client_id: str | None = None,
+        api: str | None = None,
+        errors: bool = False,
+        slow_ms: Annotated[int, Query(ge=0)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    ) -> Response:
+        """The newest requests of Kafka clients, as the request log has them, the newest first."""
+        wanted = Wanted(correlation_id, client_id, api, errors, slow_ms * MS)
+        found: list[RequestRecord] = []
+        for some in admin.requests.find(wanted):
+            found += some
+            if len(found) >= limit:
+                break
+            await asyncio.sleep(0)
+        now_ns = perf_counter_ns()
+        bodies = (_body(record, now_ns) for record in found[:limit])
+        return await listing("RequestList", "/requestz", bodies)
+
+    return routes
+
+
+async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:
+    client = record.client
+    about = {} if record.about is None else dict((record.about,))
+    return {
+        "ago_ms": (now_ns - record.sent_ns) // MS,
+        "correlation_id": record.correlation_id,
+        "connection_id": client.connection_id,
+        "client_id": client.client_id,
+        "software": f"{client.software_name}/{client.software_version}".strip("/"),
+        "peer": client.peer,
+        "listener": client.listener,
+        "api": record.api,
+        "version": record.api_version,
+        **about,
+        "topics": record.topics,
+        "bytes_in": record.bytes_in,
+        "bytes_out": record.bytes_out,
+        **_times_us(record),
+        "errors": record.error_names,
+        "error_codes": record.error_codes,
+    }
+
+
+def _times_us(record: RequestRecord) -> dict[str, int]:
+    return {
+        "queue_us": (record.started_ns - record.received_ns) // 1000,
+        "decode_us": (record.decoded_ns - record.started_ns) // 1000,
+        "handle_us": (record.handled_ns - record.decoded_ns) // 1000,
+        "wait_us": (record.answered_ns - record.handled_ns) // 1000,
+        "send_us": (record.sent_ns - record.answered_ns) // 1000,
+        "total_us": (record.sent_ns - record.received_ns) // 1000,
+    }

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from application.metrics.recent_requests import LOOKED_AT_ONCE, Noted, RecentRequests, Wanted
+from application.ports.request_log import ClientInfo
+
+MS = 1_000_000
+
+
+class Asked:
+    def __init__(self, title: str, version: int) -> None:
+        self.title = title
+        self.version = version
+
+
+def noted(
+    correlation_id: int,
+    api: str = "Produce",
+    client_id: str = "me",
+    codes: tuple[int, ...] | None = None,
+    took_ms: int = 1,
+) -> Noted:
+    client = ClientInfo(1, "PLAINTEXT", "192.0.2.7:40001")
+    client.client_id = client_id
+    end = 1000 + took_ms * MS
+    times = (1000, 1001, 1002, 1003, 1004, end)
+    return (Asked(api, 9), correlation_id, client, 2, None, 100, 50, codes, *times)
+
+
+def recent(limit: int, *all_noted: Noted) -> RecentRequests:
+    made = RecentRequests(limit, {3: "UNKNOWN_TOPIC_OR_PARTITION"})
+    for one in all_noted:
+        made.add(one)
+    return made
+
+
+def found(requests: RecentRequests, wanted: Wanted) -> list[int]:
+    return [record.correlation_id for some in requests.find(wanted) for record in some]
+
+
+def test_the_newest_come_first_and_the_oldest_go() -> None:
+    requests = recent(3, *(noted(n) for n in range(5)))
+    assert found(requests, Wanted()) == [4, 3, 2]
+    assert len(requests) == 3
+
+
+def test_many_are_looked_at_a_few_at_a_time() -> None:
+    requests = recent(1000, *(noted(n) for n in range(1000)))
+    slices = list(requests.find(Wanted(correlation_id=1)))
+    assert len(slices) == 1000 // LOOKED_AT_ONCE
+    assert [len(some) for some in slices] == [0, 0, 0, 0, 1]
+
+
+def test_with_no_room_nothing_is_remembered() -> None:
+    assert found(recent(0, noted(1)), Wanted()) == []
+
+
+def test_each_question_leaves_out_what_is_not_asked_for() -> None:
+    requests = recent(
+        10,
+        noted(1),
+        noted(2, api="Fetch"),
+        noted(3, client_id="you"),
+        noted(4, codes=(3,)),
+        noted(5, took_ms=700),
+    )
+    assert found(requests, Wanted(correlation_id=2)) == [2]
+    assert found(requests, Wanted(api="fetch")) == [2]
+    assert found(requests, Wanted(client_id="you")) == [3]
+    assert found(requests, Wanted(only_errors=True)) == [4]
+    assert found(requests, Wanted(slower_than_ns=500 * MS)) == [5]
+    assert found(requests, Wanted(api="Produce", client_id="me")) == [5, 4, 1]
+
+
+def test_a_record_says_what_the_log_would_say() -> None:
+    [[record]] = recent(1, noted(4, codes=(3,))).find(Wanted())
+    assert (record.api, record.api_version, record.topics) == ("Produce", 9, 2)
+    assert (record.error_codes, record.error_names) == ((3,), ("UNKNOWN_TOPIC_OR_PARTITION",))
+    assert (record.bytes_in, record.bytes_out) == (100, 50)
+    assert (record.received_ns, record.sent_ns) == (1000, 1000 + MS)
+    assert record.elapsed_ns == MS

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from application.metrics.family import SAMPLES_AT_ONCE, Family, Kind, Reading
+from application.metrics.topics import TopicReadings
+from domain.errors import StorageFailed
+from infrastructure.observability import collecting
+from infrastructure.observability.collecting import Collector, Result, Scrapes
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+from tests.fakes.clock import FakeClock
+from tests.fakes.scheduler import FakeScheduler
+
+GAUGE = Family("a_gauge", Kind.GAUGE, "A gauge.", ("n",))
+
+
+def test_it_reads_in_slices_and_others_run_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "SLICE_NS", 0)
+    scheduler = FakeScheduler(FakeClock())
+    heard: list[object] = []
+
+    def source() -> Iterator[Reading]:
+        for number in range(3):
+            yield GAUGE, [((str(number),), number)]
+
+    Collector([source], scheduler).collect(
+        lambda reading: heard.append(reading[1][0][1]), lambda _: heard.append("done")
+    )
+    assert heard == [0]
+    scheduler.soon(lambda: heard.append("another"))
+    scheduler.run()
+    assert heard == [0, 1, "another", 2, "done"]
+
+
+def test_who_asks_while_one_is_made_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "SLICE_NS", 0)
+    scheduler = FakeScheduler(FakeClock())
+    reads = 0
+
+    def source() -> Iterator[Reading]:
+        nonlocal reads
+        reads += 1
+        yield GAUGE, [(("a",), 1)]
+        yield GAUGE, [(("b",), 2)]
+
+    scrapes = Scrapes(Collector([source], scheduler))
+    results: list[Result] = []
+    for _ in range(3):
+        scrapes.scrape().then(results.append)
+    gone = scrapes.scrape()
+    gone.abandon()
+    assert results == []
+    scheduler.run()
+    assert len(results) == 3 and reads == 1
+    assert results[0] is results[1] is results[2]
+    scrapes.scrape().then(results.append)
+    scheduler.run()
+    assert reads == 2 and results[3] is not results[0] and results[3] == results[0]
+
+
+def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
+    scheduler = FakeScheduler(FakeClock())
+    faults = [ZeroDivisionError("once")]
+
+    def source() -> Iterator[Reading]:
+        yield GAUGE, []
+        if faults:
+            raise faults.pop()
+
+    scrapes = Scrapes(Collector([source], scheduler))
+    results: list[Result] = []
+    scrapes.scrape().then(results.append)
+    scrapes.scrape().then(results.append)
+    scheduler.run()
+    first, second = results
+    assert isinstance(first, ZeroDivisionError) and isinstance(second, list)
+
+
+def test_no_reading_of_many_partitions_is_large() -> None:
+    fake = FakeBroker()
+    fake.topic("wide", 1500)
+    readings = list(TopicReadings(fake.broker.catalog, fake.clock, 1).read())
+    assert max(len(samples) for _, samples in readings) == SAMPLES_AT_ONCE
+    offsets = [
+        sample
+        for family, samples in readings
+        if family.name == "kafka_topic_partition_current_offset"
+        for sample in samples
+    ]
+    assert offsets == [(("wide", str(n)), 0) for n in range(1500)]
+    # Each is loaded for it, a few at a time: there are more pauses than readings with samples.
+    assert sum(not samples for _, samples in readings) > 1500 / 20 - 1
+
+
+def test_a_topic_that_goes_while_it_is_read_is_left_out() -> None:
+    fake = FakeBroker()
+    fake.topic("gone", 30)
+    readings = TopicReadings(fake.broker.catalog, fake.clock, 1).read()
+    told = [next(readings)]
+    topic = fake.existing("gone")
+    fake.broker.catalog.remove(topic)
+    told += readings
+    assert not [sample for family, samples in told if "offset" in family.name for sample in samples]
+
+
+def test_a_partition_that_cannot_be_read_is_offline_and_the_others_are_told() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    fake.appended(record_batch(["x"]), "t", 0)
+    fake.append(record_batch(["lost"]), "t", 1)
+    fake.commit.fail_next()
+    fake.run()
+    fake.log.failing = StorageFailed("cannot read")
+    told = {
+        family.name: samples
+        for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read()
+        if samples
+    }
+    assert told["kafka_controller_kafkacontroller_offlinepartitionscount"] == [((), 1)]
+    assert told["kafka_topic_partition_current_offset"] == [(("t", "0"), 1)]

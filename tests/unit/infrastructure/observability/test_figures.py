@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from application.metrics.family import Histogram, Sample, Source
+from domain.errors import StorageFailed
+from infrastructure.observability import loop_lag
+from infrastructure.observability.loop_lag import LoopLag
+from infrastructure.observability.process_figures import ProcessFigures
+from infrastructure.observability.store_figures import StoreFigures
+from infrastructure.observability.timed_commit import TimedCommit
+from infrastructure.storage.opening import open_storage
+from tests.fakes.clock import FakeClock
+from tests.fakes.scheduler import FakeScheduler
+
+
+def read(source: Source) -> dict[str, list[Sample]]:
+    return {family.name: samples for family, samples in source()}
+
+
+def test_the_process_tells_what_the_system_knows_of_it() -> None:
+    figures = read(ProcessFigures().read)
+    assert all(figures.values()), figures
+    [(_, resident)] = figures["process_resident_memory_bytes"]
+    [(_, files)] = figures["process_open_fds"]
+    [(_, started)] = figures["process_start_time_seconds"]
+    assert isinstance(resident, int) and resident > 1_000_000
+    assert isinstance(files, int) and abs(files - len(os.listdir("/proc/self/fd"))) <= 2
+    assert isinstance(started, float) and 0 < started < 1e11
+    assert [labels for labels, _ in figures["python_gc_collections_total"]] == [
+        ("0",), ("1",), ("2",),
+    ]  # fmt: skip
+
+
+def test_a_system_without_proc_leaves_out_what_it_cannot_know(tmp_path: Path) -> None:
+    figures = read(ProcessFigures(tmp_path / "nothing").read)
+    assert figures["process_resident_memory_bytes"] == []
+    assert figures["process_start_time_seconds"] == []
+    assert figures["process_cpu_seconds_total"] and figures["python_info"]
+
+
+def test_a_store_tells_what_it_has_used(tmp_path: Path) -> None:
+    storage = open_storage(f"lmdb://{tmp_path}/store", "os", 1 << 26)
+    figures = read(StoreFigures(storage).read)
+    [(_, used)], [(_, pages)] = figures["ottla_store_used_bytes"], figures["ottla_store_used_pages"]
+    assert figures["ottla_store_map_bytes"] == [((), 1 << 26)]
+    assert isinstance(used, int) and isinstance(pages, int) and used == pages * 4096 > 0
+    [(_, free)] = figures["ottla_store_disk_free_bytes"]
+    assert isinstance(free, int) and free > 0
+    storage.commit.close()
+
+
+def test_a_store_in_memory_has_no_file() -> None:
+    assert not any(read(StoreFigures(open_storage("memory://")).read).values())
+
+
+class LateCommit:
+    """Calls back when it is told how it went."""
+
+    def __init__(self) -> None:
+        self.done: Callable[[StorageFailed | None], None] = lambda _: None
+
+    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+        self.done = done
+
+    def close(self) -> None:
+        self.done = lambda _: None
+
+
+def test_commits_are_timed_until_they_are_done_and_failures_counted() -> None:
+    late = LateCommit()
+    timed = TimedCommit(late)
+    heard: list[StorageFailed | None] = []
+    timed.commit(heard.append)
+    assert _count(timed) == 0
+    late.done(None)
+    timed.commit(heard.append)
+    failure = StorageFailed("full")
+    late.done(failure)
+    assert heard == [None, failure]
+    assert _count(timed) == 2
+    assert read(timed.read)["ottla_commit_failures_total"] == [((), 1)]
+
+
+def _count(timed: TimedCommit) -> int:
+    [(_, histogram)] = read(timed.read)["ottla_commit_duration_seconds"]
+    assert isinstance(histogram, Histogram)
+    return histogram.count
+
+
+def test_the_loop_is_looked_at_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock()
+    scheduler = FakeScheduler(clock)
+    late_ns = 0
+    monkeypatch.setattr(
+        loop_lag, "perf_counter_ns", lambda: clock.monotonic_ms() * 1_000_000 + late_ns
+    )
+    lag = LoopLag(scheduler)
+    lag.start()
+    scheduler.advance(500)
+    late_ns = 3_000_000
+    scheduler.advance(500)
+    [(_, histogram)] = read(lag.read)["ottla_loop_lag_seconds"]
+    assert isinstance(histogram, Histogram)
+    assert (histogram.count, histogram.sum) == (2, 0.003)
