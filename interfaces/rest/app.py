@@ -19,6 +19,9 @@ from interfaces.rest.routes import (
     brokers,
     configs,
     connections,
+    console,
+    console_data,
+    console_overview,
     groups,
     health,
     metrics,
@@ -67,6 +70,9 @@ def create_app(admin: Admin) -> FastAPI:
 
     known = [Depends(known_cluster)]
 
+    app.include_router(console_data.router(admin))
+    app.include_router(console_overview.router(admin))
+    app.include_router(console.router())
     for router in OWN:
         app.include_router(router(admin))
     for router in RESOURCES:
