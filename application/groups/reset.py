@@ -17,8 +17,8 @@ from application.groups.registry import Groups
 from application.list_offsets import (
     UNKNOWN_OFFSET,
     ListOffsetsService,
+    Search,
     Searching,
-    TimeSearch,
 )
 from application.offset_commit import OffsetCommit, OffsetCommitService
 from application.pending import Pending
@@ -62,7 +62,7 @@ class Look(NamedTuple):
     before: int | None
     start: int
     end: int
-    wanted: int | TimeSearch
+    wanted: int | Search
 
 
 class Reset(NamedTuple):
@@ -130,7 +130,7 @@ class ResetOffsetsService:
         start, end = partition.log_start_offset, partition.high_watermark
         committed = self._offsets.of(group_id).get(place.topic, {}).get(place.partition)
         before = None if committed is None else committed.offset
-        wanted: int | TimeSearch
+        wanted: int | Search
         if target.aim is Aim.EARLIEST:
             wanted = start
         elif target.aim is Aim.LATEST:
@@ -146,18 +146,18 @@ class ResetOffsetsService:
             wanted = before + target.value
         else:
             found = self._list_offsets.find(partition, max(target.value, 0), read_committed=False)
-            wanted = found if isinstance(found, TimeSearch) else _or_end(found.offset, end)
+            wanted = found if isinstance(found, Search) else _or_end(found.offset, end)
         return Look(place, before, start, end, wanted)
 
     def searched(self, looks: Sequence[Look]) -> Searching | None:
         """Resolved when all moments are found; None: they are."""
-        searches = [look.wanted for look in looks if isinstance(look.wanted, TimeSearch)]
+        searches = [look.wanted for look in looks if isinstance(look.wanted, Search)]
         return self._list_offsets.complete(searches) if searches else None
 
     def reset(self, look: Look) -> Reset:
         """Within what there is: as Kafka's tool, not below the start, not beyond the end."""
         wanted = look.wanted
-        if isinstance(wanted, TimeSearch):
+        if isinstance(wanted, Search):
             found = wanted.result
             assert found is not None
             if isinstance(found, BrokerError):

@@ -6,16 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import orjson
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from interfaces.rest.slices import encoded
 
 JSON = "application/json"
 
 
-class JsonAnswer(Response):
-    media_type = JSON
-
+class JsonAnswer(JSONResponse):
     def render(self, content: Any) -> bytes:
         return orjson.dumps(content)
 

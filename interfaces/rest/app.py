@@ -22,6 +22,7 @@ from interfaces.rest.routes import (
     console,
     console_data,
     console_overview,
+    description,
     groups,
     health,
     metrics,
@@ -31,6 +32,8 @@ from interfaces.rest.routes import (
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
 
+#: Of the paths and shapes, not of the broker.
+API_VERSION = "v3"
 #: Each gives a router for both: the short paths, and those of Confluent's v3.
 RESOURCES = (
     topics.router,
@@ -47,17 +50,15 @@ OWN = (health.router, metrics.router, connections.router, configs.tables, broker
 def create_app(admin: Admin) -> FastAPI:
     app = FastAPI(
         title="Ottla",
-        version=admin.version,
+        version=API_VERSION,
+        # They would load their scripts from elsewhere; the description is a route of our own.
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
         default_response_class=JsonAnswer,
         generate_unique_id_function=_operation_id,
-        responses={
-            422: {"model": ErrorBody},
-            "4XX": {"model": ErrorBody},
-            "5XX": {"model": ErrorBody},
-        },
+        responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
@@ -75,6 +76,7 @@ def create_app(admin: Admin) -> FastAPI:
     app.include_router(console.router())
     for router in OWN:
         app.include_router(router(admin))
+    app.include_router(description.router(app.openapi))
     for router in RESOURCES:
         both = router(admin)
         app.include_router(both)

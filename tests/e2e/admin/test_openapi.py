@@ -1,0 +1,83 @@
+"""Whatever is asked within the description, and around it, is answered as the description says.
+
+Schemathesis makes the requests: right ones and wrong ones, from the committed description, always
+the same. The broker behind it is a real one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.e2e.admin.conftest import AdminClient
+from tests.e2e.broker_process import ROOT, BrokerProcess
+
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+)
+DESCRIPTION: dict[str, Any] = json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))
+#: What answers without an end has tests of its own.
+schema = schemathesis.openapi.from_dict(DESCRIPTION).exclude(path_regex="records:tail")
+
+#: Of names that are made up, every other one is of something that is there.
+THERE: dict[str, Any] = {"topic_name": "story", "group_id": "readers", "broker_id": 1}
+
+
+@pytest.fixture(scope="module")
+def described_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    """One of its own: nobody knows what will be in it."""
+    folder = tmp_path_factory.mktemp("described-broker")
+    with BrokerProcess(folder, "memory", ["--admin", "127.0.0.1:0"]) as broker:
+        yield broker
+        assert broker.terminate() == 0, broker.log()
+        assert "a request failed" not in broker.log(1 << 30)
+
+
+def test_the_description_is_the_one_that_is_committed(admin: AdminClient) -> None:
+    assert admin.get("/openapi.json").json == DESCRIPTION
+
+
+@schema.parametrize()
+@settings(
+    max_examples=5,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_answer_is_as_described(
+    case: schemathesis.Case, described_broker: BrokerProcess
+) -> None:
+    admin = AdminClient(described_broker)
+    point_at_what_is_there(case, described_broker.ready["cluster_id"])
+    admin.post("/topics", {"name": "story", "partitions": 2})
+    admin.post("/groups/readers/offsets", {"to": "latest", "topic": "story"})
+    host, port = described_broker.admin
+    case.call_and_validate(base_url=f"http://{host}:{port}", checks=list(CHECKS))
+
+
+def point_at_what_is_there(case: schemathesis.Case, cluster_id: str) -> None:
+    for name, value in list(case.path_parameters.items()):
+        if name == "cluster_id":
+            case.path_parameters[name] = cluster_id
+        elif name in THERE and len(str(value)) % 2:
+            case.path_parameters[name] = THERE[name]
+        elif name == "partition_id" and isinstance(value, int):
+            case.path_parameters[name] = value % 3

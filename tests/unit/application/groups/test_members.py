@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from application.groups.members import GroupMember, assignor_of, members, owners
+from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.embedded_protocol import write_assignment
+from tests.fakes.classic_members import Member, join_all
+from tests.fakes.client import FakeKafka
+from tests.fakes.mixed_group import Modern, classic
+
+
+def group(kafka: FakeKafka) -> ConsumerGroup:
+    found = kafka.broker.groups.find("g")
+    assert found is not None
+    return found
+
+
+def of(kafka: FakeKafka) -> list[GroupMember]:
+    return list(members(group(kafka), kafka.broker.catalog))
+
+
+def stable(kafka: FakeKafka, shares: bytes) -> Member:
+    kafka.topic("t", 4)
+    member = classic(kafka)
+    join_all(member)
+    assert member.sync({member.member_id: shares}).error_code == 0
+    return member
+
+
+def test_members_of_a_classic_group_have_what_their_leader_gave_them() -> None:
+    kafka = FakeKafka()
+    member = stable(kafka, write_assignment(1, {"t": [2, 0], "a": [1]}))
+    [found] = of(kafka)
+    assert found.member_id == member.member_id
+    assert (found.client_id, found.client_host) == ("a-client", "/192.0.2.7")
+    assert found.assigned == {"a": (1,), "t": (0, 2)}
+    assert assignor_of(group(kafka), "uniform") == "range"
+
+
+def test_while_a_group_rebalances_nobody_has_anything() -> None:
+    kafka = FakeKafka()
+    stable(kafka, write_assignment(1, {"t": [0]}))
+    classic(kafka).begin_join(version=3)
+    kafka.run()
+    assert group(kafka).state_name == "PreparingRebalance"
+    assert [member.assigned for member in of(kafka)] == [{}] * len(of(kafka))
+    assert assignor_of(group(kafka), "uniform") == ""
+
+
+def test_what_clients_say_in_a_way_of_their_own_is_nothing_to_us() -> None:
+    kafka = FakeKafka()
+    stable(kafka, b"\0\1 something else")
+    assert [member.assigned for member in of(kafka)] == [{}]
+
+
+def test_members_of_a_consumer_group_have_what_the_broker_gave_them() -> None:
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    modern = Modern(kafka)
+    assert modern.join().error_code == 0
+    modern.beat()
+    [found] = of(kafka)
+    assert (found.member_id, found.assigned) == ("m", {"t": (0, 1)})
+    assert owners(group(kafka), kafka.broker.catalog).keys() == {("t", 0), ("t", 1)}
+    assert assignor_of(group(kafka), "uniform") == "uniform"

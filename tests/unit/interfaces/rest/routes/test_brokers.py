@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from tests.fakes.admin import FakeAdmin
+
+
+def test_there_is_one_cluster_and_it_leads_everywhere(admin: FakeAdmin) -> None:
+    [cluster] = admin.get("/v3/clusters").json["data"]
+    assert cluster["kind"] == "KafkaCluster"
+    assert cluster["cluster_id"] == admin.fake.broker.cluster_id
+    assert admin.get(admin.v3).json == cluster
+    for name in ("controller", "brokers", "broker_configs", "consumer_groups", "topics"):
+        _, _, path = cluster[name]["related"].partition("localhost:8082")
+        assert admin.get(path).status == 200, name
+    assert admin.get("/v3/clusters/other").json["error_code"] == 40401
+
+
+def test_there_is_one_broker(admin: FakeAdmin) -> None:
+    [broker] = admin.get("/brokers").json["data"]
+    assert admin.get("/brokers/1").json == broker
+    assert admin.get(f"{admin.v3}/brokers/1").json == broker
+    assert (broker["broker_id"], broker["host"], broker["port"]) == (1, "127.0.0.1", 9092)
+    assert admin.get("/brokers/2").json["error_code"] == 40402
+    for name in ("configs", "partition_replicas"):
+        _, _, path = broker[name]["related"].partition("localhost:8082")
+        assert admin.get(path).status == 200, name
+
+
+def test_a_broker_that_listens_nowhere_yet_has_no_address(admin: FakeAdmin) -> None:
+    admin.listeners.clear()
+    broker = admin.get("/brokers/1").json
+    assert (broker["host"], broker["port"]) == (None, None)
+
+
+def test_it_has_a_replica_of_everything(admin: FakeAdmin) -> None:
+    admin.fake.topic("b", 2)
+    admin.fake.topic("a", 1)
+    found = admin.get("/brokers/1/partition-replicas").json["data"]
+    places = [(one["topic_name"], one["partition_id"]) for one in found]
+    assert places == [("a", 0), ("b", 0), ("b", 1)]
+    assert admin.get("/brokers/7/partition-replicas").status == 404

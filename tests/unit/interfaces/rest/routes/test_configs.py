@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import TOPIC_CONFIGS
+from tests.fakes.admin import FakeAdmin
+
+
+@pytest.fixture
+def admin(admin: FakeAdmin) -> FakeAdmin:
+    admin.fake.topic("t")
+    return admin
+
+
+def one(admin: FakeAdmin, path: str) -> tuple[str | None, bool, str]:
+    body = admin.get(path).json
+    return body["value"], body["is_default"], body["source"]
+
+
+def test_the_shape_is_confluents(admin: FakeAdmin) -> None:
+    body = admin.get(f"{admin.v3}/topics/t/configs/retention.ms").json
+    cluster = admin.fake.broker.cluster_id
+    assert body == {
+        "kind": "KafkaTopicConfig",
+        "metadata": {
+            "self": f"http://localhost:8082{admin.v3}/topics/t/configs/retention.ms",
+            "resource_name": f"crn:///kafka={cluster}/topic=t/config=retention.ms",
+        },
+        "cluster_id": cluster,
+        "topic_name": "t",
+        "name": "retention.ms",
+        "value": "604800000",
+        "type": "LONG",
+        "is_default": True,
+        "is_read_only": False,
+        "is_sensitive": False,
+        "source": "DEFAULT_CONFIG",
+        "synonyms": body["synonyms"],
+    }
+    listed = admin.get("/topics/t/configs").json
+    assert listed["kind"] == "KafkaTopicConfigList"
+    assert body in listed["data"]
+    assert {config["name"] for config in listed["data"]} == set(TOPIC_CONFIGS)
+
+
+@pytest.mark.parametrize(
+    "path, name, value, source",
+    [
+        ("/topics/t/configs", "retention.ms", "1000", "DYNAMIC_TOPIC_CONFIG"),
+        ("/brokers/1/configs", "message.max.bytes", "2000", "DYNAMIC_BROKER_CONFIG"),
+        ("/broker-configs", "message.max.bytes", "3000", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
+    ],
+)
+def test_a_config_is_set_and_taken_back(
+    admin: FakeAdmin, path: str, name: str, value: str, source: str
+) -> None:
+    for prefix in ("", admin.v3):
+        config = f"{prefix}{path}/{name}"
+        before = admin.get(config).body
+        assert admin.ask("PUT", config, {"value": value}).status == 204
+        assert one(admin, config) == (value, False, source)
+        assert admin.ask("DELETE", config).status == 204
+        assert admin.get(config).body == before
+
+
+def test_several_are_altered_together_or_not_at_all(admin: FakeAdmin) -> None:
+    alter = "/topics/t/configs:alter"
+    both = [
+        {"name": "retention.ms", "value": "5"},
+        {"name": "cleanup.policy", "value": "compact", "operation": "APPEND"},
+    ]
+    assert admin.post(alter, {"data": both, "validate_only": True}).status == 204
+    assert admin.fake.existing("t").configs == {}
+    assert admin.post(alter, {"data": both}).status == 204
+    assert admin.fake.existing("t").configs == {
+        "retention.ms": "5",
+        "cleanup.policy": "delete,compact",
+    }
+    refused = admin.post(
+        alter,
+        {"data": [{"name": "retention.ms", "operation": "DELETE"}, {"name": "x", "value": "1"}]},
+    )
+    assert (refused.status, refused.json["error_code"]) == (400, 40002)
+    assert admin.fake.existing("t").configs["retention.ms"] == "5"
+    assert admin.post(alter, {"data": [{"name": "retention.ms", "value": None}]}).status == 204
+    assert "retention.ms" not in admin.fake.existing("t").configs
+
+
+@pytest.mark.parametrize(
+    "path, code",
+    [
+        ("/topics/u/configs", 40403),
+        ("/topics/t/configs/no.such", 40407),
+        ("/brokers/2/configs", 40402),
+        ("/broker-configs/num.partitions", 40407),
+    ],
+)
+def test_what_is_not_there(admin: FakeAdmin, path: str, code: int) -> None:
+    assert admin.get(path).json["error_code"] == code
+
+
+def test_a_value_that_is_not_allowed_is_refused_in_kafkas_words(admin: FakeAdmin) -> None:
+    refused = admin.ask("PUT", "/topics/t/configs/retention.ms", {"value": "long"})
+    assert refused.status == 400
+    assert "Invalid value long for configuration retention.ms" in refused.json["message"]
+    fixed = admin.ask("PUT", "/brokers/1/configs/num.partitions", {"value": "3"})
+    assert "Cannot update these configs dynamically" in fixed.json["message"]
+
+
+def test_every_setting_is_listed_with_where_its_value_comes_from() -> None:
+    admin = FakeAdmin(num_partitions="3")
+    admin.ask("PUT", "/broker-configs/message.max.bytes", {"value": "2000"})
+    rows = {row["name"]: row for row in admin.get("/configs").json["data"]}
+    assert rows.keys() == BrokerConfig.definitions.keys()
+    assert rows["num.partitions"]["value"] == "3"
+    assert rows["num.partitions"]["default"] == "1"
+    assert rows["num.partitions"]["origin"] == "command line"
+    assert rows["message.max.bytes"]["origin"] == "all brokers, while they run"
+    assert rows["node.id"]["origin"] == "default"
+    assert all(row["documentation"] and row["allowed"] for row in rows.values())
+
+
+def test_a_secret_is_not_told() -> None:
+    secret = FakeAdmin(offsets="postgresql://me:secret@host/db")
+    for path in ("/configs", "/brokers/1/configs"):
+        assert b"secret@" not in secret.get(path).body
+
+
+def test_the_table_of_topic_configs_is_there_for_forms(admin: FakeAdmin) -> None:
+    rows = {row["name"]: row for row in admin.get("/configs/topics").json["data"]}
+    assert rows.keys() == TOPIC_CONFIGS.keys()
+    assert rows["retention.ms"]["default"] == "604800000"
+    assert rows["retention.ms"]["unit"] == "ms"

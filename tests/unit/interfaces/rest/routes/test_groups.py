@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.groups.embedded_protocol import write_assignment
+from tests.fakes.admin import FakeAdmin
+from tests.fakes.batches import record_batch
+from tests.fakes.classic_members import Member, join_all
+from tests.fakes.client import FakeKafka
+from tests.fakes.mixed_group import Modern, classic
+from tests.fakes.offset_requests import at, commit
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    kafka.appended(record_batch(["r"] * 10), "t", 0)
+    commit(kafka.client(), "g", ("t", [at(0, 4), at(1, 0)]))
+    return kafka
+
+
+@pytest.fixture
+def admin(kafka: FakeKafka) -> FakeAdmin:
+    return FakeAdmin(kafka)
+
+
+@pytest.fixture
+def member(kafka: FakeKafka) -> Member:
+    member = classic(kafka)
+    join_all(member)
+    member.sync({member.member_id: write_assignment(1, {"t": [0, 1]})})
+    return member
+
+
+def facts(body: dict[str, Any], *names: str) -> tuple[Any, ...]:
+    return tuple(body[name] for name in names)
+
+
+def test_a_group_that_only_commits(admin: FakeAdmin) -> None:
+    [group] = admin.get("/groups").json["data"]
+    assert group["kind"] == "KafkaConsumerGroup"
+    assert admin.get("/groups/g").json == group
+    assert admin.get(f"{admin.v3}/consumer-groups/g").json == group
+    names = ("consumer_group_id", "is_simple", "partition_assignor", "state", "type")
+    assert facts(group, *names) == ("g", True, "", "EMPTY", "classic")
+    for name in ("coordinator", "consumers", "lag_summary"):
+        _, _, path = group[name]["related"].partition("localhost:8082")
+        assert admin.get(path).status == 200, name
+
+
+def test_a_classic_group_and_who_is_in_it(admin: FakeAdmin, member: Member) -> None:
+    group = admin.get("/groups/g").json
+    names = ("is_simple", "partition_assignor", "state", "members_count")
+    assert facts(group, *names) == (False, "range", "STABLE", 1)
+    [consumer] = admin.get("/groups/g/consumers").json["data"]
+    assert facts(consumer, "consumer_id", "client_id") == (member.member_id, "a-client")
+    path = f"/groups/g/consumers/{member.member_id}"
+    assert admin.get(path).json == consumer
+    assigned = admin.get(f"{path}/assignments").json["data"]
+    assert [facts(one, "topic_name", "partition_id") for one in assigned] == [("t", 0), ("t", 1)]
+    assert admin.get(f"{path}/assignments/t/partitions/1").json == assigned[1]
+    _, _, lag = assigned[0]["lag"]["related"].partition("localhost:8082")
+    assert admin.get(lag).json["consumer_id"] == member.member_id
+    assert admin.get(f"{path}/assignments/t/partitions/2").json["error_code"] == 40409
+    assert admin.get("/groups/g/consumers/nobody").json["error_code"] == 40406
+
+
+def test_a_consumer_group(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    modern = Modern(kafka)
+    modern.join()
+    modern.beat()
+    group = admin.get("/groups/g").json
+    names = ("type", "partition_assignor", "state", "is_simple")
+    assert facts(group, *names) == ("consumer", "uniform", "STABLE", False)
+    [consumer] = admin.get("/groups/g/consumers").json["data"]
+    assert consumer["consumer_id"] == "m"
+
+
+def test_a_group_in_between_is_named_as_confluents_server_names_it(
+    kafka: FakeKafka, admin: FakeAdmin, member: Member
+) -> None:
+    classic(kafka).begin_join(version=3)
+    kafka.run()
+    assert admin.get("/groups/g").json["state"] == "PREPARING_REBALANCE"
+
+
+def test_lag(admin: FakeAdmin, member: Member) -> None:
+    lags = admin.get("/groups/g/lags").json["data"]
+    names = ("topic_name", "partition_id", "current_offset", "log_end_offset", "lag")
+    assert [facts(lag, *names) for lag in lags] == [("t", 0, 4, 10, 6), ("t", 1, 0, 0, 0)]
+    assert facts(lags[0], "consumer_id", "client_id") == (member.member_id, "a-client")
+    assert admin.get("/groups/g/lags/t/partitions/0").json == lags[0]
+    assert admin.get("/groups/g/lags/t/partitions/7").json["error_code"] == 40408
+    summary = admin.get("/groups/g/lag-summary").json
+    names = ("max_lag", "total_lag", "max_lag_topic_name", "max_lag_partition_id")
+    assert facts(summary, *names) == (6, 6, "t", 0)
+    assert summary["max_lag_consumer_id"] == member.member_id
+    page = admin.get("/groups/g/lags?page_size=1").json
+    _, _, rest = page["metadata"]["next"].partition("localhost:8082")
+    assert page["data"] + admin.get(rest).json["data"] == lags
+
+
+def test_a_group_that_has_committed_nothing_has_no_lag(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    classic(kafka, group_id="new").begin_join(version=3)
+    kafka.run()
+    assert admin.get("/groups/new/lags").json["data"] == []
+    assert admin.get("/groups/new/lag-summary").json["error_code"] == 40408
+
+
+def test_a_group_is_deleted_with_its_offsets(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    assert admin.ask("DELETE", "/groups/g").status == 204
+    assert kafka.broker.offsets.of("g") == {}
+    assert admin.get("/groups/g").json["error_code"] == 40404
+    assert admin.ask("DELETE", "/groups/g").json["error_code"] == 40404
+
+
+def test_a_group_with_members_is_not_deleted(admin: FakeAdmin, member: Member) -> None:
+    refused = admin.ask("DELETE", "/groups/g")
+    assert (refused.status, refused.json["error_code"]) == (409, 40903)
+
+
+def test_offsets_are_shown_and_then_set(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    wanted = {"to": "latest", "topic": "t", "partitions": [0]}
+    shown = admin.post("/groups/g/offsets", {**wanted, "dry_run": True}).json
+    assert shown["dry_run"] is True
+    assert shown["data"] == [
+        {
+            "topic_name": "t",
+            "partition_id": 0,
+            "before": 4,
+            "after": 10,
+            "log_start_offset": 0,
+            "log_end_offset": 10,
+        }
+    ]
+    assert kafka.broker.offsets.of("g")["t"][0].offset == 4
+    done = admin.post("/groups/g/offsets", wanted).json
+    assert done["data"] == shown["data"]
+    assert kafka.broker.offsets.of("g")["t"][0].offset == 10
+
+
+@pytest.mark.parametrize(
+    "wanted, after",
+    [
+        ({"to": "earliest"}, 0),
+        ({"to": "offset", "offset": 3}, 3),
+        ({"to": "shift_by", "shift_by": -1}, 3),
+        ({"to": "timestamp", "timestamp": 0}, 0),
+        ({"to": "timestamp", "timestamp": "2099-01-01T00:00:00+02:00"}, 10),
+    ],
+)
+def test_where_to(admin: FakeAdmin, wanted: dict[str, Any], after: int) -> None:
+    answer = admin.post(f"{admin.v3}/consumer-groups/g/offsets", wanted)
+    assert [one["after"] for one in answer.json["data"]] == [after, 0]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {},
+        {"to": "offset"},
+        {"to": "offset", "offset": -1},
+        {"to": "latest", "offset": 3},
+        {"to": "timestamp", "timestamp": "2099-01-01T00:00:00"},
+        {"to": "tomorrow"},
+        {"to": "latest", "topic": "t", "partitions": []},
+    ],
+)
+def test_what_is_not_said_clearly_is_refused(admin: FakeAdmin, wanted: dict[str, Any]) -> None:
+    assert admin.post("/groups/g/offsets", wanted).json["error_code"] == 42201
+
+
+@pytest.mark.parametrize(
+    "path, wanted, code",
+    [
+        ("/groups/h/offsets", {"to": "latest"}, 40404),
+        ("/groups/g/offsets", {"to": "latest", "topic": "u"}, 40403),
+        ("/groups/g/offsets", {"to": "latest", "topic": "t", "partitions": [2]}, 40403),
+        ("/groups/g/offsets", {"to": "latest", "partitions": [0]}, 40002),
+    ],
+)
+def test_what_is_not_there(admin: FakeAdmin, path: str, wanted: dict[str, Any], code: int) -> None:
+    assert admin.post(path, wanted).json["error_code"] == code
+
+
+def test_a_group_with_members_is_left_where_it_is(admin: FakeAdmin, member: Member) -> None:
+    refused = admin.post("/groups/g/offsets", {"to": "earliest"})
+    assert (refused.status, refused.json["error_code"]) == (409, 40903)
+    assert "inactive" in refused.json["message"]
+
+
+def test_offsets_that_cannot_be_stored_stay(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    kafka.commit.fail_next()
+    assert admin.post("/groups/g/offsets", {"to": "earliest"}).status == 503
+    assert kafka.broker.offsets.of("g")["t"][0].offset == 4
+
+
+def test_until_offsets_are_loaded_it_is_too_early(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    kafka.broker.offsets.loaded = False
+    for path in ("/groups", "/groups/g", "/groups/g/lags"):
+        assert admin.get(path).json["error_code"] == 50302

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import StorageFailed
+from tests.fakes.admin import FakeAdmin
+from tests.fakes.batches import record_batch
+
+
+@pytest.fixture
+def admin(admin: FakeAdmin) -> FakeAdmin:
+    admin.fake.topic("t", 3)
+    admin.fake.appended(record_batch(["a", "b"]), "t", 1)
+    return admin
+
+
+def test_a_partition_says_where_it_begins_and_ends(admin: FakeAdmin) -> None:
+    body = admin.get(f"{admin.v3}/topics/t/partitions/1").json
+    url = f"http://localhost:8082{admin.v3}/topics/t/partitions/1"
+    cluster = admin.fake.broker.cluster_id
+    assert body == {
+        "kind": "KafkaPartition",
+        "metadata": {
+            "self": url,
+            "resource_name": f"crn:///kafka={cluster}/topic=t/partition=1",
+        },
+        "cluster_id": cluster,
+        "topic_name": "t",
+        "partition_id": 1,
+        "leader": {"related": f"{url}/replicas/1"},
+        "replicas": {"related": f"{url}/replicas"},
+        "reassignment": {"related": f"{url}/reassignment"},
+        "log_start_offset": 0,
+        "log_end_offset": 2,
+    }
+    listed = admin.get("/topics/t/partitions").json
+    assert listed["kind"] == "KafkaPartitionList"
+    assert [one["log_end_offset"] for one in listed["data"]] == [0, 2, 0]
+    assert listed["data"][1] == body
+
+
+def test_the_offsets_alone(admin: FakeAdmin) -> None:
+    body = admin.get("/topics/t/partitions/1/offset").json
+    assert (body["beginning_offset"], body["end_offset"]) == (0, 2)
+
+
+def test_partitions_come_in_pages(admin: FakeAdmin) -> None:
+    first = admin.get("/topics/t/partitions?page_size=2").json
+    assert [one["partition_id"] for one in first["data"]] == [0, 1]
+    _, _, rest = first["metadata"]["next"].partition("localhost:8082")
+    second = admin.get(rest).json
+    assert [one["partition_id"] for one in second["data"]] == [2]
+    assert second["metadata"]["next"] is None
+
+
+def test_the_one_replica_is_this_broker(admin: FakeAdmin) -> None:
+    [replica] = admin.get("/topics/t/partitions/2/replicas").json["data"]
+    assert (replica["broker_id"], replica["is_leader"], replica["is_in_sync"]) == (1, True, True)
+    assert admin.get("/topics/t/partitions/2/replicas/1").json == replica
+    assert admin.get("/topics/t/partitions/2/replicas/2").json["error_code"] == 40402
+
+
+def test_nothing_is_being_moved(admin: FakeAdmin) -> None:
+    assert admin.get("/topics/t/partitions/-/reassignment").json["data"] == []
+    assert admin.get("/topics/u/partitions/-/reassignment").status == 404
+
+
+def test_what_cannot_be_read_is_null_in_a_list_and_an_error_alone(admin: FakeAdmin) -> None:
+    admin.fake.partition("t", 1).broken = StorageFailed("gone")
+    admin.fake.log.failing = StorageFailed("the disk is broken")
+    listed = admin.get("/topics/t/partitions").json["data"]
+    assert [one["log_end_offset"] for one in listed][1] is None
+    alone = admin.get("/topics/t/partitions/1")
+    assert (alone.status, alone.json["message"]) == (503, "the disk is broken")
+
+
+@pytest.mark.parametrize("path", ["/topics/t/partitions/3", "/topics/u/partitions/0"])
+def test_what_is_not_there(admin: FakeAdmin, path: str) -> None:
+    assert admin.get(path).json["error_code"] == 40403
+
+
+def test_a_partition_is_named_by_a_number(admin: FakeAdmin) -> None:
+    assert admin.get("/topics/t/partitions/one").json["error_code"] == 42201
