@@ -33,7 +33,7 @@ export class Controls {
     }
     const { from, offset, time, partition, where, text, limit } = this.inputs
     this.fields = { offset: field('Offset', offset), time: field('Time', time), limit: field('At once', limit) }
-    this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true }, icon('download'), format))
+    this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}` }, icon('download'), format))
     this.downloads = h('span', { class: 'line-up' }, this.links)
     this.element = h(
       'form',

@@ -2,7 +2,7 @@
 
 import { get, path } from '../api.js'
 import { button, h, replace, to } from '../dom.js'
-import { count } from '../format.js'
+import { count, plural } from '../format.js'
 import { note } from '../router.js'
 import { empty, loading, trouble } from '../states.js'
 import { Controls } from './message_controls.js'
@@ -55,7 +55,7 @@ function browse(result, { name, controls, signal }) {
     looked += answer.scanned
     const next = answer.next_cursor
     const sought = controls.isFiltered ? ` of ${count(looked)} looked through` : ''
-    told.textContent = `${count(table.size)}${sought}${next ? '' : '; there are no more'}`
+    told.textContent = `${plural(table.size, 'record')}${sought}${next ? '' : '; there are no more'}`
     replace(more, next && h('div', { class: 'line-up' }, button(controls.isFiltered ? 'Look further' : 'More', { onclick: () => page(next) }, 'down')))
     if (table.size) replace(result, told, card, more)
     else if (next) replace(result, h('div', { class: 'card' }, empty('Nothing found so far', told.textContent)), more)

@@ -65,15 +65,31 @@ function form(name, topic, record, notice) {
   )
 }
 
+/** What an input would not give back as it was given, nor show. */
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f]/
+const HIDDEN_IN_A_LINE = /[\0-\x1f\x7f]/
+
+function typeOf(data, text, hidden) {
+  if (data === null) return 'null'
+  return text === null || hidden.test(text) ? 'hex' : 'text'
+}
+
+function written(type, data, text) {
+  if (type === 'null') return ''
+  return type === 'hex' ? toHex(data) : text
+}
+
 /** A key or a value: what kind it is, and what. */
 class Content {
   constructor(title, { data, text }, rows) {
     this.title = title
-    this.type = choice(TYPES, data === null ? 'null' : text === null ? 'hex' : 'text', { 'aria-label': `${title}: type` })
-    this.area = h('textarea', { rows, spellcheck: 'false', value: data === null ? '' : text ?? toHex(data) })
+    const type = typeOf(data, text, HIDDEN)
+    this.type = choice(TYPES, type, { 'aria-label': `${title}: type`, class: 'type' })
+    this.area = h('textarea', { rows, spellcheck: 'false', value: written(type, data, text) })
     this.type.addEventListener('change', () => this.#update())
     this.element = field(title, this.area)
-    this.element.firstChild.after(h('div', { class: 'type' }, this.type))
+    this.element.classList.add('content')
+    this.element.prepend(h('div', { class: 'line-up' }, this.element.firstChild, h('span', { class: 'spring' }), this.type))
     this.#update()
   }
 
@@ -111,8 +127,9 @@ class Headers {
 
   #add(name, { data, text }) {
     const label = h('input', { value: name, 'aria-label': 'Name of the header', placeholder: 'name', autocomplete: 'off', spellcheck: 'false' })
-    const type = choice(TYPES.filter(([kind]) => kind !== 'json'), data === null ? 'null' : text === null ? 'hex' : 'text', { 'aria-label': 'Type of the header' })
-    const value = h('input', { value: data === null ? '' : text ?? toHex(data), 'aria-label': 'Value of the header', placeholder: 'value', autocomplete: 'off', spellcheck: 'false' })
+    const kind = typeOf(data, text, HIDDEN_IN_A_LINE)
+    const type = choice(TYPES.filter(([one]) => one !== 'json'), kind, { 'aria-label': 'Type of the header' })
+    const value = h('input', { value: written(kind, data, text), 'aria-label': 'Value of the header', placeholder: 'value', autocomplete: 'off', spellcheck: 'false' })
     const row = { label, type, value }
     const hide = () => (value.disabled = type.value === 'null')
     type.addEventListener('change', hide)

@@ -2,7 +2,7 @@
 
 import { content } from '../bytes.js'
 import { h, icon } from '../dom.js'
-import { time } from '../format.js'
+import { plural, time } from '../format.js'
 import { details, preview } from './record.js'
 
 const COLUMNS = [
@@ -53,7 +53,7 @@ export class RecordTable {
       String(record.offset),
       time(record.timestamp),
       preview(content(record.key, record.key_format)),
-      [preview(content(record.value, record.value_format)), record.headers.length > 0 && h('span', { class: 'badge' }, `${record.headers.length} h`)],
+      [preview(content(record.value, record.value_format)), record.headers.length > 0 && h('span', { class: 'badge' }, plural(record.headers.length, 'header'))],
     ]
     const row = h('tr', { class: 'pressable' }, cells.map((cell, n) => h('td', { class: COLUMNS[n][1] }, cell)))
     row.addEventListener('click', (event) => {

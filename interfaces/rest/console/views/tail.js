@@ -2,7 +2,7 @@
 
 import { path, withQuery } from '../api.js'
 import { badge, button, h, icon, replace } from '../dom.js'
-import { count } from '../format.js'
+import { count, plural } from '../format.js'
 import { empty } from '../states.js'
 import { RecordTable } from './record_table.js'
 
@@ -62,7 +62,7 @@ export class Tail {
       this.waiting.hidden = true
       this.card.hidden = false
     }
-    this.told.textContent = `${count(this.seen)} seen${this.paused && this.held.length ? `, ${count(this.held.length)} held back` : ''}`
+    this.told.textContent = `${plural(this.seen, 'record')} seen${this.paused && this.held.length ? `, ${count(this.held.length)} held back` : ''}`
   }
 
   #toggle() {
