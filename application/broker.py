@@ -31,6 +31,7 @@ from application.offset_fetch import OffsetFetchService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.partition_repository import PartitionRepository
 from application.produce import ProduceService
+from application.records.records import Records
 from application.topics.catalog import Catalog
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
@@ -55,6 +56,7 @@ class Broker:
     fetch_sessions: FetchSessions
     list_offsets: ListOffsetsService
     metadata: MetadataService
+    records: Records
     create_topics: CreateTopicsService
     delete_topics: DeleteTopicsService
     create_partitions: CreatePartitionsService

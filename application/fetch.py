@@ -234,7 +234,6 @@ class FetchService:
         """The broker is stopping: who waits gets what there is, and nobody waits any more."""
         self._draining = True
         for watcher in self._watching.release_all():
-            assert isinstance(watcher, WaitingFetch)
             watcher.finish()
 
 

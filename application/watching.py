@@ -14,6 +14,10 @@ class Watcher(Protocol):
         """A watched partition has more to read, or is gone."""
         ...
 
+    def finish(self) -> None:
+        """Nobody is to wait any more."""
+        ...
+
 
 class Watching:
     def __init__(self) -> None:

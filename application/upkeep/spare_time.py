@@ -12,17 +12,17 @@ from application.ports.scheduler import Scheduler, Timer
 
 class SpareTime:
     def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
+        self.scheduler = scheduler
         self.is_over = False
 
     def end(self) -> None:
         self.is_over = True
 
     def soon(self, callback: Callable[[], None]) -> None:
-        self._scheduler.soon(lambda: self._call(callback))
+        self.scheduler.soon(lambda: self._call(callback))
 
     def after_ms(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
-        return self._scheduler.after_ms(delay_ms, lambda: self._call(callback))
+        return self.scheduler.after_ms(delay_ms, lambda: self._call(callback))
 
     def _call(self, callback: Callable[[], None]) -> None:
         if not self.is_over:

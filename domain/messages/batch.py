@@ -36,7 +36,7 @@ NO_PRODUCER_ID = -1
 
 MAX_SEQUENCE = 2**31 - 1
 
-_HEADER = Struct(">qiibIhiqqqhii")
+HEADER = Struct(">qiibIhiqqqhii")
 #: How far a batch reaches: base offset, length, last offset delta.
 EXTENT = Struct(">qi11xi")
 _PLACE = Struct(">q")
@@ -45,6 +45,9 @@ CRC_START = 17
 CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
 _MAX_TIMESTAMP = Struct(">q")
+PRODUCER_START = 43
+#: Id, epoch, base sequence.
+PRODUCER = Struct(">qhi")
 
 Checksum = Callable[[memoryview], int]
 
@@ -98,7 +101,7 @@ class RecordBatch:
             self.producer_epoch,
             self.base_sequence,
             self.count,
-        ) = _HEADER.unpack_from(buffer)
+        ) = HEADER.unpack_from(buffer)
 
     @property
     def size_bytes(self) -> int:

@@ -200,6 +200,11 @@ class Partition:
         batch.place(self.next_offset, LEADER_EPOCH)
         return self._advance(batch, log_append_time)
 
+    def adopt(self, batch: RecordBatch) -> Appended:
+        """A batch of another log, as it lies there: it was checked when it came in."""
+        batch.place(self.next_offset, LEADER_EPOCH)
+        return self._advance(batch)
+
     def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
         base_offset = batch.base_offset
         last_offset = base_offset + batch.last_offset_delta

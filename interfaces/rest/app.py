@@ -17,6 +17,7 @@ from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.routes import (
     brokers,
+    clone,
     configs,
     connections,
     console,
@@ -27,6 +28,8 @@ from interfaces.rest.routes import (
     health,
     metrics,
     partitions,
+    produce,
+    records,
     topics,
 )
 from interfaces.rest.shapes.common import ErrorBody
@@ -42,6 +45,9 @@ RESOURCES = (
     configs.broker_configs,
     configs.cluster_configs,
     brokers.router,
+    records.router,
+    produce.router,
+    clone.router,
 )
 #: Under the paths they name.
 OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)

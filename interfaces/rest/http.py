@@ -96,6 +96,8 @@ class BoundedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # For an answer without an end whose client does not read.
+        self.app_state["abort"] = transport.abort
         if len(self.connections) > self._most:
             transport.abort()
             return

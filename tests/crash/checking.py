@@ -23,6 +23,7 @@ from tests.e2e.raw_client import (
 #: A broker remembers so many batches of a producer.
 REMEMBERED = 5
 LATEST, EARLIEST = -1, -2
+OUT_OF_RANGE = 1
 
 
 class Check:
@@ -56,15 +57,18 @@ class Check:
 
     def _partition(self, topic: Topic, index: int) -> int:
         ledger = topic.ledger(index)
-        raw, high_watermark = self._read(topic.name, index)
-        found = ledger.check(raw, high_watermark)
+        _, start = self.client.list_offset(topic.name, index, EARLIEST)
+        raw, high_watermark = self._read(topic.name, index, start)
+        found = ledger.check(raw, high_watermark, start)
         self._retries(topic, index, found)
-        self._offsets(topic, index, found, high_watermark)
+        self._offsets(topic, index, found, start, high_watermark)
         return len(found)
 
-    def _read(self, name: str, index: int) -> tuple[list[tuple[int, bytes]], int]:
+    def _read(self, name: str, index: int, start: int) -> tuple[list[tuple[int, bytes]], int]:
         batches: list[tuple[int, bytes]] = []
-        position, end = 0, 1
+        if start and self.client.fetch(name, start - 1, index).error != OUT_OF_RANGE:
+            raise Broken(f"{name}-{index}: what lies before {start} is deleted, and can be read")
+        position, end = start, start + 1
         while position < end:
             fetched = self.client.fetch(name, position, index)
             end = fetched.high_watermark
@@ -88,15 +92,15 @@ class Check:
             if told != (0, base_offset):
                 raise Broken(f"{topic.name}-{index}: a retry of {base_offset} is told {told}")
 
-    def _offsets(self, topic: Topic, index: int, found: list[Found], end: int) -> None:
-        self._offset(topic, index, EARLIEST, 0)
+    def _offsets(self, topic: Topic, index: int, found: list[Found], start: int, end: int) -> None:
+        self._offset(topic, index, EARLIEST, start)
         self._offset(topic, index, LATEST, end)
         if not found:
             return
         for one in self.chance.sample(found, min(2, len(found))):
             wanted = one.batch.timestamp
             first = next(f.base_offset for f in found if f.batch.timestamp >= wanted)
-            self._offset(topic, index, wanted, first)
+            self._offset(topic, index, wanted, max(first, start))
         self._offset(topic, index, max(f.batch.timestamp for f in found) + 1, -1)
 
     def _offset(self, topic: Topic, index: int, timestamp: int, expected: int) -> None:

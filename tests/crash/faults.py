@@ -95,6 +95,20 @@ def takes_snapshots_of_what_is_to_come() -> None:
     Partition.snapshot = ahead  # type: ignore[method-assign]
 
 
+def forgets_where_logs_start() -> None:
+    restore = Partition.restore
+
+    def forgetful(self: Partition, *given: Any) -> None:
+        restore(self, *given)
+        self.start_offset = self.log_start_offset = self.durable.start_offset = 0
+
+    Partition.restore = forgetful  # type: ignore[method-assign]
+
+
+def deletes_without_a_snapshot() -> None:
+    Partition.ask_for_snapshot = lambda self: None  # type: ignore[method-assign]
+
+
 def appends_retries_again() -> None:
     find = Producers.find_duplicate
 
@@ -192,6 +206,12 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
             takes_snapshots_of_what_is_to_come,
             ("snapshot: committed, nobody told",),
             ".*(nothing at|follows)",
+        ),
+        (forgets_where_logs_start, ("",), ".*(starts at|nothing at)"),
+        (
+            deletes_without_a_snapshot,
+            ("last trimmed slice: committed, nobody told", ""),
+            ".*(starts at|nothing at|watermark was|batches end)",
         ),
         (appends_retries_again, ("",), ".*(a retry|has sequence)"),
         (gives_producer_ids_again, ("",), ".*given twice"),

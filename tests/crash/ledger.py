@@ -11,6 +11,9 @@ from tests.e2e.raw_client import sealed_part
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 NO_PRODUCER_ID = -1
+#: In place of an offset up to which records are deleted.
+ALL = -1
+_ANYWHERE = 1 << 62
 
 
 class Broken(AssertionError):
@@ -52,6 +55,8 @@ class PartitionLedger:
         self.seen: dict[int, Batch] = {}
         self.next_offset_seen = 0
         self.places: dict[bytes, list[int]] = {}
+        #: Where the log starts at least, and at most.
+        self.start_kept = self.start_asked = 0
 
     # ---- while the broker runs
 
@@ -83,12 +88,22 @@ class PartitionLedger:
             raise Broken(f"{self.name}: nobody has sent what is at offset {offset}")
         return batch
 
+    def asks_to_delete(self, offset: int) -> None:
+        self.start_asked = max(self.start_asked, _ANYWHERE if offset == ALL else offset)
+
+    def deletes(self, start: int) -> None:
+        self.start_kept = max(self.start_kept, start)
+
     # ---- after a restart
 
-    def check(self, raw: Sequence[tuple[int, bytes]], high_watermark: int) -> list[Found]:
-        """Everything from the first offset to the high watermark."""
+    def check(
+        self, raw: Sequence[tuple[int, bytes]], high_watermark: int, start: int
+    ) -> list[Found]:
+        """Everything from the start of the log to the high watermark."""
+        self._check_start(start, high_watermark)
         found = self.sees(raw)
-        expected = 0
+        # A batch that holds the start is there as a whole.
+        expected = found[0].base_offset if found and found[0].base_offset < start else start
         for one in found:
             if one.base_offset != expected:
                 raise Broken(f"{self.name}: offset {one.base_offset} follows {expected - 1}")
@@ -101,6 +116,17 @@ class PartitionLedger:
         for one in found:
             self.places.setdefault(one.batch.sealed, []).append(one.base_offset)
         return found
+
+    def _check_start(self, start: int, high_watermark: int) -> None:
+        if not self.start_kept <= start <= min(self.start_asked, high_watermark):
+            raise Broken(
+                f"{self.name} starts at {start}, not within {self.start_kept} and "
+                f"{self.start_asked}"
+            )
+        self.start_kept = self.start_asked = start
+        for told in (self.acknowledged, self.seen):
+            for offset in [one for one, batch in told.items() if one + batch.count <= start]:
+                del told[offset]
 
     def _check_kept(self, there: dict[int, Batch], high_watermark: int) -> None:
         for offset, batch in self.acknowledged.items():
@@ -126,7 +152,9 @@ class PartitionLedger:
                         f"{self.name}: sent {batch.tries} times, there {times[batch.sealed]} times"
                     )
                 continue
-            expected = next_sequence.get(batch.producer_id, 0)
+            # Its first batches may be deleted.
+            first = batch.sequence if self.start_kept else 0
+            expected = next_sequence.get(batch.producer_id, first)
             if batch.sequence != expected:
                 raise Broken(
                     f"{self.name}: producer {batch.producer_id} has sequence {batch.sequence} at "

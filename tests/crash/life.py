@@ -18,6 +18,7 @@ from tests.crash.broker import Broker, Nursery
 from tests.crash.checking import Check
 from tests.crash.consumer import Consumer
 from tests.crash.deaths import Death, Executioner
+from tests.crash.deleter import Deleter
 from tests.crash.fleet import Client, Fleet
 from tests.crash.ledger import Broken
 from tests.crash.members import ClassicMember, Group, ModernMember
@@ -97,6 +98,7 @@ class Life:
             Newcomer("newcomer", payload, topics),
             Wanderer("wanderer", payload, topics),
             Admin(self.chance, topics),
+            Deleter(self.chance, topics),
             Consumer(topics),
             OffsetCommitter("committer", topics, self.offsets),
             OffsetCommitter("other committer", topics, self.offsets),
@@ -139,7 +141,9 @@ class Life:
         small = point is not None or chance.random() < 0.7
         plan: dict[str, Any] = {"small": small}
         if small:
-            plan["slice_batches"] = 2 if point and point.name.startswith("slice:") else 32
+            plan["slice_batches"] = (
+                2 if point and point.name.startswith(("slice:", "trimmed")) else 32
+            )
         often = point is not None and point.name.startswith("flush:")
         plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
         if point is None and chance.random() < 0.2:

@@ -32,6 +32,7 @@ VERSIONS = {
     "Fetch": 4,
     "ListOffsets": 1,
     "InitProducerId": 0,
+    "DeleteRecords": 1,
     "OffsetCommit": 9,
     "OffsetFetch": 8,
 }

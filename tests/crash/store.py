@@ -26,7 +26,8 @@ def check_store(folder: Path) -> None:
         snapshots = {_PARTITION_ID.unpack(key)[0] for key, _ in storage.state.scan("partitions")}
         if owned & doomed:
             raise Broken(f"partitions {owned & doomed} are a topic's and to be dropped")
-        if strays := (snapshots | set(storage.log.partition_ids())) - owned - doomed:
+        trimmed = {_PARTITION_ID.unpack(key)[0] for key, _ in storage.state.scan("trimming")}
+        if strays := (snapshots | trimmed | set(storage.log.partition_ids())) - owned - doomed:
             raise Broken(f"partitions {strays} belong to nobody")
     finally:
         storage.commit.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.errors import (
     KafkaError,
     MessageSizeTooLargeError,
@@ -252,5 +252,20 @@ def test_topics_are_created_described_widened_and_deleted(bootstrap: str) -> Non
             assert len(cluster["brokers"]) == 1
             await admin.delete_topics([name])
             assert name not in await admin.list_topics()
+
+    asyncio.run(story())
+
+
+def test_records_are_deleted_up_to_an_offset(bootstrap: str, topic: str) -> None:
+    async def story() -> None:
+        place = TopicPartition(topic, 0)
+        async with started_admin(bootstrap) as admin, started_producer(bootstrap) as sender:
+            for number in range(3):
+                await sender.send_and_wait(topic, b"%d" % number, partition=0)
+            for offset, low in ((2, 2), (-1, 3)):
+                found = await admin.delete_records({place: RecordsToDelete(offset)})
+                assert found == {place: low}
+            with pytest.raises(OffsetOutOfRangeError):
+                await admin.delete_records({place: RecordsToDelete(4)})
 
     asyncio.run(story())

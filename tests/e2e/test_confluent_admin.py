@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import OFFSET_END, IsolationLevel, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic, OffsetSpec
 
 from tests.e2e.conftest import CreateTopic, unused_topic_name
-from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, producer, read_values
+from tests.e2e.librdkafka import (
+    PATIENCE_S,
+    admin,
+    assigned_consumer,
+    deliver,
+    next_message,
+    producer,
+    read_values,
+)
 
 
 @pytest.fixture
@@ -34,6 +42,20 @@ def partitions_of(client: AdminClient, topic: str) -> int:
     found = client.list_topics(topic, timeout=PATIENCE_S).topics[topic]
     assert found.error is None, found.error
     return len(found.partitions)
+
+
+def test_records_are_deleted_up_to_an_offset(
+    client: AdminClient, bootstrap: str, topic: str
+) -> None:
+    deliver(producer(bootstrap), topic, b"a", b"b", b"c")
+    for offset, low in [(2, 2), (1, 2), (OFFSET_END, 3)]:
+        found = outcome(client.delete_records([Place(topic, 0, offset)]))
+        assert (offset, found.low_watermark) == (offset, low)
+    refused = refusal(client.delete_records([Place(topic, 0, 4)]))
+    assert refused.code() == KafkaError.OFFSET_OUT_OF_RANGE
+    deliver(producer(bootstrap), topic, b"d")
+    with assigned_consumer(bootstrap, topic, auto_offset_reset="earliest") as consumer:
+        assert next_message(consumer).value() == b"d"
 
 
 def test_a_topic_is_created_listed_and_deleted(client: AdminClient) -> None:

@@ -251,6 +251,14 @@ def test_offsets_are_told_at_both_ends(tell: Tell, admin: Tell, create_topic: Cr
     assert found == {0: ("0", "0"), 1: ("0", "5")}
 
 
+def test_records_are_deleted_up_to_an_offset(tell: Tell, topic: str) -> None:
+    tell("send", topic=topic, messages=[message(b"x", partition=0)] * 5)
+    for offset, low in [("3", "3"), ("-1", "5")]:
+        wanted = [{"partition": 0, "offset": offset}]
+        (found,) = tell("deleteRecords", topic=topic, partitions=wanted)
+        assert (found["low"], found["high"]) == (low, "5")
+
+
 def test_offsets_are_found_by_time(tell: Tell, topic: str) -> None:
     for stamp in TIMES_MS:
         tell("send", topic=topic, messages=[message(b"x", timestamp=stamp)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from confluent_kafka import TopicCollection
+from confluent_kafka import OFFSET_END, TopicCollection, TopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import StartBroker, new_topic
@@ -45,6 +46,30 @@ def test_topics_records_and_identity_survive(start_broker: StartBroker) -> None:
     (report,) = deliver(producer(broker.bootstrap), topic, b"next", partition=0).messages
     assert report.offset() == 50
     assert deliver(producer(broker.bootstrap), topic, bytes(3_000)).errors, "configs survive too"
+
+
+def test_deleted_records_stay_deleted(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    topic = new_topic(broker, 2)
+    for partition in range(2):
+        deliver(producer(broker.bootstrap), topic, b"a", b"b", b"c", partition=partition)
+    wanted = [TopicPartition(topic, 0, 2), TopicPartition(topic, 1, OFFSET_END)]
+    client = admin(broker.bootstrap)
+    for future in client.delete_records(wanted).values():
+        future.result(PATIENCE_S)
+    broker.kill()
+    broker.start()
+    starts = {TopicPartition(topic, partition): OffsetSpec.earliest() for partition in range(2)}
+    client = admin(broker.bootstrap)
+    found = {
+        place.partition: future.result(PATIENCE_S).offset
+        for place, future in client.list_offsets(starts).items()
+    }
+    assert found == {0: 2, 1: 3}
+    (report,) = deliver(producer(broker.bootstrap), topic, b"d", partition=1).messages
+    assert report.offset() == 3
+    (left,) = read(broker.bootstrap, topic, 1, offset=2)
+    assert left.value() == b"c"
 
 
 def test_a_deleted_topic_stays_deleted(start_broker: StartBroker) -> None:

@@ -15,8 +15,9 @@ from crc32c import crc32c
 
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
-from tests.simulation.store import Append, Change, Disk, Drop, Row
-from tests.simulation.times import first_at_or_after, times_of
+from tests.simulation.starts import Starts
+from tests.simulation.store import Append, Change, Disk, Drop, Row, Trim
+from tests.simulation.times import times_of
 
 
 class Violation(AssertionError):
@@ -52,7 +53,9 @@ class Sent:
 class Entry:
     """A batch in the log."""
 
-    __slots__ = ("base", "commit", "data", "last", "producer", "time_ms", "times", "values")
+    __slots__ = (
+        "base", "commit", "data", "is_stamped", "last", "producer", "time_ms", "times", "values",
+    )  # fmt: skip
 
     def __init__(
         self, batch: RecordBatch, data: bytes, sent: Sent, commit: int, time_ms: int
@@ -62,6 +65,7 @@ class Entry:
         self.data = data
         self.values = sent.values
         self.times = times_of(batch, sent.times)
+        self.is_stamped = bool(batch.attributes & LOG_APPEND_TIME)
         self.commit = commit
         self.time_ms = time_ms
         self.producer = batch.producer_id
@@ -92,6 +96,7 @@ class Model:
     def __init__(self, disk: Disk, now_ms: Callable[[], int]) -> None:
         self._disk = disk
         self.committed = Committed(self, now_ms, Violation)
+        self.starts = Starts(self, Violation)
         #: By what follows the header: every batch that a client ever made.
         self._sent: dict[bytes, Sent] = {}
         self._last_stamp: dict[int, int] = {}
@@ -117,6 +122,8 @@ class Model:
         for change in changes:
             if isinstance(change, Append):
                 self._appended(change, now_ms)
+            elif isinstance(change, Trim):
+                self.starts.trimmed(change, self._disk.commits)
             elif isinstance(change, Drop):
                 if change.count and change.partition_id not in self._doomed:
                     raise Violation(f"data of partition {change.partition_id} was dropped")
@@ -174,6 +181,8 @@ class Model:
     def _row(self, row: Row) -> None:
         if row.table == "doomed" and row.value is not None:
             self._doomed.add(int.from_bytes(row.key, "big"))
+        if row.table == "partitions":
+            self.starts.kept(row, self._disk.commits)
         if row.table != "topics":
             return
         name = row.key.decode()
@@ -280,15 +289,14 @@ class Model:
         self, topic: str | bytes, index: int, wanted: int, found: tuple[int, int] | None,
         asked: int, told: int,
     ) -> None:  # fmt: skip
-        """An answer of ListOffsets: what was first when it was asked stays first."""
-        possible = []
-        for partition_id in self._candidates(topic, index):
-            history = self.history.get(partition_id, ())
-            was = first_at_or_after((e.times for e in history if e.commit <= asked), wanted)
-            now = first_at_or_after((e.times for e in history if e.commit <= told), wanted)
-            if found in (was, now):
-                return
-            possible.append((was, now))
+        """An answer of ListOffsets."""
+        possible = [
+            one
+            for partition_id in self._candidates(topic, index)
+            for one in self.starts.possible_by_time(partition_id, wanted, asked, told)
+        ]
+        if found in possible:
+            return
         raise Violation(f"{topic!r}-{index} at {wanted}: {found} was found, not one of {possible}")
 
     def times_known(self, topic: str, index: int) -> list[int]:
@@ -365,8 +373,7 @@ class Model:
             for partition_id in topic.partition_ids:
                 log = self._disk.logs.get(partition_id)
                 stored = log.batches if log else []
-                if stored != [entry.data for entry in self.history.get(partition_id, ())]:
-                    raise Violation(f"partition {partition_id} of {topic.name} lost batches")
+                self.starts.check_stored(partition_id, self._disk.commits, stored)
 
     def was_there(self, name: str, asked: int, told: int) -> set[bool]:
         """Whether there was such a topic at one of the moments between the two commits."""

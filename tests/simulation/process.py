@@ -157,6 +157,7 @@ class Process:
             "topics being waited for": broker.create_topics._waiting,
             "searches by time": len(broker.list_offsets),
             "doomed partitions": len(broker.dropping),
+            "partitions to be trimmed": len(broker.trimming),
             "requests for a producer id": len(broker.init_producer_id._waiting),
             "staged changes": len(self.store.staged),
             "offsets of topics that are gone": len(broker.forgetting),

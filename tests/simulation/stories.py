@@ -32,6 +32,8 @@ class Story(Enum):
     MADE_BY_ASKING = "a topic comes to be because somebody asks for it"
     CHECKED_WHILE_MADE = "a topic is checked for while it is being made"
     GROWN = "a topic grows while producers send to it"
+    RECORDS_DELETED = "the start of a log moves"
+    TRIMMED_OVER_RESTART = "the broker starts with deleted records still to be removed"
     OFFSET_KEPT = "an offset is committed without a member"
     OFFSET_REFUSED = "a commit of an offset fails, and is tried again"
     OFFSETS_EXPIRED = "an offset expires"

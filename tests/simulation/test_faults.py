@@ -9,6 +9,7 @@ import pytest
 from tests.simulation.faults.groups import GROUPS
 from tests.simulation.faults.log import LOG
 from tests.simulation.faults.serving import SERVING
+from tests.simulation.faults.starts import STARTS
 from tests.simulation.faults.topics import TOPICS
 from tests.simulation.seeds import first_failure
 from tests.simulation.world import has_groups
@@ -17,7 +18,7 @@ from tests.simulation.world import has_groups
 SEEDS = 200
 
 Patch = pytest.MonkeyPatch
-FAULTS = SERVING + TOPICS + LOG
+FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Those of groups show where there are groups, and some of them rarely.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
 

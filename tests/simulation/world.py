@@ -15,7 +15,7 @@ from uuid import UUID
 from application import commits, init_producer_id, list_offsets
 from application.groups import expiry, forgetting
 from application.topics import dropping
-from application.upkeep import producer_expiry
+from application.upkeep import producer_expiry, trimming
 from domain.configs.broker import BrokerConfig
 from domain.partitions import partition
 from tests.simulation.actors.cast import CAST
@@ -68,6 +68,7 @@ class World:
         #: Of their own: so that worlds without groups are what they were.
         self.group_random = Random(f"groups of {seed}")
         self.has_groups = self.group_random.random() < WITH_GROUPS
+        self.trimmed_at_once = Random(f"slices of {seed}").choice((1, 3, 256))
         self._config = BrokerConfig(
             {
                 **self._settings_of_groups(),
@@ -184,6 +185,8 @@ class World:
 
     def _start(self) -> None:
         self._stopping = None
+        if self.disk.tables.get("trimming"):
+            self.tell(Story.TRIMMED_OVER_RESTART)
         self.process = Process(self.timeline, self.disk, self.mishaps, self.say, self._config)
         self.timeline.loop = self.process.loop
         self.say("*", "the broker is there")
@@ -250,6 +253,7 @@ class World:
             patch.object(init_producer_id, "BLOCK_SIZE", random.choice((1, 2, 1000))),
             patch.object(partition, "INDEX_INTERVAL_BYTES", random.choice((1, 500, 1 << 16))),
             patch.object(dropping, "BATCHES_PER_SLICE", random.choice((1, 3, 256))),
+            patch.object(trimming, "BATCHES_PER_SLICE", self.trimmed_at_once),
             patch.object(dropping, "PRODUCERS_PER_SLICE", random.choice((1, 1000))),
             patch.object(producer_expiry, "ROWS_PER_SLICE", random.choice((1, 2, 1000))),
             patch.object(forgetting, "ROWS_PER_SLICE", self.group_random.choice((1, 100))),
@@ -275,11 +279,23 @@ class World:
         if leftovers:
             raise Violation(f"still held: {leftovers}")
         self.model.check_disk()
+        self._check_sizes()
         if self.model.committed.strays():
             raise Violation(f"nobody's offsets are kept: {self.model.committed.strays()}")
         if self.expires:
             self._outlast_producers()
         self._read_again()
+
+    def _check_sizes(self) -> None:
+        """What DescribeLogDirs would tell."""
+        assert self.process is not None
+        for one in self.process.broker.catalog.loaded():
+            log = self.disk.logs.get(one.partition_id)
+            stored = sum(map(len, log.batches)) if log else 0
+            if one.broken is None and one.durable.size_bytes != stored:
+                raise Violation(
+                    f"{one.topic}-{one.index} has {stored} bytes, not {one.durable.size_bytes}"
+                )
 
     def _all_done(self) -> bool:
         if self.turmoil or self.process is None or self.process is self._stopping:

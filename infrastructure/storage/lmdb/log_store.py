@@ -9,7 +9,7 @@ transaction would keep freed pages from being used at all. What survives what: s
 from __future__ import annotations
 
 from struct import error as StructError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import lmdb
 
@@ -21,7 +21,6 @@ from infrastructure.storage.lmdb.entries import (
     position_of,
     whole_batches,
 )
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
@@ -37,10 +36,18 @@ _unpack_key = KEY.unpack
 _pack_offset = OFFSET.pack
 
 
+class LogEnvironment(Protocol):
+    """What of an environment belongs to the log."""
+
+    env: lmdb.Environment
+    batches: _Database
+    timestamps: _Database
+
+
 class LmdbLogStore:
     __slots__ = ("_batches", "_env", "_pass", "_timestamps")
 
-    def __init__(self, environment: LmdbEnvironment, write_pass: WritePass) -> None:
+    def __init__(self, environment: LogEnvironment, write_pass: WritePass) -> None:
         self._env = environment.env
         self._batches = environment.batches
         self._timestamps = environment.timestamps

@@ -15,6 +15,7 @@ from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
+from infrastructure.scanning.pool import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.opening import Storage
@@ -39,17 +40,20 @@ class AppContainer(containers.DeclarativeContainer):
     scheduler: providers.Dependency[Any] = providers.Dependency()
     events: providers.Dependency[Any] = providers.Dependency()
     offsets_unusable: providers.Dependency[Any] = providers.Dependency()
+    loop: providers.Dependency[Any] = providers.Dependency()
 
     config = settings.provided.broker
     storage = providers.Container(
         StorageContainer, url=settings.provided.storage.url, flush=config.flush
     )
+    scan_workers = providers.Singleton(ScanProcesses, loop, storage.store.provided.info.path)
     services = providers.Container(
         ServicesContainer,
         config=config,
         scheduler=scheduler,
         events=events,
         storage=storage,
+        scan_workers=scan_workers,
         offsets_url=settings.provided.offsets.url,
         offsets_unusable=offsets_unusable,
     )
@@ -106,6 +110,7 @@ class App:
         container: Any = AppContainer(
             settings=settings,
             scheduler=self._scheduler,
+            loop=loop,
             events=events,
             offsets_unusable=self._cannot_go_on,
         )
@@ -119,6 +124,7 @@ class App:
         self._topics: TopicRepository = container.storage.topics()
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
+        self._scan_workers: ScanProcesses = container.scan_workers()
         try:
             self._offset_repository = container.services.groups.offset_repository()
             self.broker: Broker = container.services.broker()
@@ -193,6 +199,7 @@ class App:
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
         in_time = all(await asyncio.gather(*both))
         self.broker.stop_upkeep()
+        self._scan_workers.close()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
         failure = await done
@@ -201,6 +208,7 @@ class App:
         return in_time
 
     def close(self) -> None:
+        self._scan_workers.close()
         if self._admin is not None:
             self._admin.close()
         if self._offset_repository is not None:

@@ -40,6 +40,7 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.groups import GroupsContainer
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.records import RecordsContainer
 
 
 def known_cluster_id(cluster: ClusterRepository, commit: Commit, wanted: str | None) -> str:
@@ -62,6 +63,8 @@ def raise_unusable(failure: StorageUnusable) -> None:
 
 class ServicesContainer(containers.DeclarativeContainer):
     config: providers.Dependency[Any] = providers.Dependency()
+    #: Processes that look through logs; None: it is done on the loop.
+    scan_workers: providers.Dependency[Any] = providers.Dependency(default=providers.Object(None))
     scheduler: providers.Dependency[Any] = providers.Dependency()
     events: providers.Dependency[Any] = providers.Dependency()
     storage = providers.DependenciesContainer()
@@ -114,6 +117,23 @@ class ServicesContainer(containers.DeclarativeContainer):
         catalog=catalog,
         spare_time=spare_time,
     )
+    produce = providers.Singleton(
+        ProduceService, storage.log, commits, clock, checksum, compression, trouble
+    )
+    records = providers.Container(
+        RecordsContainer,
+        storage=storage,
+        catalog=catalog,
+        commits=commits,
+        watching=watching,
+        create_topics=create_topics,
+        produce=produce,
+        clock=clock,
+        checksum=checksum,
+        compression=compression,
+        spare_time=spare_time,
+        scan_workers=scan_workers,
+    )
     broker_configs = providers.Singleton(BrokerConfigs, storage.configs, config, catalog, events)
     list_offsets = providers.Singleton(
         ListOffsetsService, catalog, storage.log, compression, scheduler, trouble
@@ -125,9 +145,8 @@ class ServicesContainer(containers.DeclarativeContainer):
         catalog=catalog,
         commits=commits,
         partitions=storage.partitions,
-        produce=providers.Singleton(
-            ProduceService, storage.log, commits, clock, checksum, compression, trouble
-        ),
+        produce=produce,
+        records=records.records,
         fetch=providers.Singleton(
             FetchService, catalog, storage.log, watching, scheduler, config, trouble
         ),

@@ -49,7 +49,9 @@ async function ask(method, address, body, signal) {
     throw new Failure('The broker does not answer.', id)
   }
   const parsed = parse(text)
-  if (!response.ok) {
+  // A record that is refused is told of in an answer that is well.
+  const refused = parsed?.error_code !== undefined && parsed.error_code !== 200
+  if (!response.ok || refused) {
     throw new Failure(
       parsed?.message ?? `HTTP ${response.status} ${response.statusText}`,
       parsed?.correlation_id ?? response.headers.get('X-Correlation-ID') ?? id,

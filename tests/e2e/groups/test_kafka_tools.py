@@ -1,10 +1,12 @@
-"""Apache Kafka's own kafka-consumer-groups, on groups of both protocols."""
+"""Apache Kafka's own tools: kafka-consumer-groups, on groups of both protocols, and more."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -43,7 +45,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
 @pytest.fixture
 def tool(tools: LineProcess, bootstrap: str) -> Tool:
     def consumer_groups(*arguments: str) -> str:
-        asked = "\t".join(("--bootstrap-server", bootstrap, *arguments))
+        asked = "\t".join(("kafka-consumer-groups", "--bootstrap-server", bootstrap, *arguments))
         return b64decode(tools.ask(asked)).decode()
 
     return consumer_groups
@@ -168,3 +170,33 @@ def test_offsets_and_groups_are_deleted(tool: Tool, idle_group: str, topic: str)
     assert "was successful" in tool("--delete", "--group", idle_group)
     assert idle_group not in tool("--list").splitlines()
     assert "GroupIdNotFoundException" in tool("--describe", "--group", idle_group)
+
+
+def test_records_are_deleted_and_sizes_told(
+    tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
+) -> None:
+    def told(name: str, *arguments: str) -> str:
+        asked = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
+        return b64decode(tools.ask(asked)).decode()
+
+    def sizes() -> dict[str, int]:
+        printed = told("kafka-log-dirs", "--describe", "--topic-list", topic)
+        [described] = [line for line in printed.splitlines() if line.startswith("{")]
+        [broker] = json.loads(described)["brokers"]
+        [folder] = broker["logDirs"]
+        assert folder["error"] is None
+        return {one["partition"]: one["size"] for one in folder["partitions"]}
+
+    Numbers(bootstrap, topic, partitions=2).produce(20)
+    before = sizes()
+    assert before.keys() == {f"{topic}-0", f"{topic}-1"}
+    assert all(size > 0 for size in before.values())
+
+    wanted = [{"topic": topic, "partition": 0, "offset": 4}]
+    wanted += [{"topic": topic, "partition": 1, "offset": -1}]
+    offsets = tmp_path / "offsets.json"
+    offsets.write_text(json.dumps({"version": 1, "partitions": wanted}))
+    printed = told("kafka-delete-records", "--offset-json-file", str(offsets))
+
+    assert f"partition: {topic}-0\tlow_watermark: 4" in printed, printed
+    assert f"partition: {topic}-1\tlow_watermark: 10" in printed, printed

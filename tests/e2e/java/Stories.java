@@ -16,7 +16,9 @@ import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.LogDirDescription;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -64,6 +66,8 @@ public final class Stories {
           Map.entry("describe_in_pages", Stories::describeInPages),
           Map.entry("create_refused", Stories::createRefused),
           Map.entry("list_offsets", Stories::listOffsets),
+          Map.entry("delete_records", Stories::deleteRecords),
+          Map.entry("describe_log_dirs", Stories::describeLogDirs),
           Map.entry("create_partitions", Stories::createPartitions),
           Map.entry("delete_by_name_and_id", Stories::deleteByNameAndId),
           Map.entry("describe_cluster", Stories::describeCluster));
@@ -415,6 +419,50 @@ public final class Stories {
       check(newest.offset() == 1 && newest.timestamp() == LONG_AGO_MS + 9000, "max " + newest);
       check(offset(admin, topic, OffsetSpec.earliestLocal()).offset() == 0, "earliest local");
       check(offset(admin, topic, OffsetSpec.latestTiered()).offset() == -1, "latest tiered");
+    }
+  }
+
+  static void deleteRecords(String bootstrap, String topic) throws Exception {
+    TopicPartition place = new TopicPartition(topic, 0);
+    try (KafkaProducer<byte[], byte[]> producer = producer(bootstrap);
+        Admin admin = admin(bootstrap);
+        KafkaConsumer<byte[], byte[]> consumer =
+            consumer(bootstrap, "auto.offset.reset", "earliest")) {
+      sendAt(producer, topic, LONG_AGO_MS, LONG_AGO_MS + 9000, LONG_AGO_MS + 3000);
+      check(deleted(admin, place, 2) == 2, "low watermark");
+      check(deleted(admin, place, 1) == 2, "it went back");
+      check(offset(admin, topic, OffsetSpec.earliest()).offset() == 2, "earliest");
+      ListOffsetsResultInfo newest = offset(admin, topic, OffsetSpec.latest());
+      check(newest.offset() == 3, "latest " + newest);
+      consumer.assign(List.of(place));
+      consumer.seek(place, 0);
+      check(take(consumer, 1).get(0).offset() == 2, "reset to the new start");
+      check(deleted(admin, place, -1) == 3, "all of it");
+      refused("OffsetOutOfRangeException", () -> deleted(admin, place, 4));
+    }
+  }
+
+  static long deleted(Admin admin, TopicPartition place, long before) throws Exception {
+    Map<TopicPartition, RecordsToDelete> wanted =
+        Map.of(place, RecordsToDelete.beforeOffset(before));
+    return get(admin.deleteRecords(wanted).lowWatermarks().get(place)).lowWatermark();
+  }
+
+  static void describeLogDirs(String bootstrap, String topic) throws Exception {
+    TopicPartition place = new TopicPartition(topic, 0);
+    try (KafkaProducer<byte[], byte[]> producer = producer(bootstrap);
+        Admin admin = admin(bootstrap)) {
+      sendAt(producer, topic, LONG_AGO_MS);
+      int node = get(admin.describeCluster().nodes()).iterator().next().id();
+      Map<String, LogDirDescription> folders =
+          get(admin.describeLogDirs(List.of(node)).allDescriptions()).get(node);
+      check(folders.size() == 1, "folders " + folders.keySet());
+      LogDirDescription folder = folders.values().iterator().next();
+      check(folder.error() == null, "error " + folder.error());
+      check(folder.replicaInfos().get(place).size() > 60, "size " + folder.replicaInfos());
+      check(folder.replicaInfos().get(place).offsetLag() == 0, "lag");
+      long free = folder.usableBytes().orElse(0);
+      check(free <= folder.totalBytes().orElse(0), "room " + folder);
     }
   }
 

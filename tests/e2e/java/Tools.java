@@ -3,15 +3,29 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.Map;
 import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.tools.DeleteRecordsCommand;
+import org.apache.kafka.tools.LogDirsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 
 /**
- * kafka-consumer-groups, again and again in one JVM. A line in (its arguments, separated by tabs)
- * gives a line out: all that it printed, in base64.
+ * Kafka's own tools, again and again in one JVM. A line in (a tool and its arguments, separated by
+ * tabs) gives a line out: all that it printed, in base64.
  */
 public final class Tools {
+  interface Tool {
+    void main(String... arguments) throws Exception;
+  }
+
+  static final Map<String, Tool> TOOLS =
+      Map.of(
+          "kafka-consumer-groups", ConsumerGroupCommand::main,
+          "kafka-delete-records", DeleteRecordsCommand::main,
+          "kafka-log-dirs", LogDirsCommand::main);
+
   static final class Ended extends RuntimeException {}
 
   public static void main(String[] arguments) throws Exception {
@@ -27,7 +41,8 @@ public final class Tools {
       System.setOut(screen);
       System.setErr(screen);
       try {
-        ConsumerGroupCommand.main(line.split("\t"));
+        String[] parts = line.split("\t");
+        TOOLS.get(parts[0]).main(Arrays.copyOfRange(parts, 1, parts.length));
       } catch (Ended ended) {
         // with a message on the screen
       }

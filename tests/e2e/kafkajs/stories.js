@@ -103,6 +103,14 @@ const stories = {
   admin: (kafka, { method, argument }) =>
     withAdmin(kafka, async admin => (await admin[method](argument)) ?? null),
 
+  // What it knows of the topic it has from what it was asked before.
+  deleteRecords: (kafka, { topic, partitions }) =>
+    withAdmin(kafka, async admin => {
+      await admin.fetchTopicOffsets(topic)
+      await admin.deleteTopicRecords({ topic, partitions })
+      return admin.fetchTopicOffsets(topic)
+    }),
+
   offsetsByTime: (kafka, { topic, timestamp }) =>
     withAdmin(kafka, admin => admin.fetchTopicOffsetsByTimestamp(topic, timestamp)),
 }

@@ -7,6 +7,7 @@ from tests.simulation.actors.classic_member import ClassicMember
 from tests.simulation.actors.client import Client
 from tests.simulation.actors.committer import Committer
 from tests.simulation.actors.consumer import Consumer
+from tests.simulation.actors.deleter import Deleter
 from tests.simulation.actors.modern_member import ModernMember
 from tests.simulation.actors.producer import Producer
 from tests.simulation.actors.searcher import Searcher
@@ -15,4 +16,5 @@ from tests.simulation.actors.seeker import Seeker
 CAST: tuple[type[Client], ...] = (
     *(Admin, Producer, Consumer, Searcher, Seeker),
     *(Committer, ClassicMember, ModernMember),
+    Deleter,
 )

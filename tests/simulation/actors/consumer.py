@@ -33,7 +33,7 @@ OUT_OF_RANGE, UNKNOWN, STORAGE, UNKNOWN_ID, UNKNOWN_SESSION = 1, 3, 56, 100, 70
 FIRST_WITH_SESSIONS = 7
 BY_ID = 13
 NO_ID = bytes(16)
-LATEST = -1
+LATEST, EARLIEST = -1, -2
 
 
 class Followed:
@@ -69,6 +69,8 @@ class Consumer(Client):
         self._followed: dict[Key, Followed] = {}
         self._asking = False
         self._refresh = True
+        #: Where it stood below the start of the log.
+        self._to_reset: set[Key] = set()
         self._session_id = 0
         self._session_epoch = 0
         #: What the broker's session knows: the position of each partition it was told.
@@ -105,6 +107,8 @@ class Consumer(Client):
         elif not self._followed:
             self._refresh = True
             self.later(30)
+        elif self._to_reset:
+            self._ask_for_start(self._to_reset.pop())
         elif self.random.random() < 0.1:
             self._ask_for_end()
         else:
@@ -158,6 +162,42 @@ class Consumer(Client):
         else:
             raise Violation(f"ListOffsets was answered with {one.error_code}")
         self.go_on()
+
+    def _ask_for_start(self, key: Key) -> None:
+        """What `auto.offset.reset=earliest` does."""
+        one = self._followed.get(key)
+        if one is None:
+            self.later(1)
+            return
+        self._asking = True
+        partition = ListOffsetsPartition(partition_index=one.index, timestamp=EARLIEST)
+        topics = [ListOffsetsTopic(name=one.name, partitions=[partition])]
+        self.ask(
+            ListOffsetsRequest(replica_id=-1, topics=topics),
+            5,
+            lambda asked, answer: self._start_told(asked, answer, key, one),
+        )
+
+    def _start_told(
+        self, asked: Asked, answer: ListOffsetsResponse, key: Key, one: Followed
+    ) -> None:
+        self._asking = False
+        topic = answer.topics[0]
+        told = topic.partitions[0]
+        starts = self.world.model.starts
+        if told.error_code == 0:
+            starts.start_told(topic.name, one.index, told.offset, asked.asked, asked.told)
+            if starts.is_possible(key[0], one.index, told.offset, asked.asked, asked.told):
+                one.position = max(one.position, told.offset)
+            else:
+                self._refresh = True
+        elif told.error_code == UNKNOWN:
+            self._unknown(topic.name, one.index, asked)
+        elif told.error_code == STORAGE:
+            self.could_not_be_read(topic.name, one.index, asked)
+        else:
+            raise Violation(f"ListOffsets was answered with {told.error_code}")
+        self.later(self.random.choice((1, 20)))
 
     # ---- fetching
 
@@ -245,6 +285,9 @@ class Consumer(Client):
         model = self.world.model
         topic, index = key
         if one.error_code == 0:
+            model.starts.fetched(
+                topic, index, position, one.log_start_offset, asked.asked, asked.told
+            )
             entries = model.fetched(
                 topic, index, position, one.high_watermark, bytes(one.records or b""),
                 asked.asked, asked.told,
@@ -256,7 +299,7 @@ class Consumer(Client):
         elif one.error_code in (UNKNOWN, UNKNOWN_ID):
             self._unknown(topic, index, asked)
         elif one.error_code == OUT_OF_RANGE:
-            self._out_of_range(key, position)
+            self._out_of_range(key, position, asked)
         elif one.error_code == STORAGE:
             self.could_not_be_read(topic, index, asked)
         else:
@@ -266,9 +309,12 @@ class Consumer(Client):
         self.world.model.refused_as_unknown(topic, index, asked.asked, asked.told)
         self._refresh = True
 
-    def _out_of_range(self, key: Key, position: int) -> None:
-        """Right only for a name that has been given to another topic."""
-        topic, _ = key
+    def _out_of_range(self, key: Key, position: int, asked: Asked) -> None:
+        """Right where records were deleted, or for a name that was given to another topic."""
+        topic, index = key
+        if self.world.model.starts.is_deleted(topic, index, position, asked.told):
+            self._to_reset.add(key)
+            return
         if isinstance(topic, bytes) or len(self.world.model.incarnations[topic]) < 2:
             raise Violation(f"{self.name}: {key} is said to have lost what it had at {position}")
         self._followed.pop(key, None)

@@ -1,0 +1,98 @@
+"""RecordFilter: which records somebody wants to see. All of its conditions hold together."""
+
+from __future__ import annotations
+
+from domain.messages.message import Message
+
+
+class HeaderWanted:
+    """A header of that name, with that value where one is given."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name: bytes, value: bytes | None = None) -> None:
+        self.name = name
+        self.value = value
+
+    def fits(self, message: Message) -> bool:
+        return any(
+            name == self.name and (self.value is None or value == self.value)
+            for name, value in message.headers
+        )
+
+
+class RecordFilter:
+    """Texts are bytes, and looked for as they are. Both ends of a time belong to it."""
+
+    __slots__ = (
+        "anywhere", "end_ms", "headers", "in_headers", "in_key", "in_value", "key", "start_ms",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        start_ms: int | None = None,
+        end_ms: int | None = None,
+        key: bytes | None = None,
+        in_key: bytes | None = None,
+        in_value: bytes | None = None,
+        in_headers: bytes | None = None,
+        anywhere: bytes | None = None,
+        headers: tuple[HeaderWanted, ...] = (),
+    ) -> None:
+        self.start_ms = start_ms
+        self.end_ms = end_ms
+        self.key = key
+        self.in_key = in_key
+        self.in_value = in_value
+        self.in_headers = in_headers
+        self.anywhere = anywhere
+        self.headers = headers
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether it asks for more than a time."""
+        return bool(self.needles()) or self.key is not None or bool(self.headers)
+
+    def needles(self) -> list[bytes]:
+        """Bytes that a batch's records must have somewhere, or none of them fits.
+
+        A search in the whole is hundreds of times faster than one record by record.
+        """
+        wanted = [self.key, self.in_key, self.in_value, self.in_headers, self.anywhere]
+        for header in self.headers:
+            wanted += [header.name, header.value]
+        return [needle for needle in wanted if needle]
+
+    def fits(self, message: Message) -> bool:
+        if self.start_ms is not None and message.timestamp < self.start_ms:
+            return False
+        if self.end_ms is not None and message.timestamp > self.end_ms:
+            return False
+        if self.key is not None and message.key != self.key:
+            return False
+        return (
+            _within(self.in_key, message.key)
+            and _within(self.in_value, message.value)
+            and (self.in_headers is None or _in_headers(self.in_headers, message))
+            and (self.anywhere is None or _anywhere(self.anywhere, message))
+            and all(header.fits(message) for header in self.headers)
+        )
+
+
+def _within(needle: bytes | None, field: bytes | None) -> bool:
+    return needle is None or (field is not None and needle in field)
+
+
+def _in_headers(needle: bytes, message: Message) -> bool:
+    return any(
+        needle in name or (value is not None and needle in value) for name, value in message.headers
+    )
+
+
+def _anywhere(needle: bytes, message: Message) -> bool:
+    return (
+        _within(needle, message.value)
+        or _within(needle, message.key)
+        or _in_headers(needle, message)
+    )

@@ -1,0 +1,127 @@
+"""What a record looks like to somebody who reads it: a line of JSON, or of CSV.
+
+Bytes are shown as what they seem to be: an object or an array of JSON as such, UTF-8 as a string,
+anything else in base64; beside each stands which of these it was. Nothing is guessed of numbers and
+words: a value of `42` is a string. There is no line break within a line of JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import NoReturn
+
+from application.records.scan import Found
+from domain.messages.message import Message
+
+AUTO, STRING, BASE64 = "auto", "string", "base64"
+DATA_FORMATS = (AUTO, STRING, BASE64)
+
+_SPACE = b" \t\r\n"
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+_LINE_BREAKS = str.maketrans("\r\n", "  ")
+
+#: What a spreadsheet takes for a formula, or for the white space before one.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+CSV_COLUMNS = (
+    "partition", "offset", "timestamp", "timestamp_type",
+    "key", "key_format", "value", "value_format", "headers",
+)  # fmt: skip
+
+
+def shown(data: bytes | None, data_format: str = AUTO) -> tuple[str, str]:
+    """A JSON text for the bytes, and what it is: json, string, base64 or null."""
+    if data is None:
+        return "null", "null"
+    if data_format != BASE64:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            if data_format == AUTO and data.lstrip(_SPACE)[:1] in (b"{", b"[") and _is_json(text):
+                return text.translate(_LINE_BREAKS), "json"
+            return _quoted(text), "string"
+    return f'"{base64.b64encode(data).decode()}"', "base64"
+
+
+def json_line(found: Found, data_format: str = AUTO) -> bytes:
+    message = found.message
+    key, key_format = shown(message.key, data_format)
+    value, value_format = shown(message.value, data_format)
+    headers = ",".join(_header(name, content, data_format) for name, content in message.headers)
+    kind = "log_append_time" if found.log_append_time else "create_time"
+    return (
+        f'{{"partition_id":{found.range.index},"offset":{message.offset},'
+        f'"timestamp":{message.timestamp},"timestamp_type":"{kind}",'
+        f'"key":{key},"key_format":"{key_format}","key_size":{_size(message.key)},'
+        f'"value":{value},"value_format":"{value_format}","value_size":{_size(message.value)},'
+        f'"headers":[{headers}],"size":{size_of(message)}}}\n'
+    ).encode()
+
+
+def csv_line(found: Found, data_format: str = AUTO) -> bytes:
+    message = found.message
+    key, key_format = _cell(message.key, data_format)
+    value, value_format = _cell(message.value, data_format)
+    headers = ",".join(_header(name, content, data_format) for name, content in message.headers)
+    kind = "log_append_time" if found.log_append_time else "create_time"
+    cells = (
+        str(found.range.index), str(message.offset), str(message.timestamp), kind,
+        key, key_format, value, value_format, f"[{headers}]",
+    )  # fmt: skip
+    return (",".join(map(_csv, cells)) + "\r\n").encode()
+
+
+CSV_HEAD = (",".join(CSV_COLUMNS) + "\r\n").encode()
+
+#: Of each form that is written line by line: what comes first, and what a record becomes.
+Line = Callable[[Found, str], bytes]
+LINES: dict[str, tuple[bytes, Line]] = {"json": (b"", json_line), "csv": (CSV_HEAD, csv_line)}
+
+
+def size_of(message: Message) -> int:
+    """Of what was sent: key, value and headers, without what surrounds them."""
+    headers = sum(len(name) + len(value or b"") for name, value in message.headers)
+    return len(message.key or b"") + len(message.value or b"") + headers
+
+
+def _size(data: bytes | None) -> int:
+    return -1 if data is None else len(data)
+
+
+def _header(name: bytes, content: bytes | None, data_format: str) -> str:
+    value, value_format = shown(content, STRING if data_format == AUTO else data_format)
+    quoted = _quoted(name.decode(errors="replace"))
+    return f'{{"name":{quoted},"value":{value},"value_format":"{value_format}"}}'
+
+
+def _cell(data: bytes | None, data_format: str) -> tuple[str, str]:
+    """The text itself: quotes of JSON around a string would only be in the way."""
+    text, what = shown(data, data_format)
+    if what == "null":
+        return "", what
+    return (text, what) if what == "json" else (json.loads(text), what)
+
+
+def _csv(cell: str) -> str:
+    if cell.startswith(_FORMULA_STARTS):
+        cell = "'" + cell
+    if any(each in cell for each in ',"\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Python reads NaN and Infinity, which are not JSON."""
+    raise ValueError(constant)

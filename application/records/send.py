@@ -1,0 +1,171 @@
+"""Send: records that come one by one, from people and programs that speak no Kafka.
+
+They become batches here, one for each partition that they go to. A batch that is refused as a whole
+is tried again record by record: what is wrong with one is not the others' fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from application.commits import Commits
+from application.pending import Pending, resolved
+from application.ports.checksum import Checksum
+from application.ports.clock import Clock
+from application.produce import ProduceService
+from application.topics.catalog import Catalog
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
+from domain.messages.building import build_batch
+from domain.messages.message import Headers, Message
+from domain.partitions.partition import Partition
+from domain.topics.partitioner import partition_for_key
+from domain.topics.topic import Topic
+
+#: What a partition is found for by hashing, in a loop of Python's.
+MAX_HASHED_KEY_BYTES = 64 * 1024
+
+
+class OutgoingRecord:
+    """Without a partition the key decides; without a timestamp it is now."""
+
+    __slots__ = ("headers", "key", "partition", "timestamp", "value")
+
+    def __init__(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.partition = partition
+        self.timestamp = timestamp
+
+
+class Delivered:
+    __slots__ = ("offset", "partition", "timestamp")
+
+    def __init__(self, partition: int, offset: int, timestamp: int) -> None:
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+
+
+Delivery = Delivered | BrokerError
+
+
+class SendService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        produce: ProduceService,
+        commits: Commits,
+        clock: Clock,
+        checksum: Checksum,
+    ) -> None:
+        self._catalog = catalog
+        self._produce = produce
+        self._commits = commits
+        self._clock = clock
+        self._checksum = checksum
+        self._keyless = 0
+
+    def send(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Pending[list[Delivery]]:
+        """One answer each, in their order, once all that could be taken is durable.
+
+        How many there are is bounded by who calls: they are encoded in one go.
+        """
+        topic = self._catalog.topic(topic_name)
+        if topic is None:
+            return resolved(
+                [UnknownTopicOrPartition(f"There is no topic {topic_name}")] * len(records)
+            )
+        self._keyless += 1  # those without a key stay together, as Java's stay in a batch
+        deliveries: dict[int, Delivery] = {}
+        by_partition: dict[int, list[int]] = {}
+        for number, record in enumerate(records):
+            try:
+                by_partition.setdefault(self._partition(topic, record), []).append(number)
+            except BrokerError as refused:
+                deliveries[number] = refused.as_value()
+        now_ms = self._clock.now_ms()
+        for index, numbers in by_partition.items():
+            deliveries.update(self._append(topic, index, numbers, records, now_ms))
+        return self._durable([deliveries[number] for number in range(len(records))])
+
+    def _partition(self, topic: Topic, record: OutgoingRecord) -> int:
+        count = len(topic.partition_ids)
+        if record.partition is not None:
+            if not 0 <= record.partition < count:
+                raise UnknownTopicOrPartition(f"{topic.name} has no partition {record.partition}")
+            return record.partition
+        if record.key is None:
+            return self._keyless % count
+        if len(record.key) > MAX_HASHED_KEY_BYTES:
+            raise InvalidRequest(
+                f"A key of more than {MAX_HASHED_KEY_BYTES} bytes needs to come with its partition"
+            )
+        return partition_for_key(record.key, count)
+
+    def _append(
+        self,
+        topic: Topic,
+        index: int,
+        numbers: list[int],
+        records: Sequence[OutgoingRecord],
+        now_ms: int,
+    ) -> dict[int, Delivery]:
+        try:
+            partition = self._catalog.existing_partition(topic.name, index)
+        except BrokerError as refused:
+            return dict.fromkeys(numbers, refused.as_value())
+        messages = [_message(records[number], now_ms) for number in numbers]
+        together = self._append_batch(partition, messages)
+        if not isinstance(together[0], BrokerError) or len(numbers) == 1:
+            return dict(zip(numbers, together, strict=True))
+        return {
+            number: self._append_batch(partition, [message])[0]
+            for number, message in zip(numbers, messages, strict=True)
+        }
+
+    def _append_batch(self, partition: Partition, messages: list[Message]) -> list[Delivery]:
+        batch = memoryview(build_batch(messages, self._checksum))
+        appended = self._produce.append(partition, batch, True)
+        if isinstance(appended, BrokerError):
+            return [appended] * len(messages)
+        by_log = appended.log_append_time
+        return [
+            Delivered(
+                partition.index, appended.base_offset + number, by_log if by_log >= 0 else each
+            )
+            for number, each in enumerate(message.timestamp for message in messages)
+        ]
+
+    def _durable(self, deliveries: list[Delivery]) -> Pending[list[Delivery]]:
+        if not any(isinstance(each, Delivered) for each in deliveries):
+            return resolved(deliveries)
+        pending: Pending[list[Delivery]] = Pending()
+
+        def committed(failure: StorageFailed | None) -> None:
+            if failure is None:
+                pending.resolve(deliveries)
+                return
+            pending.resolve(
+                [each if isinstance(each, BrokerError) else failure for each in deliveries]
+            )
+
+        self._commits.when_committed(committed, staged=False)
+        return pending
+
+
+def _message(record: OutgoingRecord, now_ms: int) -> Message:
+    timestamp = now_ms if record.timestamp is None else record.timestamp
+    return Message(0, timestamp, record.key, record.value, record.headers)

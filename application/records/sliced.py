@@ -1,0 +1,163 @@
+"""SlicedScan: a scan that begins on the loop, a slice of it in a pass, and goes on in a worker.
+
+Most scans are a page of the newest records, and done before a process could be asked. One that
+takes longer, or comes to a batch that is large, is handed over as far as it has come. While no
+worker is free it goes on here, with pauses: what it may not do here waits for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from application.pending import Pending
+from application.ports.clock import Clock
+from application.ports.compression import Compression
+from application.ports.log_store import LogStore
+from application.ports.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers
+from application.records.plan import ScanEnd
+from application.records.scan import TIME, Scan, TooHeavy
+from application.records.writing import LineWriter
+from application.upkeep.spare_time import SpareTime
+from domain.errors import BrokerError, StorageFailed
+
+#: A slice ends when the clock has gone on by a millisecond, and after so many steps at the latest.
+STEPS_AT_ONCE = 256
+#: So many slices are run one pass after the other, before a worker is asked for the rest.
+SLICES_BEFORE = 8
+#: Between slices that take long all the same, so that requests get most of the time.
+PAUSE_MS = 4
+#: A batch that is larger is opened by a worker only.
+BATCH_BYTES = 256 * 1024
+#: Handed over at once as soon as there is so much.
+PART_BYTES = 64 * 1024
+
+
+class SlicedScan:
+    def __init__(
+        self,
+        job: ScanJob,
+        log: LogStore,
+        compression: Compression,
+        clock: Clock,
+        spare_time: SpareTime,
+        workers: ScanWorkers | None,
+    ) -> None:
+        self._job = job
+        self._log = log
+        self._compression = compression
+        self._clock = clock
+        self._spare_time = spare_time
+        self._workers = workers
+        self._begun_ms = clock.monotonic_ms()
+        self._slices = 0
+        self._heavy = job.plan.form == "parquet"
+        self._asked: Pending[ScanPart] | None = None
+        self._closed = False
+        self._handed_over: RunningScan | None = None
+        if not self._heavy:
+            self._writer = LineWriter(job.plan.form, job.data_format, job.begun)
+            self._begin(BATCH_BYTES if workers is not None else None)
+
+    def _begin(self, max_batch_bytes: int | None) -> None:
+        plan = self._job.plan
+        self._scan = Scan(plan, self._log, self._compression, self._writer.take, max_batch_bytes)
+        self._steps: Iterator[None] = self._scan.steps()
+
+    def next(self) -> Pending[ScanPart]:
+        pending: Pending[ScanPart] = Pending()
+        self._asked = pending
+        self._spare_time.scheduler.soon(self._go_on)
+        return pending
+
+    def close(self) -> None:
+        self._closed = True
+        self._asked = None
+        if self._handed_over is not None:
+            self._handed_over.close()
+
+    # ---- here
+
+    def _go_on(self) -> None:
+        if self._closed:
+            return
+        if self._spare_time.is_over:
+            self._answer(ScanPart(b"", StorageFailed("The broker is stopping")))
+        elif self._handed_over is not None:
+            self._handed_over.next().then(self._passed_on)
+        elif (self._heavy or self._slices >= SLICES_BEFORE) and self._hand_over():
+            self._go_on()
+        elif self._heavy:
+            self._later()
+        else:
+            self._slice()
+
+    def _slice(self) -> None:
+        self._slices += 1
+        try:
+            end = self._run()
+        except TooHeavy:
+            self._heavy = True
+            self._go_on()
+            return
+        except BrokerError as failure:
+            self._answer(ScanPart(self._writer.drain(), failure.as_value()))
+            return
+        if end is not None:
+            self._answer(ScanPart(self._writer.finish(), end))
+        elif self._writer.waiting_bytes >= PART_BYTES:
+            self._answer(ScanPart(self._writer.drain()))
+        else:
+            self._later()
+
+    def _run(self) -> ScanEnd | None:
+        """A slice; what it came to, when it was the last."""
+        clock = self._clock
+        began_ms = clock.monotonic_ms()
+        for _ in range(STEPS_AT_ONCE):
+            if next(self._steps, self) is self:
+                return self._scan.end(self._scan.reason())
+            if clock.monotonic_ms() != began_ms or self._writer.waiting_bytes >= PART_BYTES:
+                break
+        budget_ms = self._job.budget_ms
+        if budget_ms is not None and self._passed_ms() >= budget_ms and self._scan.has_moved:
+            return self._scan.end(TIME)
+        return None
+
+    def _later(self) -> None:
+        if self._slices < SLICES_BEFORE and not self._heavy:
+            self._spare_time.scheduler.soon(self._go_on)
+        else:
+            self._spare_time.scheduler.after_ms(PAUSE_MS, self._go_on)
+
+    def _passed_ms(self) -> int:
+        return self._clock.monotonic_ms() - self._begun_ms
+
+    def _answer(self, part: ScanPart) -> None:
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            asked.resolve(part)
+
+    # ---- in a worker
+
+    def _hand_over(self) -> bool:
+        if self._workers is None:
+            return False
+        job = self._job
+        left_ms = None
+        if job.budget_ms is not None:
+            left_ms = max(job.budget_ms - self._passed_ms(), 1)
+        begun = job.begun or job.plan.form != "parquet"
+        rest = ScanJob(job.plan, job.data_format, left_ms, begun)
+        self._handed_over = self._workers.start(rest, self._log)
+        return self._handed_over is not None
+
+    def _passed_on(self, part: ScanPart) -> None:
+        """What was found here comes first, and counts."""
+        if self._job.plan.form != "parquet":
+            part.data = self._writer.drain() + part.data
+            if isinstance(part.end, ScanEnd):
+                so_far = self._scan.end("")
+                part.end.found += so_far.found
+                part.end.scanned += so_far.scanned
+                part.end.unreadable += so_far.unreadable
+        self._answer(part)

@@ -1,0 +1,166 @@
+"""Tail: records as they come, for somebody who keeps asking what is next.
+
+It waits as a fetch does: it is told when a partition has gone on, and never looks in vain. What is
+not asked for stays in the log, so who reads slowly costs no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from application.pending import Pending
+from application.ports.scan_worker import RunningScan, ScanPart
+from application.records.browse import BrowseQuery, BrowseService
+from application.records.filter import RecordFilter
+from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from application.topics.catalog import Catalog
+from application.upkeep.spare_time import SpareTime
+from application.watching import Watching
+from domain.errors import BrokerError
+from domain.partitions.partition import Partition
+
+#: Handed over at once at the most.
+RECORDS_AT_ONCE = 500
+BYTES_AT_ONCE = 256 * 1024
+
+#: Lines; None at the end, when the broker stops or the topic is gone; or why it cannot go on.
+Tailed = bytes | None | BrokerError
+
+
+class TailService:
+    def __init__(
+        self, catalog: Catalog, browse: BrowseService, watching: Watching, spare_time: SpareTime
+    ) -> None:
+        self._catalog = catalog
+        self._browse = browse
+        self._watching = watching
+        self._spare_time = spare_time
+
+    def open(
+        self,
+        topic_name: str,
+        partitions: Sequence[int] | None = None,
+        *,
+        offset: int | None = None,
+        last: int = 0,
+        wanted: RecordFilter | None = None,
+        data_format: str = "auto",
+    ) -> Tail:
+        """From now, from an offset, or from so many records of each partition before now."""
+        query = BrowseQuery(topic_name, partitions, wanted=wanted)
+        plan = self._browse.plan(query)
+        for each in plan.ranges:
+            start = each.end - last if offset is None else min(offset, each.end)
+            each.start = max(each.start, start)
+        found = self._browse.partitions(topic_name, partitions)
+        return Tail(
+            self._catalog, self._browse, self._watching, self._spare_time, found, plan, data_format
+        )
+
+
+class Tail:
+    def __init__(
+        self,
+        catalog: Catalog,
+        browse: BrowseService,
+        watching: Watching,
+        spare_time: SpareTime,
+        partitions: list[Partition],
+        plan: ScanPlan,
+        data_format: str,
+    ) -> None:
+        self._catalog = catalog
+        self._browse = browse
+        self._watching = watching
+        self._spare_time = spare_time
+        self._partitions = partitions
+        self._plan = plan
+        self._data_format = data_format
+        self._positions = {each.index: each.start for each in plan.ranges}
+        self._asked: Pending[Tailed] | None = None
+        self._scan: RunningScan | None = None
+        self._found = bytearray()
+        self._watched = False
+
+    def positions(self) -> dict[int, int]:
+        """By partition, the offset that comes next."""
+        return dict(self._positions)
+
+    def go_on_from(self, positions: Mapping[int, int]) -> None:
+        """Where somebody had come to before; of partitions that are not tailed, nothing."""
+        for index in self._positions:
+            if positions.get(index, -1) >= 0:
+                self._positions[index] = positions[index]
+
+    def next(self) -> Pending[Tailed]:
+        self._asked = Pending()
+        self._spare_time.scheduler.soon(self._look)
+        return self._asked
+
+    def close(self) -> None:
+        self._asked = None
+        self._unwatch()
+        if self._scan is not None:
+            self._scan.close()
+
+    # ---- told by the partitions
+
+    def advanced(self, partition: Partition) -> None:
+        self._unwatch()
+        self._spare_time.scheduler.soon(self._look)
+
+    def finish(self) -> None:
+        """The broker is stopping."""
+        self._unwatch()
+        self._answer(None)
+
+    # ---- looking
+
+    def _look(self) -> None:
+        if self._asked is None or self._watched:
+            return
+        if self._spare_time.is_over or not all(map(self._catalog.holds, self._partitions)):
+            self._answer(None)
+            return
+        ranges = [self._new_in(each) for each in self._partitions]
+        if all(each.is_done for each in ranges):
+            self._watched = True
+            self._watching.watch(self._partitions, self)
+            return
+        plan = ScanPlan(ranges, self._plan.filter, limit=RECORDS_AT_ONCE, max_bytes=BYTES_AT_ONCE)
+        self._scan = self._browse.scan(plan, self._data_format)
+        self._scan.next().then(self._scanned)
+
+    def _new_in(self, partition: Partition) -> OffsetRange:
+        end = partition.high_watermark
+        start = max(self._positions[partition.index], partition.log_start_offset)
+        return OffsetRange(partition.index, partition.partition_id, min(start, end), end, end)
+
+    def _scanned(self, part: ScanPart) -> None:
+        self._found += part.data
+        if part.end is None:
+            assert self._scan is not None
+            self._scan.next().then(self._scanned)
+            return
+        self._scan = None
+        if not isinstance(part.end, ScanEnd):
+            self._answer(part.end)
+            return
+        for each in part.end.ranges:
+            self._positions[each.index] = each.start
+        if self._found:
+            data = bytes(self._found)
+            self._found.clear()
+            self._answer(data)
+        else:
+            self._spare_time.scheduler.soon(self._look)
+
+    def _unwatch(self) -> None:
+        if self._watched:
+            self._watched = False
+            self._watching.unwatch(self._partitions, self)
+
+    def _answer(self, tailed: Tailed) -> None:
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            asked.resolve(tailed)

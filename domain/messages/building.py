@@ -1,0 +1,84 @@
+"""Building a batch: for the few that the broker writes itself, of records it was given one by one.
+
+Everything else is stored as its producer built it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from domain.messages.batch import (
+    CHECKSUM_START,
+    CRC,
+    CRC_START,
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_OVERHEAD_BYTES,
+    NO_PRODUCER_ID,
+    PRODUCER,
+    PRODUCER_START,
+    Checksum,
+    RecordBatch,
+)
+from domain.messages.message import Message, encode_messages
+
+MAGIC = 2
+NO_EPOCH = -1
+NO_SEQUENCE = -1
+
+Compress = Callable[[int, bytes], bytes]
+
+
+def build_batch(
+    messages: Sequence[Message],
+    checksum: Checksum,
+    codec: int = 0,
+    compress: Compress | None = None,
+) -> bytearray:
+    """A batch as a producer without an id sends it: it begins at 0, whatever the offsets say.
+
+    Offsets that do not follow each other are numbered anew.
+    """
+    numbered = [
+        Message(index, each.timestamp, each.key, each.value, each.headers)
+        for index, each in enumerate(messages)
+    ]
+    base_timestamp = numbered[0].timestamp
+    records = encode_messages(numbered, 0, base_timestamp)
+    if codec and compress is not None:
+        records = compress(codec, records)
+    batch = bytearray(HEADER_BYTES)
+    HEADER.pack_into(
+        batch,
+        0,
+        0,
+        HEADER_BYTES - LENGTH_OVERHEAD_BYTES + len(records),
+        NO_EPOCH,
+        MAGIC,
+        0,
+        codec,
+        len(numbered) - 1,
+        base_timestamp,
+        max(each.timestamp for each in numbered),
+        NO_PRODUCER_ID,
+        NO_EPOCH,
+        NO_SEQUENCE,
+        len(numbered),
+    )
+    batch += records
+    CRC.pack_into(batch, CRC_START, checksum(memoryview(batch)[CHECKSUM_START:]))
+    return batch
+
+
+def without_producer(batch: RecordBatch, checksum: Checksum) -> None:
+    """Makes a batch one of nobody's, in place: copied elsewhere, its sequences mean nothing."""
+    if batch.producer_id == NO_PRODUCER_ID:
+        return
+    batch.producer_id, batch.producer_epoch, batch.base_sequence = (
+        NO_PRODUCER_ID,
+        NO_EPOCH,
+        NO_SEQUENCE,
+    )
+    PRODUCER.pack_into(batch.buffer, PRODUCER_START, NO_PRODUCER_ID, NO_EPOCH, NO_SEQUENCE)
+    batch.crc = checksum(batch.buffer[CHECKSUM_START : batch.size_bytes])
+    CRC.pack_into(batch.buffer, CRC_START, batch.crc)

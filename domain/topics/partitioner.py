@@ -1,0 +1,32 @@
+"""Which partition a key belongs to: as Java clients have it, so that all producers agree.
+
+The hash is murmur2 in its 32-bit form, with the seed that Kafka's clients use.
+"""
+
+from __future__ import annotations
+
+from struct import unpack_from
+
+_SEED = 0x9747B28C
+_M = 0x5BD1E995
+_R = 24
+_U32 = 0xFFFFFFFF
+
+
+def partition_for_key(key: bytes, partition_count: int) -> int:
+    return (murmur2(key) & 0x7FFFFFFF) % partition_count
+
+
+def murmur2(data: bytes) -> int:
+    length = len(data)
+    h = (_SEED ^ length) & _U32
+    words = length // 4
+    for k in unpack_from(f"<{words}I", data):
+        k = k * _M & _U32
+        k = (k ^ k >> _R) * _M & _U32
+        h = h * _M & _U32 ^ k
+    tail = data[words * 4 :]
+    if tail:
+        h = (h ^ int.from_bytes(tail, "little")) * _M & _U32
+    h = (h ^ h >> 13) * _M & _U32
+    return h ^ h >> 15

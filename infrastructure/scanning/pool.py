@@ -1,0 +1,280 @@
+"""ScanProcesses: worker processes, started when a scan needs one and ended when none has for long.
+
+Each does one scan at a time. Broker and worker hold the two ends of a socket: whoever goes, the
+other one notices. A scan that nobody wants any more ends with its process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from application.pending import Pending, resolved
+from application.ports.log_store import LogStore
+from application.ports.scan_worker import ScanJob, ScanPart
+from application.records.plan import ScanEnd
+from domain.errors import BrokerError, StorageFailed
+from infrastructure.scanning import frames
+from infrastructure.scanning.frames import frame
+
+#: At once; other scans wait, or go on in slices.
+MAX_PROCESSES = 2
+IDLE_SECONDS = 60.0
+#: What may wait here for whoever reads it.
+BUFFERED_BYTES = 512 * 1024
+REAP_SECONDS = 0.05
+
+_PROGRAM = f"{__package__}.process"
+_SOCKET_BYTES = 512 * 1024
+
+
+class ScanProcesses:
+    """Satisfies `application.ports.scan_worker.ScanWorkers`."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, folder: Path | None, most: int = MAX_PROCESSES
+    ) -> None:
+        self._loop = loop
+        #: Of an LMDB store, which they read themselves.
+        self._folder = folder
+        self._most = most
+        self._processes: list[ScanProcess] = []
+        self._closed = False
+
+    @property
+    def pids(self) -> list[int]:
+        return [each.pid for each in self._processes]
+
+    def start(self, job: ScanJob, log: LogStore) -> RunningJob | None:
+        if self._closed:
+            return None
+        for process in self._processes:
+            if process.job is None:
+                return process.begin(job, log)
+        if len(self._processes) >= self._most:
+            return None
+        process = ScanProcess(self._loop, self._folder, self._processes.remove)
+        self._processes.append(process)
+        return process.begin(job, log)
+
+    def close(self) -> None:
+        self._closed = True
+        for process in list(self._processes):
+            process.end()
+            process.reap(wait=True)
+
+
+class ScanProcess(asyncio.Protocol):
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        folder: Path | None,
+        gone: Callable[[ScanProcess], None],
+    ) -> None:
+        self._loop = loop
+        self._gone: Callable[[ScanProcess], None] | None = gone
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._unsent: list[bytes] = []
+        self._reads = True
+        self._idle: asyncio.TimerHandle | None = None
+        self._log: LogStore | None = None
+        self.job: RunningJob | None = None
+        ours, theirs = socket.socketpair()
+        self._ours = ours
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
+        ours.setblocking(False)
+        try:
+            self._process = _spawn(theirs, folder)
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._connecting = loop.create_task(loop.create_unix_connection(lambda: self, sock=ours))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def begin(self, job: ScanJob, log: LogStore) -> RunningJob:
+        import pickle  # most brokers never need it
+
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        self._log = log
+        self.job = running = RunningJob(self)
+        self._send(frame(frames.JOB, pickle.dumps(job)))
+        return running
+
+    def end(self) -> None:
+        """Kills it: it holds nothing that would need to be put in order."""
+        if self._gone is None:
+            return
+        gone, self._gone = self._gone, None
+        gone(self)
+        if self._idle is not None:
+            self._idle.cancel()
+        self._process.kill()
+        self._connecting.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+        else:
+            self._ours.close()
+        job, self.job = self.job, None
+        if job is not None:
+            job.ended(StorageFailed("The process that was looking through the log has ended"))
+        self.reap()
+
+    def reap(self, wait: bool = False) -> None:
+        if wait:
+            self._process.wait()
+        elif self._process.poll() is None:
+            self._loop.call_later(REAP_SECONDS, self.reap)
+
+    # ---- the socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports are no asyncio.Transport, though they do the same.
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.writelines(self._unsent)
+        self._unsent.clear()
+
+    def connection_lost(self, failure: Exception | None) -> None:
+        self._transport = None
+        self.end()
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        head = frames.HEAD.size
+        at = 0
+        while len(received) - at >= head:
+            kind, length = frames.HEAD.unpack_from(received, at)
+            if len(received) - at - head < length:
+                break
+            content = bytes(memoryview(received)[at + head : at + head + length])
+            at += head + length
+            self._handle(kind, content)
+        del received[:at]
+
+    def read_on(self, go_on: bool) -> None:
+        if self._transport is not None and go_on != self._reads:
+            self._reads = go_on
+            if go_on:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
+
+    def _send(self, data: bytes) -> None:
+        if self._transport is None:
+            self._unsent.append(data)
+        else:
+            self._transport.write(data)
+
+    def _handle(self, kind: int, content: bytes) -> None:
+        if kind in (frames.READ, frames.HEADERS, frames.TIME):
+            self._answer(kind, content)
+            return
+        job = self.job
+        if job is None:
+            return
+        if kind == frames.OUTPUT:
+            job.add(content)
+            return
+        import pickle
+
+        self.job = None
+        self._idle = self._loop.call_later(IDLE_SECONDS, self.end)
+        end: ScanEnd | BrokerError = (
+            pickle.loads(content) if kind == frames.END else StorageFailed(content.decode())
+        )
+        job.ended(end)
+
+    def _answer(self, kind: int, question: bytes) -> None:
+        assert self._log is not None
+        try:
+            data = _asked(self._log, kind, question)
+        except StorageFailed as failure:
+            self._send(frame(frames.FAILURE, failure.message.encode()))
+        else:
+            self._send(frame(frames.DATA, data))
+
+
+class RunningJob:
+    """Satisfies `application.ports.scan_worker.RunningScan`."""
+
+    def __init__(self, process: ScanProcess) -> None:
+        self._process = process
+        self._data = bytearray()
+        self._end: ScanEnd | BrokerError | None = None
+        self._asked: Pending[ScanPart] | None = None
+        self._over = False
+
+    def next(self) -> Pending[ScanPart]:
+        if self._data or self._end is not None:
+            return resolved(self._part())
+        self._asked = Pending()
+        return self._asked
+
+    def close(self) -> None:
+        self._asked = None
+        if not self._over:
+            self._over = True
+            self._process.end()
+
+    def add(self, data: bytes) -> None:
+        self._data += data
+        if self._asked is not None and data:
+            self._tell()
+        elif len(self._data) >= BUFFERED_BYTES:
+            self._process.read_on(False)
+
+    def ended(self, end: ScanEnd | BrokerError) -> None:
+        self._over = True
+        self._end = end
+        if self._asked is not None:
+            self._tell()
+
+    def _tell(self) -> None:
+        asked, self._asked = self._asked, None
+        assert asked is not None
+        asked.resolve(self._part())
+
+    def _part(self) -> ScanPart:
+        data = bytes(self._data)
+        self._data.clear()
+        if not self._over:
+            self._process.read_on(True)
+        return ScanPart(data, self._end)
+
+
+def _asked(log: LogStore, kind: int, question: bytes) -> bytes:
+    if kind == frames.READ:
+        return log.read(*frames.READ_QUESTION.unpack(question))
+    if kind == frames.HEADERS:
+        return b"".join(log.headers(*frames.HEADERS_QUESTION.unpack(question)))
+    return frames.OFFSET.pack(log.at_timestamp(*frames.TIME_QUESTION.unpack(question)))
+
+
+def _spawn(theirs: socket.socket, folder: Path | None) -> subprocess.Popen[bytes]:
+    descriptor = theirs.fileno()
+    arguments = [sys.executable, "-P", "-m", _PROGRAM, str(descriptor)]
+    if folder is not None:
+        arguments.append(os.path.abspath(folder))
+    return subprocess.Popen(
+        arguments,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[descriptor],
+        start_new_session=True,
+    )

@@ -1,0 +1,149 @@
+"""The worker process: looks through logs, for as long as its broker holds the other end.
+
+It reads an LMDB log itself, which costs the broker nothing; any other log it asks its broker for.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from application.ports.log_store import LogStore
+from application.ports.scan_worker import ScanJob
+from application.records.plan import ScanEnd
+from application.records.scan import TIME, Scan
+from application.records.writing import LineWriter, Writer
+from domain.errors import BrokerError, StorageFailed
+from domain.messages.batch import HEADER_BYTES
+from infrastructure.clock import SystemClock
+from infrastructure.codecs.compression import BatchCompression
+from infrastructure.scanning import frames
+from infrastructure.scanning.frames import frame
+
+#: The broker comes first.
+NICENESS = 10
+OUTPUT_BYTES = 64 * 1024
+STEPS_PER_LOOK = 16
+
+
+class AskedLogStore:
+    """The broker's log, by questions; who scans needs no more of it."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        question = (partition_id, offset, end_offset, max_bytes, whole_first)
+        return self._channel.ask(frames.READ, frames.READ_QUESTION.pack(*question))
+
+    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        question = frames.HEADERS_QUESTION.pack(partition_id, offset, limit)
+        data = self._channel.ask(frames.HEADERS, question)
+        return [data[at : at + HEADER_BYTES] for at in range(0, len(data), HEADER_BYTES)]
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        question = frames.TIME_QUESTION.pack(partition_id, timestamp)
+        (offset,) = frames.OFFSET.unpack(self._channel.ask(frames.TIME, question))
+        return int(offset)
+
+
+class Channel:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._stream = connection.makefile("rb", buffering=frames.HEAD.size)
+
+    def receive(self) -> tuple[int, bytes]:
+        """Raises EOFError when the broker is gone."""
+        kind, length = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
+        return kind, self._exactly(length)
+
+    def _exactly(self, size_bytes: int) -> bytes:
+        data: bytes = self._stream.read(size_bytes)
+        if len(data) < size_bytes:
+            raise EOFError
+        return data
+
+    def send(self, kind: int, content: bytes = b"") -> None:
+        self._connection.sendall(frame(kind, content))
+
+    def ask(self, kind: int, question: bytes) -> bytes:
+        self.send(kind, question)
+        answer, content = self.receive()
+        if answer == frames.FAILURE:
+            raise StorageFailed(content.decode())
+        return content
+
+
+def run(job: ScanJob, log: LogStore, channel: Channel) -> ScanEnd:
+    writer = _writer(job)
+    scan = Scan(job.plan, log, BatchCompression(), writer.take)
+    end = _end_of(scan, job, writer, channel)
+    channel.send(frames.OUTPUT, writer.finish())
+    return end
+
+
+def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanEnd:
+    clock = SystemClock()
+    began_ms = clock.monotonic_ms()
+    for number, _ in enumerate(scan.steps()):
+        if number % STEPS_PER_LOOK:
+            continue
+        if writer.waiting_bytes >= OUTPUT_BYTES:
+            channel.send(frames.OUTPUT, writer.drain())
+        passed_ms = clock.monotonic_ms() - began_ms
+        if job.budget_ms is not None and passed_ms >= job.budget_ms and scan.has_moved:
+            return scan.end(TIME)
+    return scan.end(scan.reason())
+
+
+def _writer(job: ScanJob) -> Writer:
+    if job.plan.form == "parquet":
+        from infrastructure.scanning.parquet import ParquetWriter
+
+        return ParquetWriter()
+    return LineWriter(job.plan.form, job.data_format, job.begun)
+
+
+def serve(channel: Channel, folder: Path | None) -> None:
+    log: LogStore | None = None
+    while True:
+        kind, content = channel.receive()
+        assert kind == frames.JOB, kind
+        job: ScanJob = pickle.loads(content)
+        try:
+            if log is None:
+                log = _log(channel, folder)
+            end = run(job, log, channel)
+        except BrokerError as failure:
+            channel.send(frames.ERROR, failure.message.encode())
+        else:
+            channel.send(frames.END, pickle.dumps(end))
+
+
+def _log(channel: Channel, folder: Path | None) -> LogStore:
+    if folder is None:
+        return AskedLogStore(channel)  # type: ignore[return-value]
+    from infrastructure.storage.lmdb.reading import open_to_read
+
+    return open_to_read(folder)
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # they are meant for the broker
+    os.nice(NICENESS)
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    with suppress(EOFError, ConnectionError):
+        serve(channel, folder)
+
+
+if __name__ == "__main__":
+    main()

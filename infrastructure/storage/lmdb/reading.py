@@ -1,0 +1,47 @@
+"""Reading an LMDB log from another process than the broker's, beside it.
+
+LMDB keeps readers of other processes apart from the one writer: what a reader's transaction sees
+stays as it is. It lasts for one call here too, so that freed pages can be used again.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import lmdb
+
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
+
+if TYPE_CHECKING:
+    from lmdb import _Database
+
+
+class ReadOnlyEnvironment:
+    """What a log needs of its environment to be read."""
+
+    __slots__ = ("batches", "env", "timestamps")
+
+    env: lmdb.Environment
+    batches: _Database
+    timestamps: _Database
+
+    def __init__(self, folder: Path) -> None:
+        self.env = lmdb.Environment(
+            os.fspath(folder), readonly=True, max_dbs=8, max_spare_txns=1, lib_version=0
+        )
+        self.batches = self.env.open_db(b"batches", create=False)
+        self.timestamps = self.env.open_db(b"timestamps", create=False)
+
+
+def open_to_read(folder: Path) -> LmdbLogStore:
+    """Raises StorageFailed. Nothing can be staged in what it gives."""
+    try:
+        environment = ReadOnlyEnvironment(folder)
+    except lmdb.Error as error:
+        raise storage_failed("could not be opened to be read", error) from error
+    # A pass fails when it begins: LMDB refuses to write in such an environment.
+    return LmdbLogStore(environment, WritePass(cast(LmdbEnvironment, environment)))

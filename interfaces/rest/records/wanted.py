@@ -1,0 +1,174 @@
+"""What of a topic's records somebody wants, as the query of a URL."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from application.records.browse import BrowseQuery
+from application.records.filter import HeaderWanted, RecordFilter
+from interfaces.rest.errors import RestError
+from interfaces.rest.shapes.common import Asked
+
+MAX_OFFSET = 2**62
+#: The year 9999: what comes after it is a mistake.
+MAX_TIMESTAMP = 253_402_300_799_999
+MAX_LIMIT = 10_000
+MAX_TEXT = 4096
+
+Offset = Field(None, ge=0, le=MAX_OFFSET)
+Text = Field(None, max_length=MAX_TEXT)
+
+
+class FilterWanted(Asked):
+    """Conditions that hold together; texts are looked for as they are, in upper and lower case."""
+
+    partition: list[int] = Field([], description="Only of these; may be given several times.")
+    timestamp: str | None = Field(
+        None, description="Not before: milliseconds since 1970, or ISO 8601."
+    )
+    end_timestamp: str | None = Field(None, description="Not after.")
+    key: str | None = Field(None, max_length=MAX_TEXT, description="The whole key.")
+    key_contains: str | None = Text
+    value_contains: str | None = Text
+    header_contains: str | None = Field(
+        None, max_length=MAX_TEXT, description="In the name or the value of a header."
+    )
+    header: list[str] = Field(
+        [], max_length=16, description="name or name=value; may be given several times."
+    )
+    text: str | None = Field(
+        None, max_length=MAX_TEXT, description="In the key, the value or a header."
+    )
+    encoding: Literal["utf-8", "base64"] = Field(
+        "utf-8", description="Of key, text and the like: base64 for bytes that are no text."
+    )
+
+    def filter(self) -> RecordFilter:
+        return RecordFilter(
+            start_ms=moment("timestamp", self.timestamp),
+            end_ms=moment("end_timestamp", self.end_timestamp),
+            key=self._bytes("key", self.key),
+            in_key=self._bytes("key_contains", self.key_contains),
+            in_value=self._bytes("value_contains", self.value_contains),
+            in_headers=self._bytes("header_contains", self.header_contains),
+            anywhere=self._bytes("text", self.text),
+            headers=tuple(map(self._header, self.header)),
+        )
+
+    def _header(self, text: str) -> HeaderWanted:
+        name, separator, value = text.partition("=")
+        wanted = self._bytes("header", value) if separator else None
+        return HeaderWanted(name.encode(), wanted)
+
+    def _bytes(self, name: str, text: str | None) -> bytes | None:
+        if text is None:
+            return None
+        try:
+            return from_base64(text) if self.encoding == "base64" else text.encode()
+        except ValueError:
+            raise RestError(422, f"{name}: is not {self.encoding}", 42201) from None
+
+
+class ShownWanted(FilterWanted):
+    format: Literal["auto", "string", "base64"] = Field(
+        "auto", description="How keys and values are shown."
+    )
+
+
+class RecordsWanted(ShownWanted):
+    offset: int | None = Field(
+        None, ge=0, le=MAX_OFFSET, description="Where to begin, in either direction."
+    )
+    order: Literal["oldest", "newest"] | None = Field(
+        None,
+        description="Which come first. Without it: oldest where an offset or a time is given, "
+        "else newest.",
+    )
+    limit: int = Field(100, ge=1, le=MAX_LIMIT)
+    max_bytes: int = Field(8 * 2**20, ge=1024, le=16 * 2**20, description="Of the answer, about.")
+    time_budget_ms: int = Field(
+        5000, ge=1, le=60_000, description="Then it ends, wherever it has come to."
+    )
+    cursor: str | None = Field(
+        None, description="Of the page before; all else has to be as it was."
+    )
+
+    @property
+    def newest_first(self) -> bool:
+        if self.order is None:
+            return self.offset is None and self.timestamp is None
+        return self.order == "newest"
+
+    def query(self, topic_name: str) -> BrowseQuery:
+        return BrowseQuery(
+            topic_name,
+            self.partition or None,
+            offset=self.offset,
+            newest_first=self.newest_first,
+            wanted=self.filter(),
+            limit=self.limit,
+            max_bytes=self.max_bytes,
+            cursor=self.cursor,
+        )
+
+
+class TailWanted(ShownWanted):
+    offset: int | None = Field(
+        None, ge=0, le=MAX_OFFSET, description="From there on; without it, from now."
+    )
+    last: int = Field(
+        0, ge=0, le=MAX_LIMIT, description="So many records of each partition before now, too."
+    )
+
+
+class DownloadWanted(FilterWanted):
+    format: Literal["ndjson", "csv", "parquet"] = "ndjson"
+    data_format: Literal["auto", "string", "base64"] = Field(
+        "auto", description="How keys and values are shown; parquet has their bytes."
+    )
+    offset: int | None = Field(None, ge=0, le=MAX_OFFSET, description="From there on.")
+    limit: int | None = Field(None, ge=1)
+
+    def query(self, topic_name: str, form: str) -> BrowseQuery:
+        return BrowseQuery(
+            topic_name,
+            self.partition or None,
+            offset=self.offset,
+            wanted=self.filter(),
+            limit=self.limit,
+            form=form,
+        )
+
+
+def moment(name: str, text: str | None) -> int | None:
+    """Milliseconds since 1970; raises RestError."""
+    if text is None:
+        return None
+    try:
+        if text.isascii() and text.isdigit():
+            milliseconds = int(text)
+        else:
+            # In a URL a plus is a space.
+            parsed = datetime.fromisoformat(text.replace(" ", "+", 1) if "T" in text else text)
+            if parsed.tzinfo is None:
+                parsed = parsed.replace(tzinfo=UTC)
+            milliseconds = int(parsed.timestamp() * 1000)
+    except (ValueError, OverflowError):
+        milliseconds = -1
+    if not 0 <= milliseconds <= MAX_TIMESTAMP:
+        words = "expected milliseconds since 1970, or a time as 2026-11-22T05:00:00Z"
+        raise RestError(422, f"{name}: {words}", 42201)
+    return milliseconds
+
+
+def from_base64(text: str) -> bytes:
+    """Raises ValueError."""
+    try:
+        return base64.b64decode(text.encode("ascii"), validate=True)
+    except binascii.Error as error:
+        raise ValueError(str(error)) from error

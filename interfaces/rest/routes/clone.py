@@ -1,0 +1,111 @@
+"""Topics as a whole: emptied, or copied."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import orjson
+from fastapi import APIRouter
+from pydantic import AliasChoices, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from application.records.clone import Copying
+from domain.errors import BrokerError
+from domain.topics.topic import Topic
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.errors import message_of, refusal_of
+from interfaces.rest.pending import value_of
+from interfaces.rest.shapes.common import Asked
+from interfaces.rest.shapes.topics import ConfigValue, Setting, texts_of, topic_body
+from interfaces.rest.streaming import Streamed
+from interfaces.rest.urls import Urls
+
+#: Between two lines that say how far it has come.
+BYTES_PER_LINE = 4 * 2**20
+
+
+class CloneTopic(Asked):
+    topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
+    configs: list[ConfigValue] | dict[str, Setting] = Field(
+        default=[], description="Other than those of the source; null: not that one."
+    )
+    records: bool = Field(False, description="Whether the records are copied too.")
+
+    def texts(self) -> dict[str, str | None]:
+        return texts_of(self.configs)
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(tags=["records"])
+    broker = admin.broker
+
+    @routes.post("/topics/{topic_name}:clone", status_code=201)
+    async def clone_topic(request: Request, topic_name: str, wanted: CloneTopic) -> Response:
+        """A topic with as many partitions and the same configs.
+
+        With `records` the answer is a line of JSON now and then, which says how far it has come;
+        the last one has `done`, or an `error_code`, and then there is no new topic.
+        """
+        clone = broker.records.clone
+        [created] = await value_of(clone.create(topic_name, wanted.topic_name, wanted.texts()))
+        if isinstance(created, BrokerError):
+            raise created
+        if not wanted.records:
+            urls = Urls(request, broker.cluster_id)
+            return JsonAnswer(topic_body(created, urls), 201)
+        try:
+            copying = clone.copy(topic_name, created)
+        except BrokerError:
+            _remove(created)
+            raise
+        unfinished = [created]
+
+        def gone() -> None:
+            for topic in unfinished:
+                _remove(topic)
+
+        lines = _lines(copying, created, unfinished)
+        return Streamed(lines, admin.events, "application/x-ndjson", close=gone)
+
+    def _remove(topic: Topic) -> None:
+        """Half a copy is of no use."""
+        found = broker.delete_topics.find(None, topic.topic_id)
+        if not isinstance(found, BrokerError):
+            broker.delete_topics.delete([found])
+
+    return routes
+
+
+async def _lines(
+    copying: Copying, created: Topic, unfinished: list[Topic]
+) -> AsyncGenerator[bytes, None]:
+    told_bytes = 0
+    while True:
+        cloned = await value_of(copying.next())
+        if isinstance(cloned, BrokerError):
+            code = refusal_of(cloned).code
+            yield _line({"error_code": code, "message": message_of(cloned), "done": False})
+            return
+        if cloned.done:
+            unfinished.clear()
+        if cloned.done or cloned.bytes - told_bytes >= BYTES_PER_LINE:
+            told_bytes = cloned.bytes
+            yield _line(
+                {
+                    "topic_name": created.name,
+                    "partitions_count": len(created.partition_ids),
+                    "copied_records": cloned.records,
+                    "total_records": copying.total,
+                    "copied_bytes": cloned.bytes,
+                    "done": cloned.done,
+                }
+            )
+        if cloned.done:
+            return
+
+
+def _line(body: dict[str, Any]) -> bytes:
+    return orjson.dumps(body) + b"\n"

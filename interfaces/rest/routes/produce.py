@@ -1,0 +1,178 @@
+"""Producing over HTTP, as Confluent's v3 has it: records stream in, reports stream out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from itertools import islice
+from typing import Any
+
+import orjson
+from fastapi import APIRouter
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from application.records.send import Delivery
+from domain.errors import BrokerError
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.errors import RestError, message_of, refusal_of
+from interfaces.rest.exchange import exchange_of
+from interfaces.rest.pending import value_of
+from interfaces.rest.records.json_stream import JsonObjects, NotObjects
+from interfaces.rest.records.outgoing import (
+    BAD_RECORD,
+    Outgoing,
+    delivered,
+    outgoing,
+    parse_object,
+    report,
+)
+from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.streaming import Streamed
+
+#: Records that are encoded in one go, and become durable together.
+RECORDS_AT_ONCE = 64
+#: Base64 and quotes make a record longer than it is.
+JSON_GROWTH = 2
+JSON_ROOM_BYTES = 64 * 1024
+MAX_ENTRIES = 1000
+
+_Parsed = Outgoing | RestError
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(tags=["records"])
+    broker = admin.broker
+
+    async def sent(topic_name: str, parsed: list[_Parsed]) -> list[Delivery | RestError]:
+        """What became of each, in their order."""
+        good = [each for each in parsed if isinstance(each, Outgoing)]
+        pending = broker.records.send.send(topic_name, [each.record for each in good])
+        told: list[Delivery] = await value_of(pending)
+        deliveries = iter(told)
+        return [each if isinstance(each, RestError) else next(deliveries) for each in parsed]
+
+    async def reports(request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
+        most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
+        objects = JsonObjects(most_bytes)
+        try:
+            async for piece in request.stream():
+                whole = objects.feed(piece)
+                while texts := list(islice(_until_broken(whole), RECORDS_AT_ONCE)):
+                    yield await reported(topic_name, texts)
+                    if isinstance(texts[-1], NotObjects):
+                        return
+            objects.finish()
+        except NotObjects as broken:
+            yield _line({"error_code": 400, "message": str(broken)})
+        except ClientDisconnect:
+            return
+
+    async def reported(topic_name: str, texts: list[bytes | NotObjects]) -> bytes:
+        parsed = [_parse(text) for text in texts]
+        lines = []
+        for one, delivery in zip(parsed, await sent(topic_name, parsed), strict=True):
+            if isinstance(delivery, RestError):
+                lines.append(_line({"error_code": delivery.code, "message": delivery.message}))
+            else:
+                assert isinstance(one, Outgoing)
+                lines.append(_line(report(one, delivery, broker.cluster_id, topic_name)))
+        return b"".join(lines)
+
+    @routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)
+    async def produce_records(request: Request, topic_name: str) -> Response:
+        """Objects one after the other; each is durable when its report comes, in the same order.
+
+        One that is refused is reported, and the others go on. Whoever sends many reads the reports
+        meanwhile.
+        """
+        existing_topic(admin, topic_name)
+        exchange_of(request).most_body_bytes = None
+        return Streamed(
+            reports(request, topic_name), admin.events, "application/json", listens=False
+        )
+
+    @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
+    async def produce_batch(request: Request, topic_name: str) -> Response:
+        """Entries with ids of the client's, answered by what went well and what did not."""
+        existing_topic(admin, topic_name)
+        exchange_of(request).most_body_bytes = _most_of_batch(admin)
+        entries = _entries(parse_object(await request.body()))
+        successes: list[dict[str, Any]] = []
+        failures: list[dict[str, Any]] = []
+        left = iter(entries)
+        while some := list(islice(left, RECORDS_AT_ONCE)):
+            parsed = [_outgoing(each, frozenset({"id"})) for each in some]
+            outcomes = zip(some, parsed, await sent(topic_name, parsed), strict=True)
+            for entry, one, delivery in outcomes:
+                code = _code(delivery)
+                if code is not None:
+                    failures.append({"id": entry["id"], "error_code": code[0], "message": code[1]})
+                else:
+                    assert isinstance(one, Outgoing) and not isinstance(delivery, Exception)
+                    told = delivered(one, delivery, broker.cluster_id, topic_name)
+                    successes.append({"id": entry["id"]} | told)
+        return JsonAnswer({"successes": successes, "failures": failures}, 207)
+
+    return routes
+
+
+def _until_broken(objects: Iterator[bytes]) -> Iterator[bytes | NotObjects]:
+    """What is wrong with the body comes last, after what was right."""
+    try:
+        yield from objects
+    except NotObjects as broken:
+        yield broken
+
+
+def _parse(text: bytes | NotObjects) -> _Parsed:
+    if isinstance(text, NotObjects):
+        return RestError(400, str(text))
+    try:
+        return outgoing(parse_object(text))
+    except RestError as refused:
+        return refused
+
+
+def _outgoing(entry: dict[str, Any], also: frozenset[str]) -> _Parsed:
+    try:
+        return outgoing(entry, also)
+    except RestError as refused:
+        return refused
+
+
+def _most_of_batch(admin: Admin) -> int:
+    config = admin.broker.config
+    return max(config.admin_request_max_bytes, config.message_max_bytes * JSON_GROWTH)
+
+
+def _entries(body: Any) -> list[dict[str, Any]]:
+    entries = body.get("entries") if isinstance(body, dict) else None
+    if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ENTRIES:
+        raise RestError(422, f"entries: expected 1 to {MAX_ENTRIES} of them", BAD_RECORD)
+    ids = [each.get("id") if isinstance(each, dict) else None for each in entries]
+    if not all(isinstance(each, str) and 0 < len(each) <= 80 for each in ids):
+        raise RestError(422, "entries: each has an id of 1 to 80 characters", BAD_RECORD)
+    if len(set(ids)) < len(ids):
+        raise RestError(422, "entries: no two have the same id", BAD_RECORD)
+    return entries
+
+
+def _code(delivery: Delivery | RestError) -> tuple[int, str] | None:
+    if isinstance(delivery, RestError):
+        return delivery.code, delivery.message
+    if isinstance(delivery, BrokerError):
+        return refusal_of(delivery).code, message_of(delivery)
+    return None
+
+
+def _line(body: dict[str, Any]) -> bytes:
+    return orjson.dumps(body) + b"\n"
+
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}

@@ -1,0 +1,175 @@
+"""Records: look into them, page by page, as they come, or all of them as a file."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from application.ports.scan_worker import RunningScan, ScanPart
+from application.records.cursor import write_cursor
+from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from domain.errors import BrokerError
+from interfaces.rest.admin import Admin
+from interfaces.rest.errors import RestError
+from interfaces.rest.pending import value_of
+from interfaces.rest.records.events import events_of
+from interfaces.rest.records.wanted import DownloadWanted, RecordsWanted, TailWanted
+from interfaces.rest.streaming import Streamed
+from interfaces.rest.urls import Urls
+
+#: What records hold came from anywhere: no browser shall take it for a page.
+INERT = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "cache-control": "no-store",
+}
+FILES = {
+    "ndjson": ("json", "application/x-ndjson"),
+    "csv": ("csv", "text/csv; charset=utf-8"),
+    "parquet": ("parquet", "application/vnd.apache.parquet"),
+}
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(tags=["records"])
+    records = admin.broker.records
+
+    @routes.get("/topics/{topic_name}/records")
+    async def browse_records(
+        request: Request, topic_name: str, wanted: Annotated[RecordsWanted, Query()]
+    ) -> Response:
+        """A page of records, and why it ends where it does."""
+        plan = records.browse.plan(wanted.query(topic_name))
+        whole = [(each.start, each.end) for each in plan.ranges]
+        scan = records.browse.scan(plan, wanted.format, wanted.time_budget_ms)
+        pieces, end = await _gathered(scan)
+        cursor = write_cursor(end.ranges, wanted.newest_first)
+        urls = Urls(request, admin.broker.cluster_id)
+        head = {
+            "kind": "KafkaRecordList",
+            "metadata": {
+                "self": urls("topics", topic_name, "records"),
+                "next": _next(request, cursor),
+            },
+            "cluster_id": admin.broker.cluster_id,
+            "topic_name": topic_name,
+            "order": "newest" if wanted.newest_first else "oldest",
+            "stopped_because": end.reason,
+            "next_cursor": cursor,
+            "found": end.found,
+            "scanned": end.scanned,
+            "unreadable_batches": end.unreadable,
+            "partitions": [
+                _progress(plan, each, *before)
+                for each, before in zip(end.ranges, whole, strict=True)
+            ],
+        }
+        body = b"".join([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"])
+        return Response(body, headers=INERT, media_type="application/json")
+
+    @routes.get("/topics/{topic_name}/records:tail")
+    async def tail_records(
+        request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
+    ) -> Response:
+        """Records as they come, as server-sent events."""
+        tail = records.tail.open(
+            topic_name,
+            wanted.partition or None,
+            offset=wanted.offset,
+            last=wanted.last,
+            wanted=wanted.filter(),
+            data_format=wanted.format,
+        )
+        tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
+        stopping: asyncio.Event = request.scope["state"]["exchange"].stopping
+        headers = INERT | {"x-accel-buffering": "no"}
+        return Streamed(
+            events_of(tail, stopping), admin.events, "text/event-stream", headers, tail.close
+        )
+
+    @routes.get("/topics/{topic_name}/records:download")
+    async def download_records(
+        topic_name: str, wanted: Annotated[DownloadWanted, Query()]
+    ) -> Response:
+        """All that fit, as a file: ndjson, csv or parquet."""
+        form, media_type = FILES[wanted.format]
+        if form == "parquet" and importlib.util.find_spec("pyarrow") is None:
+            raise RestError(501, "Parquet needs pyarrow: pip install ottla[parquet]")
+        plan = records.browse.plan(wanted.query(topic_name, form))
+        scan = records.browse.scan(plan, wanted.data_format)
+        first = await _part(scan)
+        name = quote(f"{topic_name}.{wanted.format}")
+        headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}
+        return Streamed(_rest(scan, first), admin.events, media_type, headers, scan.close)
+
+    return routes
+
+
+async def _gathered(scan: RunningScan) -> tuple[list[bytes], ScanEnd]:
+    pieces: list[bytes] = []
+    try:
+        while True:
+            part = await _part(scan)
+            if part.data:
+                # A line each, and no line break within one.
+                pieces.append((b"," if pieces else b"") + part.data[:-1].replace(b"\n", b","))
+            if isinstance(part.end, ScanEnd):
+                return pieces, part.end
+    finally:
+        scan.close()
+
+
+async def _rest(scan: RunningScan, part: ScanPart) -> AsyncGenerator[bytes, None]:
+    try:
+        while True:
+            if part.data:
+                yield part.data
+            if part.end is not None:
+                return
+            part = await _part(scan)
+    finally:
+        scan.close()
+
+
+async def _part(scan: RunningScan) -> ScanPart:
+    try:
+        part = await value_of(scan.next())
+    except BaseException:
+        scan.close()
+        raise
+    if isinstance(part.end, BrokerError):
+        raise part.end
+    return part
+
+
+def _next(request: Request, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    return str(request.url.include_query_params(cursor=cursor))
+
+
+def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[str, Any]:
+    """`start` and `end` of what was to be looked through; `left` of it is what was not."""
+    return {
+        "partition_id": left.index,
+        "start_offset": start,
+        "end_offset": end,
+        "left": None if left.is_done else {"start_offset": left.start, "end_offset": left.end},
+    }
+
+
+def _positions(last_event_id: str) -> dict[int, int]:
+    """What a browser hands back when it connects again; nonsense is nothing."""
+    try:
+        pairs = [each.split(":") for each in last_event_id.split(",")[:1000]]
+        return {int(index): int(offset) for index, offset in pairs}
+    except ValueError:
+        return {}

@@ -1,0 +1,67 @@
+"""Deletes records of topics that come and go: a log starts where that was told, or later."""
+
+from __future__ import annotations
+
+import random
+import struct
+from typing import NamedTuple
+
+from tests.crash.fleet import Client
+from tests.crash.ledger import ALL, Broken, PartitionLedger
+from tests.crash.topics import Topic, Topics
+from tests.e2e.raw_client import LIST_OFFSETS, Reader, array, string
+
+DELETE_RECORDS = 21
+UNKNOWN_TOPIC, STORAGE_ERROR = 3, 56
+
+
+class Wanted(NamedTuple):
+    topic: Topic
+    index: int
+    offset: int
+
+    @property
+    def ledger(self) -> PartitionLedger:
+        return self.topic.ledger(self.index)
+
+
+class Deleter(Client):
+    def __init__(self, chance: random.Random, topics: Topics) -> None:
+        super().__init__("deleter")
+        self.chance, self.topics = chance, topics
+
+    def go_on(self) -> None:
+        if self.unanswered:
+            return
+        others = self.topics.others()
+        if others and self.chance.random() < 0.3:
+            self._delete(self.chance.choice(others))
+        else:
+            wanted = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
+            self.asks(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([wanted]), None)
+
+    def _delete(self, topic: Topic) -> None:
+        index = self.chance.randrange(topic.partitions)
+        # What is acknowledged is surely there.
+        offsets = [ALL, *topic.ledger(index).acknowledged]
+        wanted = Wanted(topic, index, self.chance.choice(offsets))
+        wanted.ledger.asks_to_delete(wanted.offset)
+        row = struct.pack(">iq", index, wanted.offset)
+        body = array([string(topic.name) + array([row])]) + struct.pack(">i", 30_000)
+        self.asks(DELETE_RECORDS, 1, body, wanted)
+
+    def answered(self, context: Wanted | None, answer: Reader) -> None:
+        if context is None:
+            return
+        answer.take("ii")
+        answer.string()
+        _count, _index, low_watermark, error = answer.take("iiqh")
+        topic = context.topic
+        if error == 0:
+            if low_watermark < context.offset:
+                raise Broken(f"{context.ledger.name}: {context} is told {low_watermark}")
+            context.ledger.deletes(low_watermark)
+        elif error == STORAGE_ERROR and self.storage_may_fail:
+            pass
+        elif error != UNKNOWN_TOPIC or not (topic.going or topic.topic_id in self.topics.gone):
+            raise Broken(f"{context.ledger.name}: no records are deleted: error {error}")
