@@ -31,7 +31,7 @@ export class ConfigForm {
     this.inputs.set(name, input)
     const labelled = field(name, input, definition.documentation)
     labelled.classList.add('config')
-    labelled.firstChild.append(' ', mark)
+    labelled.prepend(h('div', { class: 'line-up' }, labelled.firstChild, mark))
     labelled.append(h('div', { class: 'line-up' }, h('small', {}, 'Default: ', configValue(name, definition.default)), h('span', { class: 'spring' }), back))
     told()
     return { element: labelled, text: `${name} ${definition.documentation}` }

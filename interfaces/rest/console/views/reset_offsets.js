@@ -82,7 +82,7 @@ export async function resetOffsets(id, group) {
 
 function table(resets) {
   const cell = (value) => h('td', { class: 'end' }, value === null ? h('span', { class: 'soft' }, 'none') : count(value))
-  return h('div', { class: 'scroll preview' }, h('table', { class: 'rows small' },
+  return h('div', { class: 'scroll preview', tabindex: '0', role: 'region', 'aria-label': 'What would be reset' }, h('table', { class: 'rows small' },
     h('thead', {}, h('tr', {}, ['Topic', 'Partition', 'Now', 'Then'].map((title, n) => h('th', { scope: 'col', class: n ? 'end' : null }, title)))),
     h('tbody', {}, resets.map((one) => h('tr', {}, h('td', {}, one.topic_name), h('td', { class: 'end' }, String(one.partition_id)), cell(one.before), cell(one.after)))),
   ))
