@@ -142,7 +142,9 @@ class Broker:
 
     def _arguments(self) -> list[str]:
         arguments = ["--listen", "127.0.0.1:0", "--ready-file", str(self._path("ready"))]
-        arguments += ["--admin", "127.0.0.1:0" if self._admin else "off", "--log-format", "json"]
+        arguments += ["--log-format", "json"]
+        if self._admin or "admin.listeners" not in self._settings:
+            arguments += ["--admin", "127.0.0.1:0" if self._admin else "off"]
         # A URL that ends here names no folder of its own, and ./ottla-data is the user's.
         if self._data is not None or (self._storage or "").endswith("://"):
             arguments += ["--data", str(self._data or self._path("data"))]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import orjson
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from interfaces.rest.slices import encoded
 
 JSON = "application/json"
+
+
+#: A list of no more is one piece with a length.
+WHOLE_PIECES = 4
 
 
 class JsonAnswer(JSONResponse):
@@ -31,4 +36,32 @@ async def listing(
 ) -> Response:
     """{kind, metadata, data}, in slices: `elements` may be a generator that does the work."""
     head = orjson.dumps({"kind": kind, "metadata": {"self": self_url, "next": next_url}, **more})
-    return Response(head[:-1] + b',"data":' + await encoded(elements) + b"}", media_type=JSON)
+    pieces = encoded(elements)
+    begun = [head[:-1] + b',"data":']
+    async for piece in pieces:
+        begun.append(piece)
+        if len(begun) > WHOLE_PIECES:
+            return Pieces(begun, pieces, b"}")
+    return Response(b"".join([*begun, b"}"]), media_type=JSON)
+
+
+class Pieces(Response):
+    """An answer that is sent while it is made, as fast as the client takes it."""
+
+    media_type = JSON
+
+    def __init__(self, begun: list[bytes], rest: AsyncIterator[bytes], end: bytes) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._begun = begun
+        self._rest = rest
+        self._end = end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code}
+        await send({**start, "headers": self.raw_headers})
+        for piece in self._begun:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        async for piece in self._rest:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": self._end})

@@ -87,10 +87,18 @@ def create_app(admin: Admin) -> FastAPI:
         both = router(admin)
         app.include_router(both)
         app.include_router(both, prefix=V3, dependencies=known)
-    both = groups.router(admin)
-    app.include_router(both, prefix=groups.SHORT)
-    app.include_router(both, prefix=V3 + groups.LONG, dependencies=known)
+    app.include_router(groups.router(admin, groups.SHORT))
+    app.include_router(groups.router(admin, groups.LONG), prefix=V3, dependencies=known)
     return app
+
+
+def make_ready(app: FastAPI) -> None:
+    """What would be made with the first request else, and takes a while: for a thread to do."""
+    app.middleware_stack = app.build_middleware_stack()
+    nowhere = {"type": "http", "method": "GET", "path": "/-", "root_path": "", "headers": []}
+    for route in app.routes:
+        # A router that was included is made as it is looked through.
+        route.matches(nowhere)
 
 
 def _operation_id(route: APIRoute) -> str:

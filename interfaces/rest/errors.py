@@ -49,7 +49,7 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.InvalidReplicationFactor: _BAD_REQUEST,
     errors.InvalidReplicaAssignment: _BAD_REQUEST,
     errors.InvalidConfig: _BAD_REQUEST,
-    errors.TopicDeletionDisabled: Refusal(403, 40302),
+    errors.TopicDeletionDisabled: _BAD_REQUEST,
     errors.PolicyViolation: _BAD_REQUEST,
     errors.CorruptMessage: _BAD_REQUEST,
     errors.MessageTooLarge: Refusal(413, 41302),

@@ -15,6 +15,7 @@ class Exchange:
         "bytes_out",
         "correlation_id",
         "error_code",
+        "is_whole",
         "most_body_bytes",
         "received_ns",
         "scope",
@@ -37,6 +38,8 @@ class Exchange:
         self.most_body_bytes: int | None = most_body_bytes
         self.received_ns = perf_counter_ns()
         self.bytes_in = self.bytes_out = 0
+        #: Its body has come.
+        self.is_whole = False
         #: 0: nothing was answered.
         self.status = 0
         self.error_code: int | None = None

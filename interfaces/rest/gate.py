@@ -19,6 +19,9 @@ from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.guard import Guard
 
+#: So long the next piece of a body may take that is not taken piece by piece.
+BODY_PATIENCE_S = 30.0
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -45,7 +48,7 @@ class Gate:
         scope.setdefault("state", {})["exchange"] = exchange
 
         async def counted() -> Message:
-            message = await receive()
+            message = await self._received(exchange, receive)
             exchange.bytes_in += len(message.get("body", b""))
             most = exchange.most_body_bytes
             if most is not None and exchange.bytes_in > most:
@@ -60,7 +63,7 @@ class Gate:
                     (b"date", formatdate(self._admin.clock.now_ms() / 1000, usegmt=True).encode()),
                     (HEADER.encode(), exchange.correlation_id.encode()),
                 ]
-                if exchange.status == 413:
+                if exchange.status in (408, 413):
                     message["headers"].append((b"connection", b"close"))
             else:
                 exchange.bytes_out += len(message.get("body", b""))
@@ -86,6 +89,17 @@ class Gate:
                 )
         finally:
             self._log(exchange, headers, failure)
+
+    async def _received(self, exchange: Exchange, receive: Receive) -> Message:
+        if exchange.is_whole or exchange.most_body_bytes is None:
+            return await receive()
+        try:
+            async with asyncio.timeout(BODY_PATIENCE_S):
+                message = await receive()
+        except TimeoutError as late:
+            raise RestError(408, "the rest of the body does not come") from late
+        exchange.is_whole = not message.get("more_body", False)
+        return message
 
     async def _refuse(self, exchange: Exchange, error: RestError, send: Send) -> None:
         exchange.error_code = error.code

@@ -17,13 +17,13 @@ from uvicorn.server import ServerState
 
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.app import create_app
+from interfaces.rest.app import create_app, make_ready
 from interfaces.rest.correlation import correlation_id_of
 from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
 
-#: An idle connection is kept so long; and so long a request may take to arrive.
-KEEP_ALIVE_S = 30
+#: A connection that has not sent a whole head of a request in this time is closed.
+ARRIVAL_S = 30
 #: Of the request line and all headers.
 HEADERS_BYTES = 64 * 1024
 
@@ -36,8 +36,7 @@ class UvicornServer:
         logging.getLogger("uvicorn.error").disabled = True
         self._stopping = asyncio.Event()
         app = create_app(admin)
-        # Made with the first request otherwise, and it takes a while.
-        app.build_middleware_stack()
+        make_ready(app)
         self._config = uvicorn.Config(
             Gate(app, admin, Guard(hosts, config.admin_allowed_hosts), self._stopping),
             http="h11",
@@ -48,7 +47,7 @@ class UvicornServer:
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_keep_alive=ARRIVAL_S,
             h11_max_incomplete_event_size=HEADERS_BYTES,
         )
         self._config.load()
@@ -93,6 +92,7 @@ class BoundedProtocol(H11Protocol):
     def __init__(self, config: uvicorn.Config, state: ServerState, most: int) -> None:
         super().__init__(config, state, {})
         self._most = most
+        self._arrival: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -101,10 +101,32 @@ class BoundedProtocol(H11Protocol):
         if len(self.connections) > self._most:
             transport.abort()
             return
-        # As after an answer: a connection that asks nothing is closed.
-        self.timeout_keep_alive_task = self.loop.call_later(
-            self.timeout_keep_alive, self.timeout_keep_alive_handler
-        )
+        self._expect_request()
+
+    def _expect_request(self) -> None:
+        """uvicorn waits as long for an idle connection, and for ever for half a head."""
+        self._arrival = self.loop.call_later(ARRIVAL_S, self.timeout_keep_alive_handler)
+
+    def data_received(self, data: bytes) -> None:
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._request_is_here()
+
+    def on_response_complete(self) -> None:
+        done = self.cycle
+        super().on_response_complete()
+        if self.cycle is done:  # else the next request was here already
+            self._expect_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._request_is_here()
+
+    def _request_is_here(self) -> None:
+        if self._arrival is not None:
+            self._arrival.cancel()
+            self._arrival = None
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is answered as everything else that is refused."""

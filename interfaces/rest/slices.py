@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from time import perf_counter_ns
 from typing import TypeVar
 
@@ -15,6 +15,8 @@ T = TypeVar("T")
 SLICE_NS = 500_000
 #: So many elements are made before the time is looked at.
 ELEMENTS = 16
+#: What is handed on at once; more is in one write what a slice is in time.
+PIECE_BYTES = 64 * 1024
 
 
 async def all_of(elements: Iterable[T]) -> list[T]:
@@ -29,19 +31,28 @@ async def all_of(elements: Iterable[T]) -> list[T]:
     return made
 
 
-async def encoded(elements: Iterable[object]) -> bytes:
-    """A JSON array of what a generator makes, with breaks."""
+async def encoded(elements: Iterable[object]) -> AsyncIterator[bytes]:
+    """A JSON array of what a generator makes, piece by piece and with breaks."""
     pieces: list[bytes] = []
+    size_bytes = 0
+    separator = b"["
     bunch: list[object] = []
     started_ns = perf_counter_ns()
     for element in elements:
         bunch.append(element)
-        if len(bunch) == ELEMENTS:
-            pieces.append(orjson.dumps(bunch)[1:-1])
-            bunch.clear()
-            if perf_counter_ns() - started_ns > SLICE_NS:
-                await asyncio.sleep(0)
-                started_ns = perf_counter_ns()
-    if bunch:
-        pieces.append(orjson.dumps(bunch)[1:-1])
-    return b"[%b]" % b",".join(pieces)
+        if len(bunch) < ELEMENTS:
+            continue
+        pieces += (separator, orjson.dumps(bunch)[1:-1])
+        separator = b","
+        size_bytes += len(pieces[-1])
+        bunch.clear()
+        if size_bytes > PIECE_BYTES:
+            yield b"".join(pieces)
+            pieces.clear()
+            size_bytes = 0
+        if perf_counter_ns() - started_ns > SLICE_NS:
+            await asyncio.sleep(0)
+            started_ns = perf_counter_ns()
+    if bunch or separator == b"[":
+        pieces += (separator, orjson.dumps(bunch)[1:-1])
+    yield b"".join([*pieces, b"]"])

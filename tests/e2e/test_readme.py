@@ -22,6 +22,7 @@ from tests.e2e.test_kafkajs import installed_packages, program
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs/examples"
 DEFAULT_ADDRESS = "localhost:9092"
+ADMIN_URL = "localhost:8082"
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))
@@ -68,7 +69,7 @@ def test_every_snippet_of_a_program_is_an_example_too() -> None:
 
 
 def test_every_command_is_one_that_is_tried() -> None:
-    known = re.compile(r"\./scripts/|pip install \.$|ottla |kcat |echo hello \| kcat ")
+    known = re.compile(r"\./scripts/|pip install \.$|ottla |curl |kcat |echo hello \| kcat ")
     assert [line for line in SHELL_LINES if not known.match(line)] == []
 
 
@@ -90,6 +91,15 @@ def test_kcat_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> None
     [snippet] = snippets("sh", "kcat")
     said = run(["sh", "-e"], tmp_path, snippet.replace(DEFAULT_ADDRESS, servers))
     assert said == "hello\n"
+
+
+def test_curl_is_answered(tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("no curl on this machine")
+    [snippet] = snippets("sh", "curl")
+    with Broker(admin=True) as broker:
+        said = run(["sh", "-e"], tmp_path, snippet.replace(ADMIN_URL, broker.admin_url))
+    assert '"KafkaTopicList"' in said and '"KafkaConsumerGroupList"' in said
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -94,13 +96,14 @@ def served(environment: Environment, tmp_path: Path) -> Iterator[subprocess.Pope
         process.kill()
 
 
-def port_of(process: subprocess.Popen[bytes], ready_file: Path) -> int:
+def facts_of(process: subprocess.Popen[bytes], ready_file: Path) -> dict[str, Any]:
     deadline = time.monotonic() + 20
     while not ready_file.exists():
         assert process.poll() is None, f"ottla serve ended with {process.returncode}"
         assert time.monotonic() < deadline, "ottla serve is not ready after 20 s"
         time.sleep(0.005)
-    return int(json.loads(ready_file.read_bytes())["listeners"][0]["port"])
+    facts: dict[str, Any] = json.loads(ready_file.read_bytes())
+    return facts
 
 
 def test_the_wheel_holds_one_top_level_package(wheel: Path) -> None:
@@ -170,7 +173,8 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
 def test_the_installed_command_serves_and_ends_with_zero(
     served: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    address = {"bootstrap.servers": f"127.0.0.1:{port_of(served, tmp_path / 'ready')}"}
+    facts = facts_of(served, tmp_path / "ready")
+    address = {"bootstrap.servers": facts["bootstrap_servers"]}
     producer = Producer(address)
     producer.produce("greetings", b"hello")
     assert producer.flush(20) == 0
@@ -181,6 +185,9 @@ def test_the_installed_command_serves_and_ends_with_zero(
     consumer.close()
     assert message is not None
     assert message.value() == b"hello"
+
+    with urlopen(f"http://{facts['admin'][0]}/topics/greetings", timeout=30) as answer:
+        assert json.load(answer)["partitions_count"] == 1
 
     served.send_signal(signal.SIGTERM)
     assert served.wait(20) == 0

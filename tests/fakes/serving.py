@@ -32,7 +32,8 @@ def main() -> int:
     print(json.dumps(vars(options), default=str), flush=True)
     print(json.dumps(sorted(name for name in os.environ if "_" in name)), flush=True)
     if "never_ready" not in settings:
-        ready = {"pid": os.getpid(), "bootstrap_servers": "127.0.0.1:19092"}
+        ready: dict[str, object] = {"pid": os.getpid(), "bootstrap_servers": "127.0.0.1:19092"}
+        ready["admin"] = ["127.0.0.1:18082"] if options.admin == "127.0.0.1:0" else []
         written = options.ready_file.with_suffix(".new")
         written.write_text(json.dumps(ready), "utf-8")
         written.rename(options.ready_file)

@@ -21,7 +21,7 @@ The first source that has it: the command line, the environment, the settings fi
 the default. `ottla config show --origin` prints every value and where it came from.
 
 - Command line: `--set num.partitions=3`, and `--listen` (listeners), `--data` (log.dirs),
-  `--storage`, `--flush`, `--log-requests`, `--log-format`.
+  `--admin` (admin.listeners), `--storage`, `--flush`, `--log-requests`, `--log-format`.
 - Environment: `OTTLA_NUM_PARTITIONS=3`, or `KAFKA_NUM_PARTITIONS=3` as in Kafka's own image: one
   underscore is a dot, two are an underscore, three a hyphen. `OTTLA_` wins; empty is not set.
 - File: TOML, keys in quotes (`"num.partitions" = 3`) or as tables; or a `server.properties` as it

@@ -42,7 +42,7 @@ def clusters(admin: Admin) -> APIRouter:
 
 def check_cluster(admin: Admin, cluster_id: str) -> None:
     if cluster_id != admin.broker.cluster_id:
-        raise RestError(404, f"there is no cluster {cluster_id!r}", 40401)
+        raise RestError(404, f"there is no cluster {cluster_id!r}", 40410)
 
 
 def router(admin: Admin) -> APIRouter:
@@ -51,7 +51,7 @@ def router(admin: Admin) -> APIRouter:
 
     def check_broker(broker_id: int) -> None:
         if broker_id != config.node_id:
-            raise RestError(404, f"there is no broker {broker_id}", 40402)
+            raise RestError(404, f"there is no broker {broker_id}", 40411)
 
     def body(request: Request) -> BrokerBody:
         address = next(((one.host, one.port) for one in admin.listeners()), None)

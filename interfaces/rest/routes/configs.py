@@ -53,7 +53,7 @@ def topic_configs(admin: Admin) -> APIRouter:
 def broker_configs(admin: Admin) -> APIRouter:
     async def find(broker_id: int) -> Whose:
         if broker_id != admin.broker.config.node_id:
-            raise RestError(404, f"there is no broker {broker_id}", 40402)
+            raise RestError(404, f"there is no broker {broker_id}", 40411)
         return of_broker(broker_id), Resource(ResourceKind.BROKER, str(broker_id))
 
     return _router(admin, "/brokers/{broker_id}/configs", "broker", find)

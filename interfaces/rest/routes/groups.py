@@ -41,9 +41,8 @@ from interfaces.rest.urls import Urls
 SHORT, LONG = "/groups", "/consumer-groups"
 
 
-def router(admin: Admin) -> APIRouter:
-    """Without the prefix, which differs."""
-    routes = APIRouter(tags=["groups"])
+def router(admin: Admin, prefix: str) -> APIRouter:
+    routes = APIRouter(prefix=prefix, tags=["groups"])
     broker = admin.broker
 
     def urls(request: Request) -> Urls:

@@ -112,7 +112,7 @@ def router(admin: Admin) -> APIRouter:
     ) -> JsonAnswer:
         existing_partition(admin, topic_name, partition_id)
         if broker_id != node_id:
-            raise RestError(404, f"there is no broker {broker_id}", 40402)
+            raise RestError(404, f"there is no broker {broker_id}", 40411)
         return JsonAnswer(replica_body(topic_name, partition_id, broker_id, urls(request)))
 
     return routes

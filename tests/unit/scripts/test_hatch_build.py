@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.hatch_build import rewrite, stage
+from scripts.hatch_build import ROOTS, rewrite, stage
 from tests.architecture.repository import ROOT
 
 
@@ -57,3 +57,18 @@ def test_the_facade_is_the_top_of_the_package(tmp_path: Path) -> None:
     assert "from ottla._app.interfaces.embed.broker import" in top
     assert (tmp_path / "ottla/py.typed").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["ottla"]
+
+
+def test_what_is_no_python_is_taken_as_it_is(tmp_path: Path) -> None:
+    checkout, target = tmp_path / "checkout", tmp_path / "target"
+    for root in ROOTS:
+        (checkout / root / "static").mkdir(parents=True)
+    (checkout / "interfaces/embed").mkdir()
+    (checkout / "interfaces/embed/__init__.py").touch()
+    picture = bytes(range(256))
+    (checkout / "interfaces/static/picture.png").write_bytes(picture)
+    (checkout / "interfaces/static/page.js").write_text("import x from './domain.js'\n", "utf-8")
+    stage(checkout, target)
+    installed = target / "ottla/_app/interfaces/static"
+    assert (installed / "picture.png").read_bytes() == picture
+    assert (installed / "page.js").read_text("utf-8") == "import x from './domain.js'\n"

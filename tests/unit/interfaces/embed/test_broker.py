@@ -67,6 +67,17 @@ def test_settings_go_to_the_broker_as_it_writes_them() -> None:
         assert told(broker)["set"] == ["num.partitions=3", "auto.create.topics.enable=false"]
 
 
+def test_rest_is_off_unless_it_is_wanted() -> None:
+    with FakeBroker() as broker:
+        assert told(broker)["admin"] == "off"
+        with pytest.raises(RuntimeError, match="admin=True"):
+            _ = broker.admin_url
+    with FakeBroker(admin=True) as broker:
+        assert broker.admin_url == "http://127.0.0.1:18082"
+    with FakeBroker(settings={"admin.listeners": "127.0.0.1:1234"}) as broker:
+        assert told(broker)["admin"] is None
+
+
 def test_settings_of_the_environment_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_ADVERTISED_LISTENERS", "PLAINTEXT://elsewhere:9092")
     monkeypatch.setenv("OTHER_NAME", "kept")

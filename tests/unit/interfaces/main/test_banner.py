@@ -29,6 +29,15 @@ def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
     )
 
 
+def test_the_admin_side_is_where_it_listens() -> None:
+    facts = started(storage="memory://")
+    assert "admin" not in banner(facts)
+    assert ready_facts(facts)["admin"] == []
+    facts.admin.append("127.0.0.1:8082")
+    assert "\n  admin      http://127.0.0.1:8082\n" in banner(facts)
+    assert ready_facts(facts)["admin"] == ["127.0.0.1:8082"]
+
+
 def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
     text = banner(started(storage="lmdb:///var/ottla", offsets="postgresql://me:hunter2@host/db"))
     assert "\n  offsets    postgresql://me@host/db\n" in text

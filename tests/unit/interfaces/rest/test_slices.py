@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import orjson
 import pytest
@@ -14,10 +14,21 @@ def test_nothing_is_lost_between_slices(count: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(slices, "SLICE_NS", 0)
     numbers = list(range(count))
     assert asyncio.run(slices.all_of(iter(numbers))) == numbers
-    assert orjson.loads(asyncio.run(slices.encoded(iter(numbers)))) == numbers
+    monkeypatch.setattr(slices, "PIECE_BYTES", 20)
+    assert orjson.loads(b"".join(asyncio.run(pieces(numbers)))) == numbers
 
 
-@pytest.mark.parametrize("work", [slices.all_of, slices.encoded])
+async def pieces(elements: Iterable[object]) -> list[bytes]:
+    return [piece async for piece in slices.encoded(iter(elements))]
+
+
+def test_what_is_handed_on_at_once_is_not_large() -> None:
+    handed = asyncio.run(pieces("x" * 1000 for _ in range(1000)))
+    assert sum(map(len, handed)) > 1_000_000
+    assert max(map(len, handed)) < slices.PIECE_BYTES + 2 * slices.ELEMENTS * 1000
+
+
+@pytest.mark.parametrize("work", [slices.all_of, pieces])
 def test_others_get_their_turns_between_slices(
     work: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

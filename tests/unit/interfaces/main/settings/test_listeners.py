@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.main.settings.listeners import host_port, parse_address, parse_addresses
+from interfaces.main.settings.listeners import (
+    host_port,
+    parse_address,
+    parse_addresses,
+    parse_admin,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,3 +42,11 @@ def test_two_listeners_cannot_share_a_name() -> None:
 def test_an_ipv6_address_is_written_in_brackets() -> None:
     assert host_port("::1", 9092) == "[::1]:9092"
     assert host_port("localhost", 9092) == "localhost:9092"
+
+
+def test_the_admin_side_listens_at_addresses_or_nowhere() -> None:
+    assert parse_admin(["off"]) == parse_admin([]) == ()
+    assert [(one.host, one.port) for one in parse_admin([":1", "[::]:2"])] == [("", 1), ("::", 2)]
+    for wrong in ("HTTP://:1", "8082", "host", "off,:1"):
+        with pytest.raises(ValueError, match=r"."):
+            parse_admin(wrong.split(","))

@@ -11,7 +11,7 @@ def test_there_is_one_cluster_and_it_leads_everywhere(admin: FakeAdmin) -> None:
     for name in ("controller", "brokers", "broker_configs", "consumer_groups", "topics"):
         _, _, path = cluster[name]["related"].partition("localhost:8082")
         assert admin.get(path).status == 200, name
-    assert admin.get("/v3/clusters/other").json["error_code"] == 40401
+    assert admin.get("/v3/clusters/other").json["error_code"] == 40410
 
 
 def test_there_is_one_broker(admin: FakeAdmin) -> None:
@@ -19,7 +19,7 @@ def test_there_is_one_broker(admin: FakeAdmin) -> None:
     assert admin.get("/brokers/1").json == broker
     assert admin.get(f"{admin.v3}/brokers/1").json == broker
     assert (broker["broker_id"], broker["host"], broker["port"]) == (1, "127.0.0.1", 9092)
-    assert admin.get("/brokers/2").json["error_code"] == 40402
+    assert admin.get("/brokers/2").json["error_code"] == 40411
     for name in ("configs", "partition_replicas"):
         _, _, path = broker[name]["related"].partition("localhost:8082")
         assert admin.get(path).status == 200, name

@@ -95,8 +95,8 @@ def test_lag(admin: FakeAdmin, member: Member) -> None:
     assert admin.get("/groups/g/lags/t/partitions/0").json == lags[0]
     assert admin.get("/groups/g/lags/t/partitions/7").json["error_code"] == 40408
     summary = admin.get("/groups/g/lag-summary").json
-    names = ("max_lag", "total_lag", "max_lag_topic_name", "max_lag_partition_id")
-    assert facts(summary, *names) == (6, 6, "t", 0)
+    worst = ("max_lag", "total_lag", "max_lag_topic_name", "max_lag_partition_id")
+    assert facts(summary, *worst) == (6, 6, "t", 0)
     assert summary["max_lag_consumer_id"] == member.member_id
     page = admin.get("/groups/g/lags?page_size=1").json
     _, _, rest = page["metadata"]["next"].partition("localhost:8082")

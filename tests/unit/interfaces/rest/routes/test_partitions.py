@@ -57,7 +57,7 @@ def test_the_one_replica_is_this_broker(admin: FakeAdmin) -> None:
     [replica] = admin.get("/topics/t/partitions/2/replicas").json["data"]
     assert (replica["broker_id"], replica["is_leader"], replica["is_in_sync"]) == (1, True, True)
     assert admin.get("/topics/t/partitions/2/replicas/1").json == replica
-    assert admin.get("/topics/t/partitions/2/replicas/2").json["error_code"] == 40402
+    assert admin.get("/topics/t/partitions/2/replicas/2").json["error_code"] == 40411
 
 
 def test_nothing_is_being_moved(admin: FakeAdmin) -> None:

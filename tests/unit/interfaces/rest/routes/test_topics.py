@@ -103,9 +103,9 @@ def test_deleting_is_refused_where_there_is_none_and_where_it_is_disabled(
     assert (missing.status, missing.json["error_code"]) == (404, 40403)
     forbidding = FakeAdmin(delete_topic_enable="false")
     forbidding.fake.topic("t")
-    assert forbidding.ask("DELETE", "/topics/t").json["error_code"] == 40302
+    assert forbidding.ask("DELETE", "/topics/t").json["error_code"] == 40002
 
 
 def test_another_cluster_is_not_ours(admin: FakeAdmin) -> None:
     answer = admin.get("/v3/clusters/other/topics")
-    assert (answer.status, answer.json["error_code"]) == (404, 40401)
+    assert (answer.status, answer.json["error_code"]) == (404, 40410)

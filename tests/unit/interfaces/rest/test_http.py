@@ -1,0 +1,81 @@
+"""The HTTP server on a loop of its own: what takes too long, and what is too much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from interfaces.rest import gate, http
+from interfaces.rest.http import UvicornServer
+from interfaces.rest.server import AdminServer
+from tests.fakes.admin import FakeAdmin
+
+HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+Story = Callable[[tuple[str, int]], Coroutine[Any, Any, None]]
+
+
+def play(story: Story) -> None:
+    admin = FakeAdmin().admin
+
+    async def played() -> None:
+        server = AdminServer(lambda hosts: UvicornServer(admin, hosts), admin.events)
+        await story(server.open("127.0.0.1", 0))
+        assert await server.drain(5)
+
+    asyncio.run(played())
+
+
+async def answered(address: tuple[str, int], *pieces: bytes) -> bytes:
+    """All that comes until the server ends the connection."""
+    reader, writer = await asyncio.open_connection(*address)
+    for piece in pieces:
+        writer.write(piece)
+        await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+@pytest.mark.parametrize("head", [b"", b"GET /topics HTTP/1.1\r\nhost: loc"])
+def test_a_connection_that_asks_nothing_or_half_is_closed(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "ARRIVAL_S", 0.01)
+
+    async def story(address: tuple[str, int]) -> None:
+        assert await answered(address, head) == b""
+
+    play(story)
+
+
+def test_so_is_one_that_is_silent_after_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "ARRIVAL_S", 0.01)
+
+    async def story(address: tuple[str, int]) -> None:
+        asked = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        assert (await answered(address, asked, asked)).count(b"200 OK") == 2
+
+    play(story)
+
+
+def test_half_a_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "BODY_PATIENCE_S", 0.01)
+
+    async def story(address: tuple[str, int]) -> None:
+        answer = await answered(address, HEAD + b"content-length: 9\r\n\r\n{")
+        assert b" 408 " in answer.partition(b"\r\n")[0]
+
+    play(story)
+
+
+def test_a_client_that_goes_in_between_is_nobodys_fault() -> None:
+    async def story(address: tuple[str, int]) -> None:
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(HEAD + b"content-length: 9\r\n\r\n{")
+        writer.close()
+        await writer.wait_closed()
+
+    play(story)
