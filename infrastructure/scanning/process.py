@@ -122,7 +122,9 @@ def serve(channel: Channel, folder: Path | None) -> None:
                 log = _log(channel, folder)
             end = run(job, log, channel)
         except BrokerError as failure:
+            # What is wrong may be of this process only: the next scan gets another.
             channel.send(frames.ERROR, failure.message.encode())
+            return
         else:
             channel.send(frames.END, pickle.dumps(end))
 

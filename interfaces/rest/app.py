@@ -31,6 +31,7 @@ from interfaces.rest.routes import (
     produce,
     records,
     topics,
+    truncate,
 )
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
@@ -47,6 +48,7 @@ RESOURCES = (
     brokers.router,
     records.router,
     produce.router,
+    truncate.router,
     clone.router,
 )
 #: Under the paths they name.

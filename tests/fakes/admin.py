@@ -128,7 +128,9 @@ class FakeAdmin:
         asked = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def receive() -> Any:
-            return asked.pop() if asked else {"type": "http.disconnect"}
+            if not asked:
+                await asyncio.Event().wait()  # it stays until it is answered
+            return asked.pop()
 
         async def send(message: Any) -> None:
             sent.append(message)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import lmdb
 
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
@@ -30,11 +30,28 @@ class ReadOnlyEnvironment:
     timestamps: _Database
 
     def __init__(self, folder: Path) -> None:
-        self.env = lmdb.Environment(
-            os.fspath(folder), readonly=True, max_dbs=8, max_spare_txns=1, lib_version=0
-        )
+        self.env = _open(os.fspath(folder))
         self.batches = self.env.open_db(b"batches", create=False)
         self.timestamps = self.env.open_db(b"timestamps", create=False)
+
+
+def _open(folder: str) -> lmdb.Environment:
+    """With as much address space as the broker may use of it, or as there is."""
+    size_bytes = MAP_SIZE_BYTES
+    while True:
+        try:
+            return lmdb.Environment(
+                folder,
+                readonly=True,
+                map_size=size_bytes,
+                max_dbs=8,
+                max_spare_txns=1,
+                lib_version=0,
+            )
+        except lmdb.MemoryError:
+            size_bytes //= 2
+            if not size_bytes:
+                raise
 
 
 def open_to_read(folder: Path) -> LmdbLogStore:

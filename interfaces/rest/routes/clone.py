@@ -19,7 +19,7 @@ from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.errors import message_of, refusal_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.shapes.common import Asked
-from interfaces.rest.shapes.topics import ConfigValue, Setting, texts_of, topic_body
+from interfaces.rest.shapes.topics import ConfigValue, Setting, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
 from interfaces.rest.urls import Urls
 
@@ -34,15 +34,17 @@ class CloneTopic(Asked):
     )
     records: bool = Field(False, description="Whether the records are copied too.")
 
-    def texts(self) -> dict[str, str | None]:
-        return texts_of(self.configs)
-
 
 def router(admin: Admin) -> APIRouter:
     routes = APIRouter(tags=["records"])
     broker = admin.broker
 
-    @routes.post("/topics/{topic_name}:clone", status_code=201)
+    @routes.post(
+        "/topics/{topic_name}:clone",
+        status_code=201,
+        response_model=TopicBody,
+        responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
+    )
     async def clone_topic(request: Request, topic_name: str, wanted: CloneTopic) -> Response:
         """A topic with as many partitions and the same configs.
 
@@ -50,7 +52,9 @@ def router(admin: Admin) -> APIRouter:
         the last one has `done`, or an `error_code`, and then there is no new topic.
         """
         clone = broker.records.clone
-        [created] = await value_of(clone.create(topic_name, wanted.topic_name, wanted.texts()))
+        [created] = await value_of(
+            clone.create(topic_name, wanted.topic_name, texts_of(wanted.configs))
+        )
         if isinstance(created, BrokerError):
             raise created
         if not wanted.records:

@@ -57,8 +57,8 @@ def router(admin: Admin) -> APIRouter:
         objects = JsonObjects(most_bytes)
         try:
             async for piece in request.stream():
-                whole = objects.feed(piece)
-                while texts := list(islice(_until_broken(whole), RECORDS_AT_ONCE)):
+                whole = _until_broken(objects.feed(piece))
+                while texts := list(islice(whole, RECORDS_AT_ONCE)):
                     yield await reported(topic_name, texts)
                     if isinstance(texts[-1], NotObjects):
                         return

@@ -21,6 +21,7 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.events import events_of
+from interfaces.rest.records.shapes import RecordList
 from interfaces.rest.records.wanted import DownloadWanted, RecordsWanted, TailWanted
 from interfaces.rest.streaming import Streamed
 from interfaces.rest.urls import Urls
@@ -42,7 +43,7 @@ def router(admin: Admin) -> APIRouter:
     routes = APIRouter(tags=["records"])
     records = admin.broker.records
 
-    @routes.get("/topics/{topic_name}/records")
+    @routes.get("/topics/{topic_name}/records", response_model=RecordList)
     async def browse_records(
         request: Request, topic_name: str, wanted: Annotated[RecordsWanted, Query()]
     ) -> Response:
@@ -75,7 +76,11 @@ def router(admin: Admin) -> APIRouter:
         body = b"".join([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"])
         return Response(body, headers=INERT, media_type="application/json")
 
-    @routes.get("/topics/{topic_name}/records:tail")
+    @routes.get(
+        "/topics/{topic_name}/records:tail",
+        response_class=Response,
+        responses={200: {"content": {"text/event-stream": {}}, "description": "Events."}},
+    )
     async def tail_records(
         request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
     ) -> Response:
@@ -95,7 +100,13 @@ def router(admin: Admin) -> APIRouter:
             events_of(tail, stopping), admin.events, "text/event-stream", headers, tail.close
         )
 
-    @routes.get("/topics/{topic_name}/records:download")
+    @routes.get(
+        "/topics/{topic_name}/records:download",
+        response_class=Response,
+        responses={
+            200: {"content": {kind: {} for _, kind in FILES.values()}, "description": "A file."}
+        },
+    )
     async def download_records(
         topic_name: str, wanted: Annotated[DownloadWanted, Query()]
     ) -> Response:

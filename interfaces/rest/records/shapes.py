@@ -1,0 +1,59 @@
+"""A page of records, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from interfaces.rest.shapes.common import ListMetadata
+
+Shown = Literal["json", "string", "base64", "null"]
+
+
+class HeaderBody(TypedDict):
+    name: str
+    value: str | None
+    value_format: Shown
+
+
+class RecordBody(TypedDict):
+    partition_id: int
+    offset: int
+    timestamp: int
+    timestamp_type: Literal["create_time", "log_append_time"]
+    key: Any
+    key_format: Shown
+    key_size: int
+    value: Any
+    value_format: Shown
+    value_size: int
+    headers: list[HeaderBody]
+    size: int
+
+
+class OffsetsLeft(TypedDict):
+    start_offset: int
+    end_offset: int
+
+
+class PartitionProgress(TypedDict):
+    partition_id: int
+    start_offset: int
+    end_offset: int
+    left: OffsetsLeft | None
+
+
+class RecordList(TypedDict):
+    kind: str
+    metadata: ListMetadata
+    cluster_id: str
+    topic_name: str
+    order: Literal["oldest", "newest"]
+    stopped_because: Literal["limit", "bytes", "time", "end"]
+    next_cursor: str | None
+    found: int
+    scanned: int
+    unreadable_batches: int
+    partitions: list[PartitionProgress]
+    data: list[RecordBody]

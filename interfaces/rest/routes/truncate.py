@@ -1,0 +1,108 @@
+"""Records are deleted: all of a topic's, or those before an offset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import AliasChoices, Field
+from starlette.responses import Response
+
+from application.delete_records import RecordsToDelete
+from domain.errors import BrokerError, InvalidRequest
+from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.errors import message_of, refusal_of
+from interfaces.rest.pending import value_of
+from interfaces.rest.records.wanted import MAX_OFFSET
+from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.shapes.common import Asked
+
+MAX_TOPICS = 1000
+
+
+class PartitionTruncated(Asked):
+    partition_id: int = Field(validation_alias=AliasChoices("partition_id", "partition"))
+    offset: int | None = Field(
+        None, ge=0, le=MAX_OFFSET, description="The first to be kept; without it, none is."
+    )
+
+
+class TruncateTopic(Asked):
+    """Without anything: all records of all partitions."""
+
+    partitions: list[PartitionTruncated] | None = Field(None, max_length=10_000)
+    before_offset: int | None = Field(
+        None, ge=0, le=MAX_OFFSET, description="In every partition; where it ends earlier, all."
+    )
+
+
+class TruncateTopics(Asked):
+    topic_names: list[str] = Field(min_length=1, max_length=MAX_TOPICS)
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(tags=["records"])
+    broker = admin.broker
+
+    async def truncated(wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
+        marks = await value_of(broker.delete_records.delete(wanted))
+        return [_told(one) | _outcome(mark) for one, mark in zip(wanted, marks, strict=True)]
+
+    def all_of(topic_name: str) -> list[RecordsToDelete]:
+        count = len(existing_topic(admin, topic_name).partition_ids)
+        return [RecordsToDelete(topic_name, each, UP_TO_HIGH_WATERMARK) for each in range(count)]
+
+    def before(topic_name: str, offset: int) -> list[RecordsToDelete]:
+        wanted = []
+        for one in all_of(topic_name):
+            end = broker.catalog.existing_partition(topic_name, one.index).high_watermark
+            wanted.append(RecordsToDelete(topic_name, one.index, min(offset, end)))
+        return wanted
+
+    @routes.post("/topics/{topic_name}:truncate")
+    async def truncate_topic(topic_name: str, wanted: TruncateTopic | None = None) -> Response:
+        """Durable when it is answered; offsets go on where they were."""
+        existing_topic(admin, topic_name)
+        wanted = wanted or TruncateTopic.model_validate({})
+        if wanted.partitions is not None and wanted.before_offset is not None:
+            raise InvalidRequest("either partitions, or one offset for all of them")
+        if wanted.partitions is not None:
+            chosen = [
+                RecordsToDelete(
+                    topic_name,
+                    each.partition_id,
+                    UP_TO_HIGH_WATERMARK if each.offset is None else each.offset,
+                )
+                for each in wanted.partitions
+            ]
+        elif wanted.before_offset is not None:
+            chosen = before(topic_name, wanted.before_offset)
+        else:
+            chosen = all_of(topic_name)
+        return JsonAnswer({"topic_name": topic_name, "partitions": await truncated(chosen)})
+
+    @routes.post("/topics:truncate")
+    async def truncate_topics(wanted: TruncateTopics) -> Response:
+        """All records of all of these topics; none of them is touched if one is not there."""
+        chosen = [all_of(name) for name in dict.fromkeys(wanted.topic_names)]
+        marks = iter(await truncated([one for topic in chosen for one in topic]))
+        topics = [
+            {"topic_name": topic[0].topic, "partitions": [next(marks) for _ in topic]}
+            for topic in chosen
+        ]
+        return JsonAnswer({"topics": topics})
+
+    return routes
+
+
+def _told(one: RecordsToDelete) -> dict[str, Any]:
+    return {"partition_id": one.index}
+
+
+def _outcome(mark: int | BrokerError) -> dict[str, Any]:
+    """Where the log starts now, or why no record was deleted."""
+    if isinstance(mark, BrokerError):
+        return {"error_code": refusal_of(mark).code, "message": message_of(mark)}
+    return {"log_start_offset": mark}

@@ -1,0 +1,167 @@
+"""Producing beside somebody who looks through a million records over HTTP.
+
+    python -m tests.bench.admin [--rounds N] [--seconds S] [--flush commit|os] [--slices]
+
+Each round produces alone, and then beside each kind of scan, over and over; told is by how much
+the scan raises the produce requests' latency. `--slices` lets the broker do it all on its loop, as
+it does while no worker process can be had: to see what those are good for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+
+from tests.bench.brokers import Broker
+from tests.bench.raw_loads import PRODUCE, Rawbench
+from tests.bench.runs import LoadFailed
+
+RECORDS = 1_000_000
+TOPIC = "looked-through"
+CACHE = Path(".cache/bench")
+_SHAPES = [PRODUCE[1], PRODUCE[2], PRODUCE[5]]
+_SCANS = {
+    "search, no batch has it": "records?text=nowhere&order=oldest&time_budget_ms=60000",
+    "search, each record is opened": "records?key_contains=value&order=oldest&time_budget_ms=60000",
+    "download as CSV": "records:download?format=csv",
+}
+_SLICED = """
+import runpy, sys
+from infrastructure.scanning.pool import ScanProcesses
+ScanProcesses.start = lambda self, job, log: None
+sys.argv[0] = "ottla"
+runpy.run_module("interfaces.main", run_name="__main__", alter_sys=True)
+"""
+
+
+class Scanner:
+    """Asks again as soon as it is answered."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._stop = threading.Event()
+        self.scans = 0
+        self.seconds: list[float] = []
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            began = time.monotonic()
+            with urllib.request.urlopen(self._url) as answer:
+                while answer.read(1 << 20):
+                    if self._stop.is_set():
+                        return
+            self.seconds.append(time.monotonic() - began)
+
+    def __enter__(self) -> Scanner:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+@contextmanager
+def broker(folder: Path, flush: str, slices: bool) -> Iterator[tuple[Broker, str]]:
+    ready = folder / "ready.json"
+    how = ["-c", _SLICED] if slices else ["-m", "interfaces.main"]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, *how, "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"),
+            *("--data", str(folder / "data"), "--flush", flush, "--log-requests", "off"),
+            *("--ready-file", str(ready)),
+        ],
+        stdin=subprocess.DEVNULL,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
+    )
+    try:
+        while not ready.exists():
+            if process.poll() is not None:
+                raise LoadFailed("the broker did not start")
+            time.sleep(0.02)
+        told = json.loads(ready.read_text())
+        yield (
+            Broker(process, told["listeners"][0]["port"], 0.0, folder),
+            "http://" + told["admin"][0].removeprefix("http://"),
+        )
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def fill(bench: Broker, codec: str) -> None:
+    producer = Producer(
+        {"bootstrap.servers": bench.address, "compression.type": codec, "linger.ms": 20}
+    )
+    for number in range(RECORDS):
+        while True:
+            try:
+                producer.produce(TOPIC, key=f"key-{number}", value=f"value {number} " * 6)
+                break
+            except BufferError:
+                producer.poll(0.1)
+    producer.flush(60)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="tests.bench.admin")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--flush", default="commit")
+    parser.add_argument("--codec", default="zstd")
+    parser.add_argument("--slices", action="store_true")
+    options = parser.parse_args()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    rawbench = Rawbench(CACHE)
+    with (
+        tempfile.TemporaryDirectory(dir=CACHE) as folder,
+        broker(Path(folder), options.flush, options.slices) as (bench, url),
+    ):
+        fill(bench, options.codec)
+        print(f"{RECORDS} records, {options.codec}, flush={options.flush}", flush=True)
+        _measure(rawbench, bench, f"{url}/topics/{TOPIC}/", options)
+
+
+def _measure(rawbench: Rawbench, bench: Broker, url: str, options: Any) -> None:
+    print("| produce | beside | p50 us | p99 us | p99, times alone | a scan takes s |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for shape in _SHAPES:
+        produce = partial(rawbench.produce, bench, shape, options.seconds, warm_s=0.5)
+        runs: dict[str, list[dict[str, Any]]] = {}
+        took: dict[str, list[float]] = {}
+        for _ in range(options.rounds):
+            runs.setdefault("nothing", []).append(produce())
+            for name, path in _SCANS.items():
+                with Scanner(url + path) as scanner:
+                    runs.setdefault(name, []).append(produce())
+                took.setdefault(name, []).extend(scanner.seconds)
+        alone = _median(runs["nothing"], "p99_us")
+        for name, figures in runs.items():
+            p50, p99 = _median(figures, "p50_us"), _median(figures, "p99_us")
+            seconds = f"{statistics.median(took[name]):.2f}" if took.get(name) else ""
+            row = (shape.name, name, f"{p50:.0f}", f"{p99:.0f}", f"{p99 / alone:.2f}", seconds)
+            print(f"| {' | '.join(row)} |", flush=True)
+
+
+def _median(figures: list[dict[str, Any]], name: str) -> float:
+    return statistics.median(each[name] for each in figures)
+
+
+if __name__ == "__main__":
+    main()

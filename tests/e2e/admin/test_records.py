@@ -1,0 +1,301 @@
+"""Records of real clients, looked into, sent, tailed and downloaded over HTTP."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import http.client
+import io
+import json
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+
+from tests.e2e.admin.conftest import AdminClient
+from tests.e2e.broker_process import BrokerProcess
+
+NASTY = '</td><script>alert("x")</script>'
+CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+
+
+@pytest.fixture(scope="module", params=["memory", "lmdb"])
+def admin(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[AdminClient]:
+    folder = tmp_path_factory.mktemp("records-broker")
+    with BrokerProcess(folder, request.param, ["--admin", "127.0.0.1:0"]) as broker:
+        yield AdminClient(broker)
+        assert broker.terminate() == 0, broker.log()
+        assert "a request failed" not in broker.log(1 << 30)
+
+
+@pytest.fixture
+def topic(admin: AdminClient) -> str:
+    name = f"story-{uuid4().hex[:8]}"
+    assert admin.post("/topics", {"name": name, "partitions": 2}).status == 201
+    return name
+
+
+def produced(admin: AdminClient, topic: str, codec: str = "none", **config: Any) -> Producer:
+    producer = Producer(
+        {"bootstrap.servers": admin.broker.bootstrap, "compression.type": codec, **config}
+    )
+    for record in (
+        {"key": "json", "value": json.dumps({"n": 1, "s": NASTY}), "headers": [("h", b"1")]},
+        {"key": None, "value": None, "headers": [("empty", None), ("bytes", b"\xff")]},
+        {"key": b"\x00\xff", "value": b"\xfe" * 100},
+        {"key": "text", "value": NASTY, "timestamp": 1_000},
+    ):
+        producer.produce(topic, partition=0, **record)
+    assert producer.flush(20) == 0
+    return producer
+
+
+def fill(admin: AdminClient, topic: str, count: int, value: Callable[[int], str]) -> None:
+    producer = Producer({"bootstrap.servers": admin.broker.bootstrap, "linger.ms": 20})
+    for number in range(count):
+        producer.produce(topic, key=f"k{number}", value=value(number), partition=0)
+        producer.poll(0)
+    assert producer.flush(30) == 0
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_what_clients_sent_is_shown(admin: AdminClient, topic: str, codec: str) -> None:
+    produced(admin, topic, codec)
+    answer = admin.get(f"/topics/{topic}/records?order=oldest")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    first, null, binary, text = answer.json["data"]
+    assert (first["key"], first["value"]) == ("json", {"n": 1, "s": NASTY})
+    assert first["headers"] == [{"name": "h", "value": "1", "value_format": "string"}]
+    assert (null["key"], null["value"], null["value_format"]) == (None, None, "null")
+    assert [one["value"] for one in null["headers"]] == [None, "/w=="]
+    assert base64.b64decode(binary["key"]) == b"\x00\xff"
+    assert base64.b64decode(binary["value"]) == b"\xfe" * 100
+    assert (text["value"], text["timestamp"]) == (NASTY, 1_000)
+    found = admin.get(f"/topics/{topic}/records?text={quote(NASTY)}").json
+    assert [one["offset"] for one in found["data"]] == [3]
+
+
+def test_pages_lead_through_a_topic(admin: AdminClient, topic: str) -> None:
+    fill(admin, topic, 250, str)
+    seen: list[str] = []
+    path: str | None = f"/topics/{topic}/records?limit=100&order=newest"
+    while path is not None:
+        page = admin.get(path).json
+        seen += [one["value"] for one in page["data"]]
+        following = page["metadata"]["next"]
+        path = following and "/" + following.split("/", 3)[3]
+    assert seen == [str(number) for number in reversed(range(250))]
+
+
+def test_a_long_search_ends_when_its_time_is_over_and_goes_on(
+    admin: AdminClient, topic: str
+) -> None:
+    fill(admin, topic, 60_000, lambda number: f"value {number}")
+    query = f"/topics/{topic}/records?order=oldest&key_contains=value&time_budget_ms=1"
+    page = admin.get(query).json
+    assert page["stopped_because"] == "time"
+    assert page["partitions"][0]["left"]["start_offset"] > 0
+    whole = admin.get(query.replace("_ms=1", "_ms=60000") + f"&cursor={page['next_cursor']}").json
+    assert (whole["stopped_because"], whole["found"]) == ("end", 0)
+    assert page["scanned"] + whole["scanned"] == 60_000
+    hit = admin.get(f"/topics/{topic}/records?key=k59999&order=oldest").json
+    assert [one["offset"] for one in hit["data"]] == [59_999]
+
+
+def test_downloads_have_every_record(admin: AdminClient, topic: str) -> None:
+    produced(admin, topic, "zstd")
+    fill(admin, topic, 30_000, lambda number: f"=cmd{number}")
+    path = f"/topics/{topic}/records:download"
+    ndjson = admin.get(path)
+    assert ndjson.headers["content-type"] == "application/x-ndjson"
+    assert [json.loads(line)["offset"] for line in ndjson.body.splitlines()] == list(range(30_004))
+    answer = admin.get(f"{path}?format=csv")
+    rows = list(csv.DictReader(io.StringIO(answer.body.decode(), newline="")))
+    assert [int(row["offset"]) for row in rows] == list(range(30_004))
+    assert rows[4]["value"] == "'=cmd0"
+    assert len(admin.get(f"{path}?limit=7").body.splitlines()) == 7
+
+
+def test_parquet_is_a_table_of_the_bytes(admin: AdminClient, topic: str) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    produced(admin, topic, "lz4")
+    answer = admin.get(f"/topics/{topic}/records:download?format=parquet")
+    assert answer.headers["content-type"] == "application/vnd.apache.parquet"
+    table = parquet.read_table(io.BytesIO(answer.body))
+    assert table.column("offset").to_pylist() == [0, 1, 2, 3]
+    assert table.column("key").to_pylist() == [b"json", None, b"\x00\xff", b"text"]
+    assert table.column("headers").to_pylist()[1] == [
+        {"name": "empty", "value": None},
+        {"name": "bytes", "value": b"\xff"},
+    ]
+
+
+def test_what_is_sent_over_http_is_what_clients_read(admin: AdminClient, topic: str) -> None:
+    keys = [f"key-{number}" for number in range(40)]
+    body = "".join(
+        json.dumps({"key": key, "value": {"type": "JSON", "data": {"n": key}}}) for key in keys
+    )
+    reports = send(admin, topic, body.encode())
+    assert [one["error_code"] for one in reports] == [200] * 40
+    java = Producer({"bootstrap.servers": admin.broker.bootstrap, "partitioner": "murmur2_random"})
+    theirs: dict[str, int] = {}
+    for key in keys:
+        java.produce(
+            topic,
+            key=key,
+            on_delivery=lambda _e, m: theirs.update({m.key().decode(): m.partition()}),
+        )
+    assert java.flush(20) == 0
+    assert [one["partition_id"] for one in reports] == [theirs[key] for key in keys]
+    consumer = Consumer({"bootstrap.servers": admin.broker.bootstrap, "group.id": topic})
+    consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in (0, 1)])
+    got = [message for _ in range(80) if (message := consumer.poll(20))]
+    consumer.close()
+    values = {
+        message.key().decode(): json.loads(message.value()) for message in got if message.value()
+    }
+    assert values == {key: {"n": key} for key in keys}
+
+
+def test_a_record_that_is_wrong_does_not_end_a_stream(admin: AdminClient, topic: str) -> None:
+    large = {"value": "x" * 1_100_000}
+    body = b"\n".join(
+        json.dumps(each).encode()
+        for each in ({"value": "a"}, {"value": 1}, {"partition_id": 5}, large, {"value": "b"})
+    )
+    codes = [one["error_code"] for one in send(admin, topic, body)]
+    assert codes == [200, 42206, 40403, 41302, 200]
+
+
+def test_reports_come_while_records_are_sent(admin: AdminClient, topic: str) -> None:
+    """One connection, two directions: what was reported is durable before the next is sent."""
+    with socket.create_connection(admin.broker.admin, timeout=20) as line:
+        head = (
+            f"POST /topics/{topic}/records HTTP/1.1\r\nhost: localhost\r\n"
+            "content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
+        line.sendall(head.encode())
+        heard = line.makefile("rb")
+        for number in range(3):
+            record = b'{"partition_id":0,"value":"%d"}' % number
+            line.sendall(b"%x\r\n%b\r\n" % (len(record), record))
+            while not (told := heard.readline()).startswith(b'{"error_code"'):
+                assert told
+            assert json.loads(told)["offset"] == number
+        line.sendall(b"0\r\n\r\n")
+
+
+def send(admin: AdminClient, topic: str, body: bytes) -> list[dict[str, Any]]:
+    connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)
+    try:
+        headers = {"content-type": "application/json"}
+        connection.request("POST", f"/topics/{topic}/records", body, headers)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        return [json.loads(line) for line in answer.read().splitlines()]
+    finally:
+        connection.close()
+
+
+class Events:
+    """What comes of a tail."""
+
+    def __init__(
+        self, admin: AdminClient, path: str, headers: dict[str, str] | None = None
+    ) -> None:
+        self._connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)
+        self._connection.request("GET", path, headers=headers or {})
+        self._answer = self._connection.getresponse()
+        assert self._answer.headers["content-type"].startswith("text/event-stream")
+
+    def next(self, wanted: str) -> dict[str, str]:
+        while True:
+            event: dict[str, str] = {}
+            while line := self._answer.readline().strip():
+                name, _, content = line.decode().partition(":")
+                event[name] = content.strip()
+            assert event, "it ended"
+            if event.get("event") == wanted:
+                return event
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def test_a_tail_brings_records_as_they_come(admin: AdminClient, topic: str) -> None:
+    produced(admin, topic)
+    tail = Events(admin, f"/topics/{topic}/records:tail?last=1")
+    assert tail.next("position")["id"] == "0:3,1:0"
+    assert json.loads(tail.next("record")["data"])["value"] == NASTY
+    send(admin, topic, b'{"partition_id":1,"value":"new"}')
+    assert json.loads(tail.next("record")["data"])["value"] == "new"
+    place = tail.next("position")["id"]
+    tail.close()
+    send(admin, topic, b'{"partition_id":1,"value":"missed"}')
+    again = Events(admin, f"/topics/{topic}/records:tail", {"last-event-id": place})
+    assert json.loads(again.next("record")["data"])["value"] == "missed"
+    assert admin.ask("DELETE", f"/topics/{topic}").status == 204
+    again.next("end")
+    again.close()
+
+
+def test_topics_are_emptied_and_copied(admin: AdminClient, topic: str) -> None:
+    for codec in CODECS:
+        produced(admin, topic, codec, **{"enable.idempotence": True})
+    copy = f"{topic}-copy"
+    told = admin.post(f"/topics/{topic}:clone", {"name": copy, "records": True})
+    assert json.loads(told.body.splitlines()[-1])["copied_records"] == 20
+    before, after = (
+        admin.get(f"/topics/{name}/records?order=oldest").json["data"] for name in (topic, copy)
+    )
+    assert before == after
+    emptied = admin.post(f"/topics/{topic}:truncate").json["partitions"]
+    assert [one["log_start_offset"] for one in emptied] == [20, 0]
+    assert admin.get(f"/topics/{topic}/records").json["data"] == []
+    assert len(admin.get(f"/topics/{copy}/records").json["data"]) == 20
+
+
+def workers(broker: BrokerProcess) -> list[int]:
+    """Processes that the broker has started."""
+    children = Path(f"/proc/{broker.pid}/task/{broker.pid}/children").read_text().split()
+    return [int(child) for child in children]
+
+
+def test_a_worker_that_dies_is_told_and_replaced(admin: AdminClient, topic: str) -> None:
+    fill(admin, topic, 60_000, lambda number: f"value {number}")
+    query = f"/topics/{topic}/records?order=oldest&key_contains=value&time_budget_ms=60000"
+    assert admin.get(query).json["stopped_because"] == "end"
+    for pid in workers(admin.broker):
+        os.kill(pid, signal.SIGKILL)
+    connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)
+    connection.request("GET", query)
+    for pid in workers(admin.broker):
+        os.kill(pid, signal.SIGKILL)
+    assert connection.getresponse().status in (200, 503)
+    connection.close()
+    assert admin.get(query).json["stopped_because"] == "end"
+
+
+def test_no_worker_outlives_its_broker(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path / "broker", "lmdb", ["--admin", "127.0.0.1:0"]) as broker:
+        admin = AdminClient(broker)
+        assert admin.post("/topics", {"name": "t"}).status == 201
+        fill(admin, "t", 30_000, lambda number: f"value {number}")
+        admin.get("/topics/t/records:download?format=parquet")
+        [worker] = workers(broker)
+        watched = os.pidfd_open(worker)
+        broker.kill()
+
+        assert select.select([watched], [], [], 20)[0], "it is still there"
+        os.close(watched)

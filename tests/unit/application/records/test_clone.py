@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from application.delete_records import RecordsToDelete
+from application.records.clone import Cloned, Copying
+from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, UnknownTopicOrPartition
+from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
+from domain.messages.message import Message, decode_messages
+from domain.topics.topic import Topic
+from infrastructure.codecs.checksum import crc32c
+from infrastructure.codecs.compression import BatchCompression
+from tests.fakes.answers import answers_of
+from tests.fakes.batches import GZIP, ZSTD, record_batch
+from tests.fakes.broker import FakeBroker
+
+
+def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
+    asked = fake.broker.records.clone.create("t", "u", configs)
+    fake.run()
+    [[created]] = answers_of(asked)
+    return created
+
+
+def copying(fake: FakeBroker) -> Copying:
+    created = clone(fake)
+    assert isinstance(created, Topic)
+    return fake.broker.records.clone.copy("t", created)
+
+
+def step(fake: FakeBroker, copying: Copying) -> Cloned | BrokerError:
+    pending = copying.next()
+    fake.run()
+    [cloned] = answers_of(pending)
+    return cloned
+
+
+def copy(fake: FakeBroker) -> Cloned:
+    some = copying(fake)
+    while True:
+        cloned = step(fake, some)
+        assert isinstance(cloned, Cloned)
+        if cloned.done:
+            return cloned
+
+
+def batches(fake: FakeBroker, name: str, index: int = 0) -> list[RecordBatch]:
+    data, found = memoryview(fake.stored(name, index)), []
+    while data:
+        found.append(RecordBatch(data[: RecordBatch(data).size_bytes]))
+        data = data[found[-1].size_bytes :]
+    return found
+
+
+def looked(fake: FakeBroker, name: str) -> list[tuple[bytes | None, int]]:
+    seen: list[Message] = []
+    for batch in batches(fake, name):
+        opened = BatchCompression().decompress(batch.codec, batch.records, 1 << 20)
+        seen += decode_messages(opened, batch.base_offset, batch.base_timestamp, batch.count)
+    return [(one.value, one.offset) for one in seen]
+
+
+def test_partitions_and_configs_are_the_same_but_for_those_that_are_wanted_otherwise() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 3, retention_ms="1000", preallocate="true")
+    created = clone(fake, **{"retention.ms": "5", "preallocate": None})
+    assert isinstance(created, Topic)
+    assert (len(created.partition_ids), created.configs) == (3, {"retention.ms": "5"})
+    assert isinstance(clone(fake), TopicAlreadyExists)
+
+
+def test_batches_are_copied_as_they_lie_there() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    fake.appended(record_batch(["a", "b"], codec=ZSTD, producer_id=5, epoch=0, sequence=0))
+    fake.appended(record_batch(["c"], codec=GZIP))
+    fake.appended(record_batch(["d"]), index=1)
+    cloned = copy(fake)
+    assert (cloned.records, cloned.done) == (4, True)
+    first, second = batches(fake, "u")
+    assert (first.base_offset, first.codec, first.count) == (0, ZSTD, 2)
+    assert (second.base_offset, second.codec) == (2, GZIP)
+    for batch in (first, second):
+        batch.check_crc(crc32c)
+        assert batch.producer_id == -1
+    assert [one.base_offset for one in batches(fake, "u", 1)] == [0]
+    assert fake.partition("u").high_watermark == 3
+
+
+def test_log_append_times_stay() -> None:
+    fake = FakeBroker()
+    fake.topic("t", message_timestamp_type="LogAppendTime")
+    fake.appended(record_batch(["a"]))
+    [before] = batches(fake, "t")
+    fake.clock.advance(10_000)
+    copy(fake)
+    [batch] = batches(fake, "u")
+    assert batch.attributes & LOG_APPEND_TIME
+    assert batch.max_timestamp == before.max_timestamp
+
+
+def test_records_that_are_deleted_do_not_come_back() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    fake.appended(record_batch(["a", "b", "c"], codec=ZSTD))
+    fake.appended(record_batch(["d"]))
+    fake.broker.delete_records.delete([RecordsToDelete("t", 0, 2)])
+    fake.run()
+    assert copy(fake).records == 2
+    assert looked(fake, "u") == [(b"c", 0), (b"d", 1)]
+
+
+def test_a_large_topic_is_copied_in_slices_and_others_come_in_between() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    for _ in range(8):
+        fake.appended(record_batch(["x" * 100_000]))
+    some = copying(fake)
+    assert some.total == 8
+    steps = 0
+    while True:
+        fake.append(record_batch(["meanwhile"]))
+        cloned = step(fake, some)
+        assert isinstance(cloned, Cloned)
+        steps += 1
+        if cloned.done:
+            break
+    assert (cloned.records, steps) == (8, 4)
+    assert fake.partition("u").high_watermark == 8
+
+
+def test_an_empty_topic_is_done_at_once() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    cloned = step(fake, copying(fake))
+    assert isinstance(cloned, Cloned) and (cloned.records, cloned.done) == (0, True)
+
+
+def test_what_goes_wrong_on_the_way_is_told() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    fake.appended(record_batch(["a"]))
+    some = copying(fake)
+    fake.commit.fail_next()
+    assert isinstance(step(fake, some), StorageFailed)
+
+    again = FakeBroker()
+    again.topic("t")
+    again.appended(record_batch(["a"]))
+    some = copying(again)
+    found = again.broker.delete_topics.find("t", b"")
+    assert isinstance(found, Topic)
+    again.broker.delete_topics.delete([found])
+    again.run()
+    assert isinstance(step(again, some), UnknownTopicOrPartition)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from application.records.send import Delivered, Delivery, OutgoingRecord
+from domain.errors import (
+    InvalidRecord,
+    InvalidRequest,
+    MessageTooLarge,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
+from domain.messages.batch import RecordBatch
+from domain.messages.message import Message, decode_messages
+from domain.topics.partitioner import partition_for_key
+from tests.fakes.answers import answers_of
+from tests.fakes.batches import TIMESTAMP
+from tests.fakes.broker import FakeBroker
+
+
+def send(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> list[Delivery]:
+    pending = fake.broker.records.send.send(topic, records)
+    fake.run()
+    [deliveries] = answers_of(pending)
+    return deliveries
+
+
+def place(delivery: Delivery) -> tuple[int, int, int]:
+    assert isinstance(delivery, Delivered), delivery
+    return delivery.partition, delivery.offset, delivery.timestamp
+
+
+def stored(fake: FakeBroker, index: int = 0) -> list[Message]:
+    data = memoryview(fake.stored(index=index))
+    messages: list[Message] = []
+    while data:
+        batch = RecordBatch(data)
+        messages += decode_messages(
+            batch.records, batch.base_offset, batch.base_timestamp, batch.count
+        )
+        data = data[batch.size_bytes :]
+    return messages
+
+
+def test_records_are_told_once_they_are_durable() -> None:
+    fake = FakeBroker()
+    fake.topic()
+    pending = fake.broker.records.send.send("t", [OutgoingRecord(b"k", b"v")])
+    assert answers_of(pending) == []
+    fake.run()
+    assert [message.value for message in stored(fake)] == [b"v"]
+
+
+def test_order_partitions_times_nulls_and_headers() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    told = send(
+        fake,
+        OutgoingRecord(None, b"a", partition=1),
+        OutgoingRecord(b"k", None, ((b"h", None),), partition=0, timestamp=5),
+        OutgoingRecord(b"", b"c", partition=1),
+    )
+    assert [place(one) for one in told] == [(1, 0, TIMESTAMP), (0, 0, 5), (1, 1, TIMESTAMP)]
+    assert stored(fake, 0) == [Message(0, 5, b"k", None, ((b"h", None),))]
+    assert [(one.key, one.value) for one in stored(fake, 1)] == [(None, b"a"), (b"", b"c")]
+
+
+def test_a_key_goes_where_java_clients_would_send_it() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 7)
+    keys = [b"key-%d" % number for number in range(50)]
+    told = send(fake, *(OutgoingRecord(key, b"v") for key in keys))
+    assert [place(one)[0] for one in told] == [partition_for_key(key, 7) for key in keys]
+
+
+def test_without_a_key_all_partitions_get_some_in_time() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 3)
+    used = {place(send(fake, OutgoingRecord(None, b"v"))[0])[0] for _ in range(6)}
+    assert used == {0, 1, 2}
+
+
+def test_one_that_is_wrong_does_not_spoil_the_others() -> None:
+    fake = FakeBroker()
+    fake.topic(cleanup_policy="compact", max_message_bytes="500")
+    told = send(
+        fake,
+        OutgoingRecord(b"k", b"good"),
+        OutgoingRecord(None, b"no key"),
+        OutgoingRecord(b"k", b"x" * 1000),
+        OutgoingRecord(b"k", b"elsewhere", partition=9),
+        OutgoingRecord(b"x" * 70_000, b"long key"),
+        OutgoingRecord(b"k", b"also good"),
+    )
+    assert [type(one) for one in told] == [
+        Delivered,
+        InvalidRecord,
+        MessageTooLarge,
+        UnknownTopicOrPartition,
+        InvalidRequest,
+        Delivered,
+    ]
+    assert [message.value for message in stored(fake)] == [b"good", b"also good"]
+    assert place(told[-1])[1] == 1
+
+
+def test_the_logs_own_time_is_told() -> None:
+    fake = FakeBroker()
+    fake.topic(message_timestamp_type="LogAppendTime")
+    [one] = send(fake, OutgoingRecord(b"k", b"v", timestamp=5))
+    assert place(one)[2] == TIMESTAMP
+
+
+def test_a_disk_that_is_full_and_a_topic_that_is_not_there() -> None:
+    fake = FakeBroker()
+    fake.topic()
+    fake.commit.fail_next()
+    told = send(fake, OutgoingRecord(b"k", b"v"), OutgoingRecord(b"k", b"v", partition=9))
+    assert [type(one) for one in told] == [StorageFailed, UnknownTopicOrPartition]
+    [missing] = send(fake, OutgoingRecord(b"k", b"v"), topic="nowhere")
+    assert isinstance(missing, UnknownTopicOrPartition)

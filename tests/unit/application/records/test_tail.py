@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from application.records.filter import RecordFilter
+from application.records.tail import Tail, Tailed
+from domain.errors import StorageFailed
+from domain.topics.topic import Topic
+from tests.fakes.answers import answers_of
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    for value in "abc":
+        fake.appended(record_batch([value]))
+    return fake
+
+
+def values(tailed: Tailed) -> list[str]:
+    assert isinstance(tailed, bytes), tailed
+    return [json.loads(line)["value"] for line in tailed.splitlines()]
+
+
+def come(fake: FakeBroker, tail: Tail) -> list[str]:
+    pending = tail.next()
+    fake.run()
+    [tailed] = answers_of(pending)
+    return values(tailed)
+
+
+def test_from_now_it_waits_for_the_next_record(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    pending = tail.next()
+    fake.run()
+    assert not pending.resolved
+    fake.appended(record_batch(["d"]), index=1)
+    fake.run()
+    assert answers_of(pending) and values(answers_of(pending)[0]) == ["d"]
+    assert tail.positions() == {0: 3, 1: 1}
+
+
+def test_from_an_offset_and_from_some_before_now(fake: FakeBroker) -> None:
+    assert come(fake, fake.broker.records.tail.open("t", offset=1)) == ["b", "c"]
+    assert come(fake, fake.broker.records.tail.open("t", last=2)) == ["b", "c"]
+    assert come(fake, fake.broker.records.tail.open("t", last=99)) == ["a", "b", "c"]
+
+
+def test_who_comes_again_misses_nothing(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    tail.go_on_from({0: 1, 1: 0, 7: 3})
+    assert come(fake, tail) == ["b", "c"]
+
+
+def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    for number in range(1000):
+        fake.append(record_batch([str(number)]))
+    fake.run()
+    assert len(fake.broker.records.tail._watching) == 0
+    first = come(fake, tail)
+    assert 0 < len(first) <= 500
+    seen = list(first)
+    while len(seen) < 1000:
+        seen += come(fake, tail)
+    assert seen == [str(number) for number in range(1000)]
+
+
+def test_what_does_not_fit_is_passed_over_without_an_answer(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t", wanted=RecordFilter(in_value=b"x"))
+    pending = tail.next()
+    fake.appended(record_batch(["y"]))
+    fake.run()
+    assert not pending.resolved
+    assert tail.positions()[0] == 4
+    fake.appended(record_batch(["xy"]))
+    fake.run()
+    assert values(answers_of(pending)[0]) == ["xy"]
+
+
+def test_it_ends_when_the_broker_stops_and_when_its_topic_goes(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    pending = tail.next()
+    fake.run()
+    fake.broker.fetch.release()
+    assert answers_of(pending) == [None]
+
+    tail = fake.broker.records.tail.open("t")
+    pending = tail.next()
+    fake.run()
+    found = fake.broker.delete_topics.find("t", b"")
+    assert isinstance(found, Topic)
+    fake.broker.delete_topics.delete([found])
+    fake.run()
+    assert answers_of(pending) == [None]
+
+
+def test_who_leaves_is_not_told_any_more(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    pending = tail.next()
+    fake.run()
+    tail.close()
+    fake.appended(record_batch(["d"]))
+    fake.run()
+    assert not pending.resolved
+    assert len(fake.broker.records.tail._watching) == 0
+
+
+def test_a_log_that_cannot_be_read(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t", offset=0)
+    fake.log.failing = StorageFailed("the disk is ill")
+    pending = tail.next()
+    fake.run()
+    [tailed] = answers_of(pending)
+    assert isinstance(tailed, StorageFailed)

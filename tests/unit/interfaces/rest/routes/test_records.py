@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from domain.errors import StorageFailed
+from tests.fakes.admin import Answer, FakeAdmin
+from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
+
+NASTY = '<script>alert("x")</script>'
+
+
+@pytest.fixture
+def some(admin: FakeAdmin) -> FakeAdmin:
+    admin.fake.topic("t", 2)
+    admin.fake.appended(
+        record_batch(
+            [
+                ("k1", '{"n": 1}', [("h", b"1")], TIMESTAMP),
+                (None, None, [], TIMESTAMP + 1),
+                ("k3", NASTY, [], TIMESTAMP + 2),
+            ],
+            codec=ZSTD,
+        )
+    )
+    admin.fake.appended(record_batch([("k4", b"\xff", [], TIMESTAMP + 3)]), index=1)
+    return admin
+
+
+def offsets(answer: Answer) -> list[tuple[int, int]]:
+    return [(one["partition_id"], one["offset"]) for one in answer.json["data"]]
+
+
+def test_the_newest_come_first_unless_a_place_is_named(some: FakeAdmin) -> None:
+    assert offsets(some.get("/topics/t/records")) == [(1, 0), (0, 2), (0, 1), (0, 0)]
+    assert offsets(some.get("/topics/t/records?offset=1")) == [(0, 1), (0, 2)]
+    assert offsets(some.get("/topics/t/records?order=oldest&partition=0&partition=1"))[0] == (0, 0)
+    assert offsets(some.get("/topics/t/records?partition=1")) == [(1, 0)]
+
+
+def test_a_page_says_why_it_ends_and_where_the_next_one_begins(some: FakeAdmin) -> None:
+    page = some.get("/topics/t/records?limit=3&order=oldest")
+    body = page.json
+    assert offsets(page) == [(0, 0), (0, 1), (0, 2)]
+    assert (body["kind"], body["order"], body["stopped_because"]) == (
+        "KafkaRecordList",
+        "oldest",
+        "limit",
+    )
+    assert body["partitions"] == [
+        {"partition_id": 0, "start_offset": 0, "end_offset": 3, "left": None},
+        {
+            "partition_id": 1,
+            "start_offset": 0,
+            "end_offset": 1,
+            "left": {"start_offset": 0, "end_offset": 1},
+        },
+    ]
+    following = some.get(body["metadata"]["next"].removeprefix("http://localhost:8082"))
+    assert offsets(following) == [(1, 0)]
+    assert following.json["stopped_because"] == "end"
+    assert following.json["metadata"]["next"] is following.json["next_cursor"] is None
+
+
+def test_what_records_hold_is_data_and_nothing_else(some: FakeAdmin) -> None:
+    answer = some.get(f"{some.v3}/topics/t/records?text={quote(NASTY)}")
+    [record] = answer.json["data"]
+    assert (record["value"], record["value_format"]) == (NASTY, "string")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "query, found",
+    [
+        ("key=k3", [2]),
+        ("key=k", []),
+        ("key_contains=k", [2, 0]),
+        ("value_contains=script", [2]),
+        ("header=h", [0]),
+        ("header=h%3D1", [0]),
+        ("header=h%3D2", []),
+        ("header_contains=1", [0]),
+        ("key=azM%3D&encoding=base64", [2]),
+        (f"timestamp={TIMESTAMP + 1}", [1, 2]),
+        (f"timestamp={TIMESTAMP + 1}&end_timestamp={TIMESTAMP + 1}", [1]),
+        ("timestamp=2023-11-14T22:13:20.001Z", [1, 2]),
+        ("timestamp=2023-11-14T23:13:20.001+01:00", [1, 2]),
+        ("end_timestamp=2023-11-14T22:13:20.000", [0]),
+    ],
+)
+def test_conditions(some: FakeAdmin, query: str, found: list[int]) -> None:
+    answer = some.get(f"/topics/t/records?partition=0&{query}")
+    assert [offset for _, offset in offsets(answer)] == found, answer
+
+
+@pytest.mark.parametrize(
+    "query, status, words",
+    [
+        ("limit=0", 422, "limit"),
+        ("limit=10001", 422, "limit"),
+        ("offset=-1", 422, "offset"),
+        ("max_bytes=99999999", 422, "max_bytes"),
+        ("time_budget_ms=0", 422, "time_budget_ms"),
+        ("order=sideways", 422, "order"),
+        ("format=xml", 422, "format"),
+        ("timestamp=yesterday", 422, "timestamp"),
+        ("timestamp=99999999999999999999", 422, "timestamp"),
+        ("key=%&encoding=base64", 422, "key"),
+        ("contains=x", 422, "contains"),
+        ("cursor=zzz", 400, "cursor"),
+        ("partition=7", 404, "has no partition 7"),
+        (f"text={'x' * 5000}", 422, "text"),
+    ],
+)
+def test_what_cannot_be_asked_says_why(
+    some: FakeAdmin, query: str, status: int, words: str
+) -> None:
+    answer = some.get(f"/topics/t/records?{query}")
+    assert answer.status == status, answer
+    assert words in answer.json["message"]
+
+
+def test_a_topic_that_is_not_there_and_one_that_cannot_be_read(some: FakeAdmin) -> None:
+    for path in ("records", "records:tail", "records:download"):
+        assert some.get(f"/topics/nowhere/{path}").json["error_code"] == 40403
+    some.fake.log.failing = StorageFailed("the disk is ill")
+    for path in ("records", "records:download"):
+        answer = some.get(f"/topics/t/{path}")
+        assert (answer.status, answer.json["message"]) == (503, "the disk is ill")
+
+
+def test_downloads(some: FakeAdmin) -> None:
+    lines = some.get("/topics/t/records:download").body.splitlines()
+    assert [json.loads(line)["key"] for line in lines] == ["k1", None, "k3", "k4"]
+    csv = some.get("/topics/t/records:download?format=csv&partition=0&limit=2")
+    assert csv.headers["content-disposition"] == 'attachment; filename="t.csv"'
+    assert csv.body.count(b"\r\n") == 3
+    assert "content-length" not in csv.headers
+    nothing = some.get("/topics/t/records:download?format=csv&key=none")
+    assert nothing.body.startswith(b"partition,") and nothing.body.count(b"\r\n") == 1
+
+
+def test_parquet_without_pyarrow_is_one_readable_error(
+    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    answer = some.get("/topics/t/records:download?format=parquet")
+    assert (answer.status, answer.json["error_code"]) == (501, 501)
+    assert "pip install ottla[parquet]" in answer.json["message"]
+
+
+def lines(answer: Answer) -> list[Any]:
+    assert answer.status == 200, answer
+    return [json.loads(line) for line in answer.body.splitlines()]
+
+
+def test_records_are_produced_and_reported_in_order(some: FakeAdmin) -> None:
+    body = b"".join(
+        json.dumps(each).encode()
+        for each in (
+            {"partition_id": 1, "value": {"type": "JSON", "data": {"x": 1}}},
+            {"value": {"type": "NOPE", "data": 1}},
+            {"partition_id": 9, "value": "x"},
+            {"partition_id": 1, "key": "k", "timestamp": TIMESTAMP},
+        )
+    )
+    first, bad, nowhere, last = lines(some.ask("POST", "/topics/t/records", raw=body))
+    assert first == {
+        "error_code": 200,
+        "cluster_id": some.fake.broker.cluster_id,
+        "topic_name": "t",
+        "partition_id": 1,
+        "offset": 1,
+        "timestamp": "2023-11-14T22:13:20.000Z",
+        "key": None,
+        "value": {"type": "JSON", "size": 7},
+    }
+    assert (bad["error_code"], nowhere["error_code"]) == (42206, 40403)
+    assert (last["offset"], last["key"], last["value"]) == (2, {"type": "STRING", "size": 1}, None)
+
+
+def test_what_is_no_json_ends_the_stream(some: FakeAdmin) -> None:
+    path = f"{some.v3}/topics/t/records"
+    good, broken = lines(some.ask("POST", path, raw=b'{"value":"a"} nonsense {"value":"b"}'))
+    assert (good["error_code"], broken["error_code"]) == (200, 400)
+    assert lines(some.ask("POST", path, raw=b'{"value":')) == [
+        {"error_code": 400, "message": "the body ends within an object"}
+    ]
+    assert some.ask("POST", "/topics/nowhere/records", raw=b"{}").status == 404
+
+
+def test_many_records_in_one_body(some: FakeAdmin) -> None:
+    body = b"\n".join(b'{"partition_id":1,"value":"%d"}' % number for number in range(500))
+    told = lines(some.ask("POST", "/topics/t/records", raw=body))
+    assert [one["offset"] for one in told] == list(range(1, 501))
+
+
+def test_a_batch_tells_what_went_well_and_what_did_not(some: FakeAdmin) -> None:
+    entries = [
+        {"id": "a", "partition_id": 1, "value": "x"},
+        {"id": "b", "value": {"type": "BINARY", "data": "?"}},
+        {"id": "c", "partition_id": 9},
+    ]
+    answer = some.post("/topics/t/records:batch", {"entries": entries})
+    assert answer.status == 207
+    [good] = answer.json["successes"]
+    assert (good["id"], good["offset"]) == ("a", 1)
+    assert [(bad["id"], bad["error_code"]) for bad in answer.json["failures"]] == [
+        ("b", 42206),
+        ("c", 40403),
+    ]
+    for wrong in ([], [{"id": ""}], [{"id": "a"}, {"id": "a"}], [{}], "x"):
+        assert some.post("/topics/t/records:batch", {"entries": wrong}).status == 422
+
+
+def test_topics_are_emptied(some: FakeAdmin) -> None:
+    answer = some.post("/topics/t:truncate", {"before_offset": 1})
+    assert answer.json["partitions"] == [
+        {"partition_id": 0, "log_start_offset": 1},
+        {"partition_id": 1, "log_start_offset": 1},
+    ]
+    chosen = [{"partition_id": 0, "offset": 2}, {"partition": 7}, {"partition": 1, "offset": 9}]
+    told = some.post("/topics/t:truncate", {"partitions": chosen}).json["partitions"]
+    assert told[0] == {"partition_id": 0, "log_start_offset": 2}
+    assert [one["error_code"] for one in told[1:]] == [40403, 40003]
+    assert offsets(some.get("/topics/t/records")) == [(0, 2)]
+    some.fake.topic("u")
+    all_of = some.post("/topics:truncate", {"topic_names": ["t", "u"]}).json["topics"]
+    assert [topic["topic_name"] for topic in all_of] == ["t", "u"]
+    assert offsets(some.get("/topics/t/records")) == []
+    assert some.post("/topics:truncate", {"topic_names": ["nowhere"]}).status == 404
+    assert some.post("/topics/nowhere:truncate").status == 404
+    both = {"before_offset": 1, "partitions": []}
+    assert some.post("/topics/t:truncate", both).status == 400
+
+
+def test_topics_are_cloned(some: FakeAdmin) -> None:
+    alone = some.post("/topics/t:clone", {"name": "alone", "configs": {"retention.ms": 5}})
+    assert (alone.status, alone.json["partitions_count"]) == (201, 2)
+    assert some.fake.existing("alone").configs == {"retention.ms": "5"}
+    assert some.get("/topics/alone/records").json["data"] == []
+    [told] = lines(some.post("/topics/t:clone", {"name": "whole", "records": True}))
+    assert (told["copied_records"], told["total_records"], told["done"]) == (4, 4, True)
+    before, after = (some.get(f"/topics/{name}/records").json["data"] for name in ("t", "whole"))
+    assert before == after
+    assert some.post("/topics/t:clone", {"name": "whole"}).status == 400
+    assert some.post("/topics/nowhere:clone", {"name": "x"}).status == 404
+
+
+def test_half_a_clone_does_not_stay(some: FakeAdmin) -> None:
+    some.fake.log.failing = StorageFailed("the disk is ill")
+    answer = some.post("/topics/t:clone", {"name": "half", "records": True})
+    assert b"the disk is ill" in answer.body
+    some.fake.log.failing = None
+    some.fake.run()
+    assert some.get("/topics/half").status == 404
