@@ -66,7 +66,7 @@ class LogStore(Protocol):
 
         The oldest go first, and so do the entries of the timestamp index that lead below it. An
         engine that keeps small batches together counts those as one, which stays while one of
-        them does.
+        them does. At least one goes, if there is one; fewer than asked for where they are large.
         """
         ...
 

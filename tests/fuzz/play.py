@@ -232,7 +232,10 @@ def read_log(kafka: InProcessKafka, partition: Any) -> list[bytes]:
     log = kafka.broker.produce._log
     data = bytes(log.read(partition.partition_id, 0, 2**62, 2**62, True))
     found: list[bytes] = []
-    position, offset = 0, 0
+    start = partition.log_start_offset
+    # A batch that holds the start of the log, or is about to be removed, begins before it.
+    first = struct.unpack_from(">q", data)[0] if data else start
+    position, offset = 0, min(first, start)
     while position < len(data):
         base_offset, length = struct.unpack_from(">qi", data, position)
         batch = data[position : position + 12 + length]

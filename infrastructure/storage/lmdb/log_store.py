@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: The store says so itself, or a key is not as long as keys are.
 _UNREADABLE = (lmdb.Error, StructError)
 _LARGEST_PARTITION_ID = (1 << 32) - 1
+#: Each entry that a cursor stands on is touched, page by page; so a trim ends here, too.
+_TRIMMED_AT_ONCE_BYTES = 2 << 20
 
 _pack_key = KEY.pack
 _unpack_key = KEY.unpack
@@ -202,6 +204,8 @@ def _delete_below(
     for _ in range(limit):
         if not found or _unpack_key(cursor.key()) >= (partition_id, offset):
             return size_bytes, True
+        if size_bytes >= _TRIMMED_AT_ONCE_BYTES:
+            return size_bytes, False
         size_bytes += len(cursor.value())
         cursor.delete()
         found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty

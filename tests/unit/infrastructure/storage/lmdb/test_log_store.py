@@ -76,6 +76,29 @@ def test_a_large_batch_has_an_entry_of_its_own_and_keeps_its_place(store: Store)
     assert store.log.read(1, 0, ALL, ALL, True) == before + large + after
 
 
+def test_large_batches_are_trimmed_fewer_at_a_time(store: Store) -> None:
+    large = 1 << 20
+    for offset in range(5):
+        store.log.append(1, offset, batch(offset, size_bytes=large))
+        assert store.write_pass.commit() is None
+
+    slices = [store.log.trim(1, 5, 256) for _ in range(3)]
+    assert store.write_pass.commit() is None
+
+    assert slices == [(2 * large, False), (2 * large, False), (large, True)]
+    assert store.entry_sizes() == []
+
+
+def test_a_trim_in_a_pass_that_has_failed_is_not_done(store: Store) -> None:
+    store.log.append(1, 0, batch(0))
+    assert store.write_pass.commit() is None
+    store.write_pass.fail("no more of this")
+
+    assert store.log.trim(1, 1, 256) == (0, False)
+    assert store.write_pass.commit() is not None
+    assert store.log.trim(1, 1, 256) == (len(batch(0)), True)
+
+
 def test_what_a_failed_pass_gathered_does_not_come_with_the_next_one(store: Store) -> None:
     store.log.append(1, 0, batch(0))
     store.write_pass.fail("no more of this")
