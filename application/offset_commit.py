@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from application.groups.offsets import Done, Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
@@ -18,6 +21,15 @@ from domain.groups.offsets import (
     refuse_unknown_group,
 )
 from domain.topics.topic import Topic
+
+
+class WantedOffset(Protocol):
+    """What a client wants to commit for a partition; the metadata may be null."""
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None
 
 
 class OffsetCommit:
@@ -79,27 +91,32 @@ class OffsetCommitService:
         group.heard_from(commit.member_id, self._clock.monotonic_ms())
 
     def add(
-        self,
-        commit: OffsetCommit,
-        topic: Topic,
-        partition: int,
-        offset: int,
-        leader_epoch: int,
-        metadata: str | None,
-    ) -> OffsetMetadataTooLarge | None:
-        """Any offset is taken: lower than before, beyond the log's end, negative."""
-        if metadata and metadata_units(metadata) > self._max_metadata_units:
-            return OffsetMetadataTooLarge()
-        committed = CommittedOffset(
-            offset,
-            leader_epoch,
-            metadata or "",
-            commit.now_ms,
-            commit.expire_timestamp_ms,
-            topic.topic_id,
-        )
-        commit.writes.append((commit.group_id, topic.name, partition, committed))
-        return None
+        self, commit: OffsetCommit, topic: Topic, wanted: Iterable[WantedOffset]
+    ) -> list[tuple[int, OffsetMetadataTooLarge]]:
+        """Which are refused, by their place in `wanted`.
+
+        Any offset is taken: lower than before, beyond the log's end, negative.
+        """
+        refused: list[tuple[int, OffsetMetadataTooLarge]] = []
+        # Every consumer comes this way every few seconds: nothing is asked twice.
+        group_id, name, topic_id = commit.group_id, topic.name, topic.topic_id
+        now_ms, expires_ms = commit.now_ms, commit.expire_timestamp_ms
+        writes = commit.writes
+        for place, one in enumerate(wanted):
+            metadata = one.committed_metadata or ""
+            if metadata and metadata_units(metadata) > self._max_metadata_units:
+                refused.append((place, OffsetMetadataTooLarge()))
+                continue
+            committed = CommittedOffset(
+                one.committed_offset,
+                one.committed_leader_epoch,
+                metadata,
+                now_ms,
+                expires_ms,
+                topic_id,
+            )
+            writes.append((group_id, name, one.partition_index, committed))
+        return refused
 
     def keep(self, commit: OffsetCommit, then: Done) -> None:
         self._offsets.keep(commit.group_id, commit.writes, then)

@@ -30,8 +30,10 @@ class Pending(Generic[T]):
         assert not self.resolved, "a pending value is resolved once"
         self.resolved = True
         self._value = value
-        if self._callback is not None:
-            self._callback(value)
+        # Who calls and what is called hold each other: a cycle for each request, if it stayed.
+        callback, self._callback = self._callback, None
+        if callback is not None:
+            callback(value)
 
     def abandon(self) -> None:
         """The caller has gone; what is resolved later goes nowhere."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in list(os.environ):
         if name.startswith(("OTTLA_", "KAFKA_")) and not name.startswith("OTTLA_TEST_"):
             del os.environ[name]
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts what is to run in the background like that, and children would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

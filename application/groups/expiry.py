@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from application.groups.delete import DeleteGroupsService
-from application.groups.offsets import Offsets
+from application.groups.group_log import GroupLog
+from application.groups.offsets import Done, Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
@@ -42,12 +43,14 @@ class OffsetExpiry:
         clock: Clock,
         spare_time: SpareTime,
         config: BrokerConfig,
+        log: GroupLog,
     ) -> None:
         self._offsets = offsets
         self._groups = groups
         self._delete_groups = delete_groups
         self._clock = clock
         self._spare_time = spare_time
+        self._log = log
         self._retention_ms = config.offsets_retention_minutes * MINUTE_MS
         self._slice = 0
         self._interval_ms = config.offsets_retention_check_interval_ms
@@ -80,7 +83,14 @@ class OffsetExpiry:
         else:
             self.start()
         for group_id, writes in rows.items():
-            self._offsets.keep(group_id, writes, _ignore)
+            self._offsets.keep(group_id, writes, self._telling(group_id, len(writes)))
+
+    def _telling(self, group_id: str, offsets: int) -> Done:
+        def gone(failure: StorageFailed | None) -> None:
+            if failure is None:
+                self._log.offsets_expired(group_id, offsets)
+
+        return gone
 
     def _round(self, now_ms: int) -> Iterator[Found]:
         for group_id in [group.group_id for group in self._groups]:

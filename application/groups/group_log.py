@@ -3,6 +3,7 @@
 It hears of changes where all of them pass, in the registry, and tells of them when they are kept;
 of those that are not kept, when they are decided. A line for each generation or epoch, not for
 each member that comes; a group that changes faster has one line a second, which counts the rest.
+What waits for its line has it before the broker stops.
 """
 
 from __future__ import annotations
@@ -84,6 +85,9 @@ class GroupLog:
         #: When a group had its last line, the oldest first, and what waits for its next one.
         self._told_ms: dict[str, int] = {}
         self._held: dict[str, _Begun] = {}
+        #: How many offsets have expired of groups that stay, a slice after the other.
+        self._expired: Counter[str] = Counter()
+        spare_time.at_end(self._tell_all)
         groups.listen(self._changing)
         groups.when_lost(self._forget)
         groups.when_gone(self._forget)
@@ -195,7 +199,20 @@ class GroupLog:
 
     # ---- lines
 
+    def offsets_expired(self, group_id: str, offsets: int) -> None:
+        if group_id not in self._expired and not self._spare_time.is_over:
+            self._spare_time.after_ms(PAUSE_MS, lambda: self._tell_expired(group_id))
+        self._expired[group_id] += offsets
+        if self._spare_time.is_over:
+            self._tell_expired(group_id)
+
+    def _tell_expired(self, group_id: str) -> None:
+        offsets = self._expired.pop(group_id, 0)
+        if offsets:
+            self._events.info("offsets of a group expire", group=group_id, offsets=offsets)
+
     def deleted(self, group_id: str, kind: GroupKind, offsets: int, expired: bool) -> None:
+        self._tell_expired(group_id)
         self._events.info(
             "a group expires" if expired else "a group is deleted",
             group=group_id,
@@ -228,7 +245,7 @@ class GroupLog:
         now_ms = self._clock.monotonic_ms()
         self._forget_told_before(now_ms - PAUSE_MS)
         told_ms = self._told_ms.get(group_id)
-        if told_ms is None:
+        if told_ms is None or self._spare_time.is_over:
             self._tell_begun(group_id, begun, now_ms)
         else:
             self._held[group_id] = begun
@@ -246,6 +263,12 @@ class GroupLog:
     def _tell_held(self, group_id: str) -> None:
         self._told_ms.pop(group_id, None)
         self._tell_begun(group_id, self._held.pop(group_id), self._clock.monotonic_ms())
+
+    def _tell_all(self) -> None:
+        for group_id in list(self._expired):
+            self._tell_expired(group_id)
+        for group_id in list(self._held):
+            self._tell_held(group_id)
 
     def _tell_begun(self, group_id: str, begun: _Begun, now_ms: int) -> None:
         self._told_ms[group_id] = now_ms

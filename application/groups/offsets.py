@@ -82,16 +82,14 @@ class Offsets:
 
     def _will_stay(self, group_id: str) -> bool:
         """Whether the group has an offset when all is done that is under way."""
-        if not self.holds(group_id):
-            return False
-        left = set(self._partitions_of(group_id))
-        for writes in self._under_way.get(group_id, ()):
-            for _, topic, partition, committed in writes:
-                if committed is None:
-                    left.discard((topic, partition))
-                else:
-                    left.add((topic, partition))
-        return bool(left)
+        newest = {
+            (topic, partition): committed
+            for writes in self._under_way.get(group_id, ())
+            for _, topic, partition, committed in writes
+        }
+        return any(committed is not None for committed in newest.values()) or any(
+            place not in newest for place in self._partitions_of(group_id)
+        )
 
     # ---- reading
 
@@ -113,10 +111,13 @@ class Offsets:
         )
 
     def partitions(self, group_id: str) -> Iterator[tuple[str, int]]:
-        """Of all offsets the group has or is about to have; none of them twice."""
-        found = set(self._partitions_of(group_id))
+        """Of all offsets the group has or is about to have; none of them twice.
+
+        Those of a topic together: the store is quicker with neighbours.
+        """
+        found = dict.fromkeys(self._partitions_of(group_id))
         for writes in self._under_way.get(group_id, ()):
-            found.update((topic, partition) for _, topic, partition, _ in writes)
+            found.update(dict.fromkeys((topic, partition) for _, topic, partition, _ in writes))
         return iter(found)
 
     def _partitions_of(self, group_id: str) -> Iterator[tuple[str, int]]:
@@ -154,7 +155,9 @@ class Offsets:
 
         def done(failure: StorageFailed | None) -> None:
             # Nearly always the first; and not another's that says the same.
-            place = next(place for place, one in enumerate(under_way) if one is writes)
+            place = 0
+            while under_way[place] is not writes:
+                place += 1
             del under_way[place]
             if not under_way:
                 del self._under_way[group_id]

@@ -14,6 +14,7 @@ from application.ports.patterns import Pattern, Patterns
 from application.topics.catalog import Catalog
 from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
+from domain.groups.subscription import shared
 
 #: So many expressions are kept compiled, with what they mean, and so many names for them together.
 KEPT = 256
@@ -148,7 +149,8 @@ class Regexes:
             ) from error
 
     def _learn(self, regex: str, sweep: Sweep) -> Names:
-        names = sweep.found()
+        known = (one.names for one in self._known.values() if one.names is not None)
+        names = shared(sweep.found(), known)
         entry = self._entry(regex)
         if regex in self._known:
             self._names += len(names) - len(entry.names or ())

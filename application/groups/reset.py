@@ -179,11 +179,24 @@ class ResetOffsetsService:
         for reset in resets:
             topic = self._catalog.topic(reset.place.topic)
             if topic is not None:  # else deleted meanwhile
-                self._commit.add(
-                    commit, topic, reset.place.partition, reset.after, LEADER_EPOCH, ""
-                )
+                wanted = _Wanted(reset.place.partition, reset.after)
+                self._commit.add(commit, topic, (wanted,))
         self._commit.keep(commit, pending.resolve)
         return pending
+
+
+class _Wanted:
+    """An offset as OffsetCommitService takes it."""
+
+    __slots__ = (
+        "committed_leader_epoch", "committed_metadata", "committed_offset", "partition_index",
+    )  # fmt: skip
+
+    def __init__(self, partition_index: int, committed_offset: int) -> None:
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = LEADER_EPOCH
+        self.committed_metadata: str | None = ""
 
 
 def _or_end(found: int, end: int) -> int:

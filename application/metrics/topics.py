@@ -7,7 +7,8 @@ true at one moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 from math import exp
 
 from application.metrics.families import jmx, others
@@ -28,32 +29,30 @@ _IN, _OUT = "BytesInPerSec", "BytesOutPerSec"
 
 
 class _Seen:
-    """One partition of one topic, as it was when it was looked at."""
+    """A topic as it was when it was looked at: its partitions side by side, and together."""
 
-    __slots__ = ("end", "index", "partition", "start", "topic")
+    __slots__ = (
+        "appends", "bytes_in", "bytes_out", "ends", "failed_appends", "failed_fetches", "fetches",
+        "indexes", "messages", "name", "sizes", "starts",
+    )  # fmt: skip
 
-    def __init__(self, topic: str, index: str, partition: Partition) -> None:
-        self.topic = topic
-        self.index = index
-        self.partition = partition
-        self.start = partition.log_start_offset
-        self.end = partition.high_watermark
-
-
-class _Total:
-    """What went through a topic."""
-
-    __slots__ = ("appends", "bytes_in", "bytes_out", "failed_appends", "failed_fetches", "fetches",
-                 "messages")  # fmt: skip
-
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.indexes: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.sizes: list[int] = []
         self.appends = self.bytes_in = self.bytes_out = self.failed_appends = 0
         self.failed_fetches = self.fetches = self.messages = 0
 
-    def add(self, seen: _Seen) -> None:
-        traffic = seen.partition.traffic
-        self.messages += seen.end
-        self.bytes_in += seen.partition.durable.appended_bytes
+    def add(self, partition: Partition) -> None:
+        self.indexes.append(str(partition.index))
+        self.starts.append(partition.log_start_offset)
+        self.ends.append(partition.high_watermark)
+        self.sizes.append(partition.durable.size_bytes)
+        traffic = partition.traffic
+        self.messages += partition.high_watermark
+        self.bytes_in += partition.durable.appended_bytes
         self.bytes_out += traffic.bytes_out
         self.appends += traffic.appends
         self.failed_appends += traffic.failed_appends
@@ -77,22 +76,24 @@ class TopicReadings:
         for family in (jmx.PARTITION_COUNT, jmx.LEADER_COUNT, others.REDPANDA_PARTITIONS):
             yield family, [((), all_partitions)]
         yield jmx.UNDER_REPLICATED, [((), 0)]
-        seen: list[_Seen] = []
+        all_seen: list[_Seen] = []
         unreadable = 0
         for topic in topics:
+            seen = _Seen(topic.name)
+            all_seen.append(seen)
             for index in range(len(topic.partition_ids)):
                 partition = self._partition(topic, index)
                 if partition is None:
                     unreadable += 1
                 else:
-                    seen.append(_Seen(topic.name, str(index), partition))
+                    seen.add(partition)
                 if index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
             yield exporter.PARTITIONS, []
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), unreadable)]
-        yield from self._of_partitions(seen)
-        yield from self._of_topics(seen)
+        yield from self._of_partitions(all_seen)
+        yield from self._of_topics([seen for seen in all_seen if seen.indexes])
 
     def _partition(self, topic: Topic, index: int) -> Partition | None:
         """None also where the topic has just gone."""
@@ -104,12 +105,12 @@ class TopicReadings:
             return None  # the catalogue has said so in the log
 
     def _of_partitions(self, all_seen: list[_Seen]) -> Iterator[Reading]:
-        yield from in_readings(
-            exporter.CURRENT_OFFSET, (((one.topic, one.index), one.end) for one in all_seen)
-        )
-        yield from in_readings(
-            exporter.OLDEST_OFFSET, (((one.topic, one.index), one.start) for one in all_seen)
-        )
+        for family, values in (
+            (exporter.CURRENT_OFFSET, (one.ends for one in all_seen)),
+            (exporter.OLDEST_OFFSET, (one.starts for one in all_seen)),
+            (jmx.LOG_SIZE, (one.sizes for one in all_seen)),
+        ):
+            yield from in_readings(family, _samples(all_seen, values))
         always = (
             (exporter.LEADER, self._node_id),
             (exporter.REPLICAS, 1),
@@ -118,17 +119,9 @@ class TopicReadings:
             (exporter.UNDER_REPLICATED, 0),
         )
         for family, value in always:
-            yield from in_readings(family, (((one.topic, one.index), value) for one in all_seen))
+            yield from in_readings(family, _samples(all_seen, repeat(repeat(value))))
 
     def _of_topics(self, all_seen: list[_Seen]) -> Iterator[Reading]:
-        totals: dict[str, _Total] = {}
-        for number, seen in enumerate(all_seen):
-            total = totals.get(seen.topic)
-            if total is None:
-                total = totals[seen.topic] = _Total()
-            total.add(seen)
-            if number % 100 == 99:
-                yield jmx.MESSAGES_IN, []
         told: tuple[tuple[Family, str], ...] = (
             (jmx.MESSAGES_IN, "messages"),
             (jmx.BYTES_IN, "bytes_in"),
@@ -139,26 +132,36 @@ class TopicReadings:
             (jmx.FAILED_FETCH, "failed_fetches"),
         )
         for family, field in told:
-            yield from in_readings(
-                family, (((name,), getattr(total, field)) for name, total in totals.items())
-            )
-        yield from self._rated(totals)
+            yield from in_readings(family, (((one.name,), getattr(one, field)) for one in all_seen))
+        sizes: Iterator[Sample] = (((one.name,), sum(one.sizes)) for one in all_seen)
+        yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
+        yield from self._rated(all_seen)
 
-    def _rated(self, totals: dict[str, _Total]) -> Iterator[Reading]:
+    def _rated(self, all_seen: list[_Seen]) -> Iterator[Reading]:
         """Averages are brought up to date when they are asked for: with each scrape."""
         now_ms = self._clock.monotonic_ms()
         passed_ms, self._rated_ms = max(now_ms - self._rated_ms, 0), now_ms
         rates: dict[tuple[str, str], Rate] = {}
         sums = {_IN: 0.0, _OUT: 0.0}
-        for name, total in totals.items():
-            for which, count in ((_IN, total.bytes_in), (_OUT, total.bytes_out)):
-                rate = rates[which, name] = self._rates.get((which, name)) or Rate()
+        for number, seen in enumerate(all_seen):
+            for which, count in ((_IN, seen.bytes_in), (_OUT, seen.bytes_out)):
+                key = which, seen.name
+                rate = rates[key] = self._rates.get(key) or Rate()
                 rate.update(count, passed_ms)
                 sums[which] += rate.a_second
+            if number % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+                yield jmx.BROKER_RATE, []
         self._rates = rates
         yield jmx.BROKER_RATE, [((which,), value) for which, value in sums.items()]
         samples: Iterator[Sample] = ((key, rate.a_second) for key, rate in rates.items())
         yield from in_readings(jmx.TOPIC_RATE, samples)
+
+
+def _samples(all_seen: Iterable[_Seen], values: Iterable[Iterable[int]]) -> Iterator[Sample]:
+    for seen, of_topic in zip(all_seen, values, strict=False):
+        name = seen.name
+        for index, value in zip(seen.indexes, of_topic, strict=False):
+            yield (name, index), value
 
 
 class Rate:

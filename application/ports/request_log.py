@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-#: Of a name that a client gave itself, once it is gone.
+#: Of a name that a client gave itself, once it is gone, or that its request concerns.
 REMEMBERED_CHARACTERS = 200
 
 

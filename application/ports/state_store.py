@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
+
+#: A key and the newest value, or None: the row is deleted.
+RowChange = tuple[bytes, bytes | None]
 
 
 class StateStore(Protocol):
-    """`put` is staged like `LogStore.append`; `get` and `scan` see committed rows only."""
+    """What is put is staged like `LogStore.append`; `get` and `scan` see committed rows only."""
 
     def get(self, table: str, key: bytes) -> bytes | None: ...
 
     def put(self, table: str, key: bytes, value: bytes | None) -> None:
         """Stages the newest value of a row; None deletes it."""
+        ...
+
+    def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
+        """As `put` would, one after the other; for many rows at once this costs less."""
         ...
 
     def scan(

@@ -14,9 +14,18 @@ class SpareTime:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.is_over = False
+        self._at_end: list[Callable[[], None]] = []
+
+    def at_end(self, callback: Callable[[], None]) -> None:
+        """For what was put off, and is not to be lost."""
+        self._at_end.append(callback)
 
     def end(self) -> None:
+        if self.is_over:
+            return
         self.is_over = True
+        for callback in self._at_end:
+            callback()
 
     def soon(self, callback: Callable[[], None]) -> None:
         self.scheduler.soon(lambda: self._call(callback))

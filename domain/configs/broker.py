@@ -17,6 +17,7 @@ from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
+from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topic_defaults import TopicDefaults
 from domain.configs.settings.topics import TopicSettings
 from domain.errors import InvalidConfig
@@ -30,6 +31,7 @@ class BrokerConfig(
     LimitSettings,
     GroupSettings,
     LogSettings,
+    TelemetrySettings,
     TopicDefaults,
 ):
     """All settings with their values; `given` are those somebody set, as text.

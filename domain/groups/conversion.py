@@ -63,10 +63,21 @@ def upgraded(group: ClassicGroup, topics: Topics) -> Draft:
         raise _no_upgrade(
             group.group_id, "the embedded consumer protocol is malformed."
         ) from damage
-    topics_hash = hash_of_topics(draft.subscribed_names(), topics)
+    names = draft.subscribed_names()
+    # What nobody has may be new, and the leader did not see it yet: then a target is made at once.
+    topics_hash = hash_of_topics(names, topics) if _is_shared_out(draft, names, topics) else ""
     draft.change(TargetEpochChanged(group.group_id, group.generation_id))
     draft.change(EpochChanged(group.group_id, group.generation_id, topics_hash))
     return draft
+
+
+def _is_shared_out(draft: Draft, names: Iterable[str], topics: Topics) -> bool:
+    found = [topic for topic in map(topics.topic, names) if topic is not None]
+    return all(
+        draft.owner(topic.topic_id, one) is not None
+        for topic in found
+        for one in range(len(topic.partition_ids))
+    )
 
 
 def _upgrade_member(

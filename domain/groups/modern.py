@@ -35,7 +35,7 @@ from domain.groups.modern_changes import (
     TargetEpochChanged,
 )
 from domain.groups.modern_member import CurrentAssignment, MemberSubscription
-from domain.groups.subscription import wanted_by_all, wanted_names
+from domain.groups.subscription import names_of, shared, wanted_by_all
 from domain.groups.timeouts import Timeouts
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
@@ -96,7 +96,8 @@ class ModernGroup(ConsumerGroup):
         if subscription is None:
             self.timeouts.forget(member_id)
             return
-        self.members[member_id] = subscription
+        topics = shared(subscription.topics, (one.topics for one in self.members.values()))
+        self.members[member_id] = subscription._replace(topics=topics)
         if subscription.instance_id is not None:
             self.static_members[subscription.instance_id] = member_id
 
@@ -125,7 +126,7 @@ class ModernGroup(ConsumerGroup):
         if change.names is None:
             self.regexes.pop(change.regex, None)
         else:
-            self.regexes[change.regex] = change.names
+            self.regexes[change.regex] = shared(change.names, self.regexes.values())
 
     _APPLY: ClassVar[dict[type[GroupChange], Callable[[Any, Any], None]]] = {
         EpochChanged: _apply_epoch,
@@ -238,7 +239,10 @@ class ModernGroup(ConsumerGroup):
         return changes
 
     def subscribes(self, topic: str) -> bool:
-        return any(topic in wanted_names(one, self.regexes) for one in self.members.values())
+        return any(
+            topic in one.topics or topic in names_of(one.regex, self.regexes)
+            for one in self.members.values()
+        )
 
     def offsets_expire_from(self, topic: str, committed_ms: int) -> int | None:
         return None if self.subscribes(topic) else committed_ms

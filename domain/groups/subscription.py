@@ -12,6 +12,8 @@ from domain.topics.topic import Topic
 #: Regular expressions with the names of the topics they mean.
 ResolvedRegexes = Mapping[str, frozenset[str]]
 
+NO_NAMES: frozenset[str] = frozenset()
+
 
 class Topics(Protocol):
     """What there is to subscribe to; `layout_revision` rises when a topic comes, goes or grows."""
@@ -39,10 +41,25 @@ class Regexes(Protocol):
         ...
 
 
+def shared(names: frozenset[str], others: Iterable[frozenset[str]]) -> frozenset[str]:
+    """The same names, as one set for all that have them.
+
+    Most members of a group want the same thousands of topics, and whether they do is asked for
+    each of them again and again: of one and the same set that is known without a look into it.
+    """
+    for other in others:
+        if other is names or other == names:
+            return other
+    return names
+
+
 def wanted_names(member: MemberSubscription, regexes: ResolvedRegexes) -> frozenset[str]:
-    if not member.regex:
-        return member.topics
-    return member.topics | regexes.get(member.regex, frozenset())
+    names = names_of(member.regex, regexes)
+    return member.topics | names if names else member.topics
+
+
+def names_of(regex: str | None, regexes: ResolvedRegexes) -> frozenset[str]:
+    return regexes.get(regex, NO_NAMES) if regex else NO_NAMES
 
 
 def wanted_topics(
@@ -54,12 +71,8 @@ def wanted_topics(
 
 
 def wanted_by_all(members: Iterable[MemberSubscription], regexes: ResolvedRegexes) -> set[str]:
-    names: set[str] = set()
-    for topics, regex in {(member.topics, member.regex) for member in members}:
-        names |= topics
-        if regex:
-            names |= regexes.get(regex, frozenset())
-    return names
+    wishes = {(member.topics, names_of(member.regex, regexes)) for member in members}
+    return set().union(*(names for wish in wishes for names in wish))
 
 
 def hash_of_topics(names: Iterable[str], topics: Topics) -> str:

@@ -11,7 +11,7 @@ from domain.groups.assignors import uniform
 from domain.groups.assignors.assignor import AssignedMember, Assignor
 from domain.groups.modern import Draft, ModernGroup
 from domain.groups.modern_changes import TargetChanged, TargetEpochChanged
-from domain.groups.subscription import Topics, wanted_topics
+from domain.groups.subscription import Topics, names_of, wanted_topics
 
 #: By the names that clients know them by.
 ASSIGNORS: Mapping[str, Assignor] = {"uniform": uniform.assign, "range": range_assignor.assign}
@@ -42,14 +42,15 @@ def update_target(draft: Draft, topics: Topics, rules: GroupRules) -> None:
     members: dict[str, AssignedMember] = {}
     partition_counts: dict[bytes, int] = {}
     # Most members of a group want the same.
-    known: dict[tuple[frozenset[str], str | None], frozenset[bytes]] = {}
+    known: dict[tuple[frozenset[str], frozenset[str]], frozenset[bytes]] = {}
     for member_id, member in draft.members.items():
-        wish = (member.topics, member.regex)
+        wish = (member.topics, names_of(member.regex, draft.regexes))
         topic_ids = known.get(wish)
         if topic_ids is None:
             found = wanted_topics(member, draft.regexes, topics)
             topic_ids = known[wish] = frozenset(found)
-            partition_counts |= {one: len(found[one].partition_ids) for one in found}
+            for one in found.keys() - partition_counts.keys():
+                partition_counts[one] = len(found[one].partition_ids)
         members[member_id] = AssignedMember(member.instance_id, topic_ids, draft.target(member_id))
     assigned = ASSIGNORS[assignor_of(draft, rules)](members, partition_counts)
     for member_id, partitions in assigned.items():

@@ -13,6 +13,9 @@ from interfaces.kafka.call import Call
 from interfaces.kafka.config_numbers import RESOURCE_KINDS
 from interfaces.kafka.wire.schema import Message, Response
 
+#: What FindCoordinator calls a key of this kind.
+GROUP = 0
+
 Handler = Callable[[Any, Call], Response | None]
 Named = tuple[str, str] | None
 
@@ -49,6 +52,13 @@ def _only(field: str) -> Callable[[Any], Named]:
     return look
 
 
+def _key(request: Any) -> Named:
+    """Whose coordinator is looked for; not that of a transaction."""
+    keys = request.coordinator_keys or [request.key]
+    of_a_group = request.key_type == GROUP and len(keys) == 1 and keys[0]
+    return ("group", keys[0]) if of_a_group else None
+
+
 def _resource(request: Any) -> Named:
     if not request.resources or len(request.resources) > 1:
         return None
@@ -63,5 +73,6 @@ _LOOKS: dict[str, Callable[[Any], Named]] = {
     "groups": _only("groups"),
     "groups_names": _only("groups_names"),
     "group_ids": _only("group_ids"),
+    "coordinator_keys": _key,
     "resources": _resource,
 }

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from application.metrics.recent_requests import RecentRequests, record_of
-from application.ports.request_log import RequestLog
+from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
 from interfaces.kafka.error_codes import NAMES
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ class Ledger:
         ns = answered_ns - handled_ns
         counts.wait_ns += ns
         counts.wait[ns.bit_length()] += 1
+        about = call.about
+        if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
+            about = about[0], about[1][:REMEMBERED_CHARACTERS]
         noted = (
-            route, call.correlation_id, call.peer.client, call.topics, call.about, call.bytes_in,
+            route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
             call.bytes_out, codes, received_ns, started_ns, decoded_ns, handled_ns, answered_ns,
             now_ns,
         )  # fmt: skip

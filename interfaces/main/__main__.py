@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _config_show(parsed)
         if parsed.command == "demo":
             return _demo()
+        if parsed.command == "generate":
+            return _generate(parsed)
     except SettingsError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
         return 2
@@ -43,6 +45,11 @@ def _load(parsed: argparse.Namespace) -> Settings:
 
 def _serve(parsed: argparse.Namespace) -> int:
     settings = _load(parsed)
+    if settings.broker.otel_endpoint is not None:
+        from infrastructure.observability.otel_export import missing_extra
+
+        if missing := missing_extra():
+            raise SettingsError(missing)
     from interfaces.main.container.app import App
     from interfaces.main.serve import run
 
@@ -69,6 +76,13 @@ def _demo() -> int:
     from interfaces.main.demo import run
 
     return run()
+
+
+def _generate(parsed: argparse.Namespace) -> int:
+    from interfaces.cli.generate import MAKE
+
+    print(MAKE[parsed.what](parsed.admin).rstrip("\n"), flush=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -37,6 +37,11 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("--origin", action="store_true", help="say where each value comes from")
     show.add_argument("-o", "--output", choices=("toml", "json"), default="toml")
     commands.add_parser("demo", help="broker, producer and consumer: the thirty-second tour")
+    generate = commands.add_parser("generate", help="a dashboard, alerts, files to run it by")
+    generate.add_argument("what", choices=("grafana", "prometheus", "alerts", "systemd", "compose"))
+    generate.add_argument(
+        "--admin", metavar="HOST:PORT", default="127.0.0.1:8082", help="where the metrics are"
+    )
     return top
 
 

@@ -18,6 +18,7 @@ from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from interfaces.embed import __version__
 from interfaces.main.admin import AdminBusy, AdminDoor, open_admin
 from interfaces.main.banner import banner
+from interfaces.main.notify import notify
 from interfaces.main.ready import remove_ready_file, write_ready_file
 from interfaces.main.settings.listeners import Address, ListenerSettings, host_port
 from interfaces.main.settings.sources import Settings
@@ -140,7 +141,9 @@ async def serve(
         if ready_file is not None:
             _write(ready_file, lambda: write_ready_file(ready_file, started))
         announce(started)
+        notify("READY=1")
         await stop.wait()
+        notify("STOPPING=1")
         if ready_file is not None:
             remove_ready_file(ready_file)
         await _drain(container, settings.broker.drain_timeout_ms / 1000, log)

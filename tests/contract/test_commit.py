@@ -92,6 +92,21 @@ def test_a_large_row_that_does_not_fit_fails_the_commit_too(small_store: OpenSto
     assert small_store.state.scan("partitions") == []
 
 
+def test_many_rows_that_do_not_fit_are_all_forgotten_and_fit_when_they_come_again(
+    small_store: OpenStore,
+) -> None:
+    rows = [(b"%d" % number, bytes(100_000)) for number in range(40)]
+    small_store.state.put("offsets", b"before", b"")
+    small_store.state.put_all("offsets", rows)
+    small_store.state.put_all("offsets", [(b"after", b"")])
+    assert small_store.commit() is not None
+    assert small_store.state.scan("offsets") == []
+
+    small_store.state.put_all("offsets", rows)
+    small_store.keep()
+    assert small_store.state.scan("offsets") == sorted(rows)
+
+
 def test_closing_forgets_what_is_staged_and_may_happen_twice(lasting_store: OpenStore) -> None:
     store = lasting_store
     store.log.append(1, 0, batch(0, b"staged"))

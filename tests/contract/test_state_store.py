@@ -27,6 +27,27 @@ def test_the_newest_value_of_a_row_counts(store: OpenStore) -> None:
     assert store.state.scan("topics") == [(b"back", b"again"), (b"key", b"new")]
 
 
+def test_many_rows_are_put_as_they_would_be_one_by_one(store: OpenStore) -> None:
+    store.state.put("offsets", b"gone", b"value")
+    store.keep()
+    store.state.put_all("offsets", [(b"b", b"1"), (b"a", b""), (b"b", b"2"), (b"l" * 600, b"3")])
+    store.state.put_all("offsets", [(b"c", b"4"), (b"gone", None), (b"c", None), (b"a", b"5")])
+    store.state.put_all("offsets", [])
+    assert store.state.scan("offsets") == [(b"gone", b"value")]
+
+    store.keep()
+    assert store.state.scan("offsets") == [(b"a", b"5"), (b"b", b"2"), (b"l" * 600, b"3")]
+
+
+def test_many_short_rows_are_put_in_their_order(store: OpenStore) -> None:
+    store.state.put_all("offsets", [(b"%d" % (n % 7), b"%d" % n) for n in range(100)])
+    store.state.put_all("other", [(b"1", b"x")])
+    store.keep()
+    assert store.state.scan("offsets") == [
+        (b"%d" % key, b"%d" % max(n for n in range(100) if n % 7 == key)) for key in range(7)
+    ]
+
+
 def test_a_deleted_row_is_gone_with_the_commit(store: OpenStore) -> None:
     store.state.put("topics", b"key", b"value")
     store.keep()

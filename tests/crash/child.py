@@ -54,7 +54,7 @@ def run(plan: Plan) -> int:
         # As with a pass that is larger than all that is free: growing in time does not help.
         LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]
     if plan.fault is not None:
-        break_it, _points, _words = faults.FAULTS[plan.fault]
+        break_it, _points = faults.FAULTS[plan.fault]
         break_it()
     storage: Any = AppContainer.storage
     storage.store.override(

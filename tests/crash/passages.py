@@ -10,14 +10,14 @@ import os
 import signal
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, cast
 
 from application.broker import Broker
 from application.ports.commit import Commit
 from application.ports.log_store import NOT_INDEXED, Buffer, LogStore, Trimmed
-from application.ports.state_store import StateStore
+from application.ports.state_store import RowChange, StateStore
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 from infrastructure.storage.flush import Flush
@@ -118,6 +118,12 @@ class PassedState:
         kind = self._kind(table, key, value)
         self._inner.put(table, key, value)
         self._passages.stage(kind)
+
+    def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
+        kinds = [self._kind(table, key, value) for key, value in rows]
+        self._inner.put_all(table, rows)
+        for kind in kinds:
+            self._passages.stage(kind)
 
     def _kind(self, table: str, key: bytes, value: bytes | None) -> str:
         if table == "topics":

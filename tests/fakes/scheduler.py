@@ -17,6 +17,11 @@ class FakeTimer:
 
     def cancel(self) -> None:
         self.cancelled = True
+        self.callback = _nobody  # as the loop's timers do: they would make cycles
+
+
+def _nobody() -> None:
+    """Whom a cancelled timer calls."""
 
 
 class FakeScheduler:

@@ -25,6 +25,9 @@ CREATED_TOPIC_BYTES = 22 * KIB
 FETCHED_PARTITION_BYTES = 512
 
 
+#: Of a request that is remembered, with the longest names that are remembered with it.
+REMEMBERED_BYTES = 4 * KIB
+
 #: Of an id that a member was given, with a group of which there is nothing else.
 GIVEN_ID_BYTES = 2 * KIB
 #: Of a member beside twice what it says of itself: as it is now and as it is being kept.
@@ -57,5 +60,6 @@ def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
         + CREATED_TOPIC_BYTES * min(MAX_PARTITIONS_PER_REQUEST, config.request_elements_max)
         + 2 * FETCHED_PARTITION_BYTES * config.fetch_partitions_max
         + GIVEN_ID_BYTES * MAX_GIVEN_IDS
+        + REMEMBERED_BYTES * config.requests_recent_max
         + KEPT_BYTES
     )

@@ -131,6 +131,8 @@ class ModernGroupModel(RuleBasedStateMachine):
             # It heard nothing the first time, so what it heard the second time may not be all.
             answer = self.send(heartbeat)
         if is_lost or twice:
+            # What it was about to take or give up may be another thing now: it is told again.
+            member.told = member.owned
             member.says_all = True
         if is_lost:
             return
@@ -157,6 +159,9 @@ class ModernGroupModel(RuleBasedStateMachine):
 
     @rule(target=members, wish=wishes, instance_id=st.sampled_from(["i", "j"]))
     def join_static(self, wish: dict[str, Any], instance_id: str) -> Member:
+        return self.join_under(wish, instance_id)
+
+    def join_under(self, wish: dict[str, Any], instance_id: str) -> Member:
         """The one before is away, or still there: then the new one waits until it has gone."""
         self.next_id += 1
         before = self.of_instance(instance_id)

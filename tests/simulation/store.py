@@ -8,10 +8,11 @@ or later. A commit during which the process dies was kept (`torn`: nobody was to
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
+from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
@@ -250,6 +251,10 @@ class SimulatedStore:
     def put(self, table: str, key: bytes, value: bytes | None) -> None:
         self._hands.called()
         self.staged.append(Row(table, key, value))
+
+    def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
+        for key, value in rows:
+            self.put(table, key, value)
 
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None

@@ -82,6 +82,12 @@ OFFLINE_PARTITIONS = Family(
     _GAUGE,
     "Partitions in use whose log cannot be read.",
 )
+LOG_SIZE = Family(
+    "kafka_log_log_size",
+    _GAUGE,
+    "Bytes of batches that are kept of the partition (Log, Size).",
+    ("topic", "partition"),
+)
 #: kafbat shows what broker and topics take in and give out when it finds these two.
 BROKER_RATE = Family(
     "kafka_server_BrokerTopicMetrics_FifteenMinuteRate",
@@ -99,5 +105,5 @@ TOPIC_RATE = Family(
 FAMILIES = (
     MESSAGES_IN, BYTES_IN, BYTES_OUT, PRODUCE_REQUESTS, FETCH_REQUESTS, FAILED_PRODUCE,
     FAILED_FETCH, REQUESTS, TOTAL_TIME_MS, REQUEST_ERRORS, PARTITION_COUNT, LEADER_COUNT,
-    UNDER_REPLICATED, ACTIVE_CONTROLLERS, OFFLINE_PARTITIONS, BROKER_RATE, TOPIC_RATE,
+    UNDER_REPLICATED, ACTIVE_CONTROLLERS, OFFLINE_PARTITIONS, LOG_SIZE, BROKER_RATE, TOPIC_RATE,
 )  # fmt: skip

@@ -20,8 +20,15 @@ KMINION_GROUP_TOPIC_LAG = Family(
 KMINION_GROUP_MEMBERS = Family(
     "kminion_kafka_consumer_group_members", _GAUGE, "Members of the group.", ("group_id",)
 )
+KMINION_TOPIC_SIZE = Family(
+    "kminion_kafka_topic_log_dir_size_total_bytes",
+    _GAUGE,
+    "Bytes of batches that are kept of the topic.",
+    ("topic_name",),
+)
 
 FAMILIES = (
+    KMINION_TOPIC_SIZE,
     REDPANDA_BROKERS, REDPANDA_PARTITIONS, REDPANDA_UNAVAILABLE, KMINION_GROUP_TOPIC_LAG,
     KMINION_GROUP_MEMBERS,
 )  # fmt: skip

@@ -6,8 +6,11 @@ closed with a digest, and stands in full before the value. Exactly these keys ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import lmdb
 
+from application.ports.state_store import RowChange
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
@@ -50,6 +53,26 @@ class LmdbStateStore:
                 self._pass.fail(f"table {table} refused a row")
         except lmdb.Error as error:
             self._pass.fail(error, len(value or b""))
+
+    def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
+        prefix = table.encode() + b"\0"
+        longest = _LONGEST - len(prefix)
+        plain = [
+            (prefix + key, value) for key, value in rows if value is not None and len(key) < longest
+        ]
+        if len(plain) < len(rows):
+            for key, value in rows:
+                self.put(table, key, value)
+            return
+        txn = self._pass.txn or self._pass.begin()
+        if txn is None:
+            return
+        try:
+            put, _ = txn.cursor(self._rows).putmulti(plain)
+            if put < len(plain):
+                self._pass.fail(f"table {table} refused a row")
+        except lmdb.Error as error:
+            self._pass.fail(error, sum(len(value) for _, value in plain))
 
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from functools import partial
 
+from application.ports.state_store import RowChange
 from infrastructure.storage.memory.store import MemoryStore
 
 
@@ -19,6 +21,10 @@ class MemoryStateStore:
 
     def put(self, table: str, key: bytes, value: bytes | None) -> None:
         self._store.staged.append(partial(self._change, table, key, value))
+
+    def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
+        for key, value in rows:
+            self.put(table, key, value)
 
     def _change(self, table: str, key: bytes, value: bytes | None) -> None:
         rows = self._store.tables.setdefault(table, {})

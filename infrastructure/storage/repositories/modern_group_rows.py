@@ -13,6 +13,7 @@ A member that goes one step further changes one row.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from functools import lru_cache
 from typing import Any
 
 from domain.groups.assignors.assignor import Partitions
@@ -31,6 +32,12 @@ from domain.groups.modern_member import (
     MemberSubscription,
 )
 from infrastructure.storage.repositories.group_row import RowKind
+
+
+@lru_cache(maxsize=1)
+def _in_order(names: frozenset[str]) -> list[str]:
+    """When a topic comes, many expressions may mean the same thousands, one after the other."""
+    return sorted(names)
 
 
 def _encode_partitions(partitions: Partitions) -> dict[str, list[int]]:
@@ -148,7 +155,7 @@ MODERN_ROWS = (
         b"x",
         RegexResolved,
         lambda change: change.regex,
-        lambda change: None if change.names is None else sorted(change.names),
+        lambda change: None if change.names is None else _in_order(change.names),
         lambda group_id, name, values: RegexResolved(group_id, name, frozenset(values)),
     ),
 )

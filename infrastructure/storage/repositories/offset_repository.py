@@ -11,7 +11,7 @@ from struct import Struct
 from struct import error as StructError
 
 from application.ports.offset_repository import OffsetRow, OffsetWrite
-from application.ports.state_store import StateStore
+from application.ports.state_store import RowChange, StateStore
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 
@@ -42,7 +42,8 @@ class StoredOffsetRepository:
     def apply(
         self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
     ) -> None:
-        put, index = self._state.put, _PARTITION.pack
+        index = _PARTITION.pack
+        rows: list[RowChange] = []
         last_group = last_topic = None
         prefix = b""
         for group_id, topic, partition, committed in writes:
@@ -50,7 +51,8 @@ class StoredOffsetRepository:
                 last_group, last_topic = group_id, topic
                 prefix = _prefix(group_id, topic)
             value = None if committed is None else _value(committed)
-            put(_OFFSETS, prefix + index(partition), value)
+            rows.append((prefix + index(partition), value))
+        self._state.put_all(_OFFSETS, rows)
         self._when_committed(done)
 
     def close(self) -> None:

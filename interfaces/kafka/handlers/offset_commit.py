@@ -24,6 +24,7 @@ from interfaces.kafka.call import Call
 from interfaces.kafka.merged_topics import merged
 from interfaces.kafka.wire.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
@@ -57,7 +58,7 @@ def handle(request: OffsetCommitRequest, call: Call) -> OffsetCommitResponse | N
 class _Answer:
     """What is said of each partition, and of which all hangs on the commit."""
 
-    __slots__ = ("_accepted", "_call", "_commit", "_known", "_refusal", "_retention", "_unknown")
+    __slots__ = ("_call", "_commit", "_known", "_refusal", "_retention", "_unknown")
 
     def __init__(self, commit: OffsetCommit, retention_time_ms: int, call: Call) -> None:
         self._commit = commit
@@ -65,7 +66,6 @@ class _Answer:
         self._call = call
         self._known: list[OffsetCommitResponseTopic] = []
         self._unknown: dict[object, OffsetCommitResponseTopic] = {}
-        self._accepted: list[OffsetCommitResponsePartition] = []
         #: What is wrong with the group, once it was asked for: its code, or 0.
         self._refusal: int | None = None
 
@@ -82,46 +82,31 @@ class _Answer:
             for one in wanted.partitions:
                 self._refuse(wanted, one.partition_index, missing())
             return
-        answered = self._partitions(wanted, topic)
-        if answered:
+        count = len(topic.partition_ids)
+        there = [one for one in wanted.partitions if 0 <= one.partition_index < count]
+        if len(there) < len(wanted.partitions):
+            for one in wanted.partitions:
+                if not 0 <= one.partition_index < count:
+                    self._refuse(wanted, one.partition_index, UnknownTopicOrPartition())
+        if there:
             self._known.append(
                 OffsetCommitResponseTopic(
-                    name=wanted.name, topic_id=wanted.topic_id, partitions=answered
+                    name=wanted.name,
+                    topic_id=wanted.topic_id,
+                    partitions=self._partitions(there, topic),
                 )
             )
 
     def _partitions(
-        self, wanted: OffsetCommitRequestTopic, topic: Topic
+        self, there: list[OffsetCommitRequestPartition], topic: Topic
     ) -> list[OffsetCommitResponsePartition]:
-        # Every consumer comes this way every few seconds.
-        add, commit = self._call.broker.offset_commit.add, self._commit
-        count = len(topic.partition_ids)
-        accepted = self._accepted
-        answered = []
-        for one in wanted.partitions:
-            index = one.partition_index
-            if not 0 <= index < count:
-                self._refuse(wanted, index, UnknownTopicOrPartition())
-                continue
-            code = self._refusal
-            if code is None:
-                code = self._group_refusal()
-            answer = OffsetCommitResponsePartition(partition_index=index, error_code=code)
-            answered.append(answer)
-            if code:
-                continue
-            refused = add(
-                commit,
-                topic,
-                index,
-                one.committed_offset,
-                one.committed_leader_epoch,
-                one.committed_metadata,
-            )
-            if refused is None:
-                accepted.append(answer)
-            else:
-                answer.error_code = self._call.code(refused)
+        code = self._refusal
+        if code is None:
+            code = self._group_refusal()
+        answered = [OffsetCommitResponsePartition(one.partition_index, code) for one in there]
+        if not code:
+            for place, refused in self._call.broker.offset_commit.add(self._commit, topic, there):
+                answered[place].error_code = self._call.code(refused)
         return answered
 
     def _group_refusal(self) -> int:
@@ -150,8 +135,9 @@ class _Answer:
     def settled(self, failure: StorageFailed | None) -> OffsetCommitResponse:
         if failure is not None:
             code = self._call.code(CoordinatorNotAvailable())
-            for answer in self._accepted:
-                answer.error_code = code
+            for topic in self._known:
+                for answer in topic.partitions:
+                    answer.error_code = answer.error_code or code
         return self.response()
 
     def response(self) -> OffsetCommitResponse:

@@ -11,13 +11,12 @@ committed nothing. Only an unknown topic id is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TypeVar
 
 from application.groups.offsets import GroupOffsets
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicId, UnstableOffsetCommit
 from domain.groups.consumer_group import NO_EPOCH
-from domain.groups.offsets import CommittedOffset
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -132,30 +131,26 @@ class _Fetched:
         return self._offsets
 
     def partitions(
-        self, answer: type[Partition], topic: str, indexes: Iterable[int]
+        self, answer: type[Partition], topic: str, indexes: Collection[int]
     ) -> list[Partition]:
         committed = self._offsets.get(topic, {})
-        return [self._partition(answer, topic, index, committed.get(index)) for index in indexes]
+        self._room.take(PARTITION_BYTES * len(indexes))
+        answered = []
+        for index in indexes:
+            found = committed.get(index)
+            if self._stable and self._is_unstable(topic, index):
+                answered.append(nothing(answer, index, self._call.code(UnstableOffsetCommit())))
+            elif found is None:
+                answered.append(nothing(answer, index, 0))
+            else:
+                text = found.metadata
+                if text:
+                    self._room.take(len(text) if text.isascii() else 4 * len(text))
+                answered.append(answer(index, found.offset, found.leader_epoch, text))
+        return answered
 
-    def _partition(
-        self, answer: type[Partition], topic: str, index: int, found: CommittedOffset | None
-    ) -> Partition:
-        unstable = self._stable and self._call.broker.offset_fetch.is_unstable(
-            self._group_id, topic, index
-        )
-        if found is None or unstable:
-            self._room.take(PARTITION_BYTES)
-            code = self._call.code(UnstableOffsetCommit()) if unstable else 0
-            return nothing(answer, index, code)
-        text = found.metadata
-        self._room.take(PARTITION_BYTES + (len(text) if text.isascii() else 4 * len(text)))
-        return answer(
-            partition_index=index,
-            committed_offset=found.offset,
-            committed_leader_epoch=found.leader_epoch,
-            metadata=text,
-            error_code=0,
-        )
+    def _is_unstable(self, topic: str, index: int) -> bool:
+        return self._call.broker.offset_fetch.is_unstable(self._group_id, topic, index)
 
 
 def _topics(

@@ -71,11 +71,12 @@ def _told(listener: Listener) -> str | None:
     return host_port(advertised.host, advertised.port or listener.bound[1])
 
 
-def make_server(admin: Admin, events: EventLog) -> AdminServer:
+def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> AdminServer:
     def http(hosts: list[str]) -> HttpServer:
         # Half a second and thirty megabytes: for brokers that are asked over HTTP.
         from interfaces.rest.http import UvicornServer
 
+        metrics.prepare()
         return UvicornServer(admin, hosts)
 
     return AdminServer(http, events)
@@ -94,4 +95,4 @@ class AdminContainer(containers.DeclarativeContainer):
     admin = providers.Singleton(
         make_admin, settings, broker, clock, events, request_log, shared, listeners, metrics
     )
-    server = providers.Singleton(make_server, admin, events)
+    server = providers.Singleton(make_server, admin, events, metrics)

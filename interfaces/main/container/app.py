@@ -132,6 +132,7 @@ class App:
             self.listeners: list[Listener] = container.interfaces.listeners()
             self.admin = self._admin = container.admin.server()
             self._loop_lag: LoopLag = container.loop_lag()
+            self._metrics: BrokerMetrics = container.metrics()
         except BaseException:
             self.close()
             raise
@@ -149,6 +150,7 @@ class App:
         self._shared.watch_idle()
         self.broker.start_upkeep()
         self._loop_lag.start()
+        self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.spare_time.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
             self._flush_now_and_then(self.storage.start_flush)

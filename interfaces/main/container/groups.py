@@ -108,5 +108,5 @@ class GroupsContainer(containers.DeclarativeContainer):
     offset_delete = providers.Singleton(OffsetDeleteService, offsets, registry)
     lag = providers.Singleton(GroupLagService, registry, offsets, catalog)
     offset_expiry = providers.Singleton(
-        OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config
+        OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config, log
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from application.broker import Broker
 from application.pending import Pending
 from application.ports.clock import Clock
+from application.ports.event_log import EventLog
 from application.ports.scheduler import Scheduler
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.timed_commit import TimedCommit
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class BrokerMetrics:
-    """Implements interfaces.rest.admin.Metrics."""
-
     def __init__(
         self,
         broker: Broker,
@@ -47,20 +46,45 @@ class BrokerMetrics:
         self._collector: Collector | None = None
         self._scrapes: Scrapes | None = None
 
-    @property
-    def collector(self) -> Collector:
-        if self._collector is None:
-            from infrastructure.observability.collecting import Collector
+    def prepare(self) -> None:
+        """Imports what is needed, before somebody asks; any thread may do it."""
+        from infrastructure.observability.collecting import Collector, Scrapes
 
+        if self._scrapes is None:
             self._collector = Collector(self._sources(), self._scheduler)
-        return self._collector
+            self._scrapes = Scrapes(self._collector)
 
     def scrape(self) -> Pending[Result]:
-        if self._scrapes is None:
-            from infrastructure.observability.collecting import Scrapes
-
-            self._scrapes = Scrapes(self.collector)
+        """Implements interfaces.rest.admin.Metrics."""
+        self.prepare()
+        assert self._scrapes is not None
         return self._scrapes.scrape()
+
+    def start_sending(
+        self, from_thread: Callable[[Callable[[], None]], None], events: EventLog
+    ) -> None:
+        """To the collector of OpenTelemetry's that the settings name, if they do."""
+        config = self._broker.config
+        if config.otel_endpoint is None:
+            return
+        from infrastructure.observability.otel_export import OtelExport
+
+        self.prepare()
+        assert self._collector is not None
+        OtelExport(
+            self._collector,
+            self._broker.spare_time,
+            from_thread,
+            self._clock,
+            events,
+            config.otel_endpoint,
+            config.otel_interval_ms,
+            {
+                "service.name": "ottla",
+                "service.version": __version__,
+                "service.instance.id": f"{self._broker.cluster_id}/{config.node_id}",
+            },
+        ).start()
 
     def _sources(self) -> list[Source]:
         from application.metrics.broker import BrokerReadings

@@ -35,11 +35,13 @@ KNOWN = {
         kafka_server_replicamanager_partitioncount kafka_server_replicamanager_leadercount
         kafka_server_replicamanager_underreplicatedpartitions
         kafka_controller_kafkacontroller_activecontrollercount
-        kafka_controller_kafkacontroller_offlinepartitionscount""",
+        kafka_controller_kafkacontroller_offlinepartitionscount kafka_log_log_size""",
     "Redpanda": """
         redpanda_cluster_brokers redpanda_cluster_partitions
         redpanda_cluster_unavailable_partitions""",
-    "kminion": "kminion_kafka_consumer_group_topic_lag kminion_kafka_consumer_group_members",
+    "kminion": """
+        kminion_kafka_consumer_group_topic_lag kminion_kafka_consumer_group_members
+        kminion_kafka_topic_log_dir_size_total_bytes""",
     "prometheus_client": """
         process_cpu_seconds_total process_resident_memory_bytes process_virtual_memory_bytes
         process_open_fds process_max_fds process_start_time_seconds
@@ -143,6 +145,7 @@ def test_a_scrape_says_what_the_clients_have_done(used: AdminClient) -> None:
     assert value(samples, f"{of_topic}_messagesin_total", topic="orders") == 10
     assert value(samples, f"{of_topic}_bytesin_total", topic="orders") > 1000
     assert value(samples, f"{of_topic}_bytesout_total", topic="orders") > 1000
+    assert value(samples, "kafka_log_log_size", **first) > 1000
     assert 1 <= value(samples, f"{of_topic}_totalproducerequests_total", topic="orders") <= 10
     assert value(samples, "kafka_broker_info", id="1") == 1
     assert value(samples, "ottla_groups", kind="classic", state="Stable") == 1

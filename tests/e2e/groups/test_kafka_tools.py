@@ -6,12 +6,16 @@ import json
 import shutil
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from tests.e2e import test_java
-from tests.e2e.conftest import CreateTopic
+from tests.e2e.broker_process import PATIENCE_S, BrokerProcess
+from tests.e2e.conftest import CreateTopic, StartBroker, new_topic
 from tests.e2e.groups.conftest import Join
 from tests.e2e.groups.members import Flavour, Member, wait_for_shares
 from tests.e2e.groups.numbers import Numbers
@@ -42,13 +46,14 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
     process.close()
 
 
+def run_tool(tools: LineProcess, name: str, bootstrap: str, *arguments: str) -> str:
+    asked = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
+    return b64decode(tools.ask(asked)).decode()
+
+
 @pytest.fixture
 def tool(tools: LineProcess, bootstrap: str) -> Tool:
-    def consumer_groups(*arguments: str) -> str:
-        asked = "\t".join(("kafka-consumer-groups", "--bootstrap-server", bootstrap, *arguments))
-        return b64decode(tools.ask(asked)).decode()
-
-    return consumer_groups
+    return partial(run_tool, tools, "kafka-consumer-groups", bootstrap)
 
 
 def table(printed: str) -> list[Row]:
@@ -172,15 +177,54 @@ def test_offsets_and_groups_are_deleted(tool: Tool, idle_group: str, topic: str)
     assert "GroupIdNotFoundException" in tool("--describe", "--group", idle_group)
 
 
+def commit(broker: BrokerProcess, group: str, topic: str, *offsets: int) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    places = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
+    wanted = [ConsumerGroupTopicPartitions(group, places)]
+    for asked in admin.alter_consumer_group_offsets(wanted).values():
+        assert all(one.error is None for one in asked.result(PATIENCE_S).topic_partitions)
+
+
+@pytest.mark.parametrize("kept", [("g",), ("g", "h")], ids=("one group", "two groups"))
+def test_the_way_back_out_of_a_database_is_a_file(
+    start_broker: StartBroker, tools: LineProcess, tmp_path: Path, kept: tuple[str, ...]
+) -> None:
+    """What docs/storage.md says, step by step."""
+    broker = start_broker("--set", "offsets=sqlite://")
+    topic = new_topic(broker, 2)
+    Numbers(broker.bootstrap, topic, partitions=2).produce(20)
+    commit(broker, "g", topic, 3, 4)
+    commit(broker, "h", topic, 5, 10)
+
+    def tool(*arguments: str) -> str:
+        return run_tool(tools, "kafka-consumer-groups", broker.bootstrap, *arguments)
+
+    def start_with(*arguments: str) -> None:
+        assert broker.terminate() == 0, broker.log()
+        broker.arguments[:] = arguments
+        broker.start()
+
+    groups = [word for one in kept for word in ("--group", one)]
+    scope = ("--reset-offsets", *groups, "--all-topics")
+    exported = tool(*scope, "--to-current", "--export", "--dry-run")
+    file = tmp_path / "offsets.csv"
+    file.write_text(exported)
+    start_with("--set", "offsets=memory://")
+    assert not tool("--list").strip()
+    start_with()
+    tool("--reset-offsets", *groups, "--from-file", str(file), "--execute")
+    expected = {"g": {0: "3", 1: "4"}, "h": {0: "5", 1: "10"}}
+    for one in kept:
+        assert offsets(tool("--describe", "--group", one), "CURRENT-OFFSET") == expected[one]
+    assert sorted(tool("--list").split()) == list(kept)
+    assert broker.terminate() == 0, broker.log()
+
+
 def test_records_are_deleted_and_sizes_told(
     tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
 ) -> None:
-    def told(name: str, *arguments: str) -> str:
-        asked = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
-        return b64decode(tools.ask(asked)).decode()
-
     def sizes() -> dict[str, int]:
-        printed = told("kafka-log-dirs", "--describe", "--topic-list", topic)
+        printed = run_tool(tools, "kafka-log-dirs", bootstrap, "--describe", "--topic-list", topic)
         [described] = [line for line in printed.splitlines() if line.startswith("{")]
         [broker] = json.loads(described)["brokers"]
         [folder] = broker["logDirs"]
@@ -196,7 +240,7 @@ def test_records_are_deleted_and_sizes_told(
     wanted += [{"topic": topic, "partition": 1, "offset": -1}]
     offsets = tmp_path / "offsets.json"
     offsets.write_text(json.dumps({"version": 1, "partitions": wanted}))
-    printed = told("kafka-delete-records", "--offset-json-file", str(offsets))
+    printed = run_tool(tools, "kafka-delete-records", bootstrap, "--offset-json-file", str(offsets))
 
     assert f"partition: {topic}-0\tlow_watermark: 4" in printed, printed
     assert f"partition: {topic}-1\tlow_watermark: 10" in printed, printed

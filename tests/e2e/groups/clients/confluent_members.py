@@ -6,6 +6,7 @@ import queue
 import struct
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
@@ -28,6 +29,8 @@ def configuration(wanted: dict[str, str]) -> dict[str, Any]:
         "reconnect.backoff.max.ms": 200,
         "log_level": 0,
     }
+    if "poll_ms" in wanted:
+        facts["max.poll.interval.ms"] = int(wanted["poll_ms"])
     if "instance" in wanted:
         facts["group.instance.id"] = wanted["instance"]
     if facts["group.protocol"] == "consumer":
@@ -97,7 +100,9 @@ class Member(threading.Thread):
     def obey(self, command: dict[str, str]) -> None:
         if command["do"] == "leave":
             self.left = True
-            self.consumer.close()
+            # Of the binding's own making, seldom, and after the member has left.
+            with suppress(SystemError):
+                self.consumer.close()
             return
         where = [TopicPartition(*place) for place in places(command["places"])]
         match command["do"]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from application.topics.partitions import MorePartitions
 from domain.groups.classic import ClassicGroup
 from domain.groups.embedded_protocol import write_assignment
 from domain.groups.modern import ModernGroup
@@ -345,6 +346,17 @@ def test_a_static_member_that_comes_back_with_the_consumer_protocol_upgrades_it(
 
 
 # empty groups
+
+
+def test_what_the_leader_did_not_see_yet_is_shared_out_at_once(kafka: FakeKafka) -> None:
+    """Nobody comes or goes, so nothing else would begin a new epoch."""
+    old, modern = classic(kafka, instance_id="i"), Modern(kafka, instance_id="i")
+    share_out(old)
+    more = MorePartitions("t", 6, None)
+    kafka.broker.create_partitions.grow([more], validate_only=False)
+    kafka.run()
+    assert modern.join().member_epoch == 2
+    assert sorted(modern.partitions) == [0, 1, 2, 3, 4, 5]
 
 
 def test_an_empty_modern_group_is_replaced_by_a_classic_one(kafka: FakeKafka) -> None:

@@ -171,8 +171,9 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     offsets = Offsets(repository, groups, fake.broker.catalog)
     repository.give_all()
     fake.broker.stop_upkeep()
-    deleting = DeleteGroupsService(offsets, groups, fake.container.groups.log())
-    OffsetExpiry(offsets, groups, deleting, fake.clock, fake.scheduler, fake.config).start()
+    log = fake.container.groups.log()
+    deleting = DeleteGroupsService(offsets, groups, log)
+    OffsetExpiry(offsets, groups, deleting, fake.clock, fake.scheduler, fake.config, log).start()
     return repository, offsets
 
 

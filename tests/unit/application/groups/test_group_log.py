@@ -192,6 +192,17 @@ def test_other_subscriptions_are_a_reason(fake: FakeBroker) -> None:
     assert lines(fake, EPOCH)[-1]["reason"] == "a member wants other topics"
 
 
+def test_a_line_that_waits_at_the_stop_is_not_lost(fake: FakeBroker) -> None:
+    beat(fake, "m", 0)
+    beat(fake, "n", 0)
+    assert [line["epoch"] for line in fake.events.of(EPOCH)] == [1]
+    fake.broker.stop_upkeep()
+    assert [line["epoch"] for line in fake.events.of(EPOCH)] == [1, 2]
+    beat(fake, "o", 0)
+    assert [line["epoch"] for line in fake.events.of(EPOCH)] == [1, 2, 3]
+    assert len(lines(fake, EPOCH)) == 3
+
+
 # from one kind to the other
 
 
@@ -236,3 +247,46 @@ def test_a_group_that_expires_has_a_line() -> None:
     keep_offsets(fake, 0)
     fake.scheduler.advance(62_000)
     assert lines(fake, "a group expires") == [{"group": "g", "kind": "classic", "offsets": 1}]
+
+
+def some_that_expire() -> FakeBroker:
+    """Of each group one offset stays, because it has a retention of its own."""
+    fake = FakeBroker(offsets_retention_minutes="1", offsets_retention_check_interval_ms="10000")
+    fake.topic("t", 500)
+    fake.broker.start_upkeep()
+    keep_offsets(fake, *range(400))
+    now_ms = fake.clock.now_ms()
+    longer = committed(
+        topic_id=fake.existing("t").topic_id, at_ms=now_ms, expires_ms=now_ms + 600_000
+    )
+    fake.broker.offsets.keep("g", [("g", "t", 450, longer)], lambda failure: None)
+    fake.run()
+    return fake
+
+
+def test_offsets_that_expire_while_their_group_stays_have_one_line() -> None:
+    fake = some_that_expire()
+    fake.scheduler.advance(60_000)
+    assert fake.events.of("offsets of a group expire") == []
+    assert lines(fake, "offsets of a group expire") == [{"group": "g", "offsets": 400}]
+    assert lines(fake, "a group expires") == []
+
+
+def test_those_that_could_not_be_taken_away_have_none_yet() -> None:
+    fake = some_that_expire()
+    fake.scheduler.advance(55_000)
+    fake.commit.fail_next()
+    fake.scheduler.advance(6_000)
+    assert lines(fake, "offsets of a group expire") == [{"group": "g", "offsets": 300}]
+    fake.scheduler.advance(10_000)
+    assert lines(fake, "offsets of a group expire")[1:] == [{"group": "g", "offsets": 100}]
+
+
+def test_at_the_stop_they_have_theirs() -> None:
+    fake = some_that_expire()
+    fake.scheduler.advance(60_000)
+    fake.broker.stop_upkeep()
+    [line] = fake.events.of("offsets of a group expire")
+    assert line["group"] == "g"
+    fake.scheduler.advance(PAUSE_MS)
+    assert len(fake.events.of("offsets of a group expire")) == 1

@@ -85,6 +85,21 @@ def test_a_group_without_offsets_is_nowhere(fake: FakeBroker) -> None:
     assert offsets.group_ids() == []
 
 
+def test_offsets_of_a_topic_are_named_together_and_none_twice(fake: FakeBroker) -> None:
+    fake.topic("u", 3)
+    offsets, topic_id = fake.broker.offsets, fake.existing("u").topic_id
+    both: list[OffsetWrite] = [
+        one
+        for index in range(3)
+        for one in (write(fake, 5, index=index), ("g", "u", index, committed(5, topic_id=topic_id)))
+    ]
+    offsets.keep("g", both, lambda failure: None)
+    fake.run()
+    offsets.keep("g", [write(fake, 6, index=1)], lambda failure: None)
+    assert [topic for topic, _ in offsets.partitions("g")] == ["t"] * 3 + ["u"] * 3
+    assert len(set(offsets.partitions("g"))) == 6
+
+
 def test_whatever_becomes_of_a_group_there_is_one_where_offsets_are(fake: FakeBroker) -> None:
     offsets, groups = fake.broker.offsets, fake.broker.groups
     offsets.keep("g", [write(fake, 5)], lambda failure: None)

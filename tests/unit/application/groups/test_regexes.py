@@ -94,6 +94,14 @@ def test_a_topic_that_comes_or_goes_is_noticed(regexes: Regexes, broker: FakeBro
     assert meant(regexes, "t.") == {"tb", "tc"}
 
 
+def test_what_means_the_same_is_one_set_of_names(regexes: Regexes, broker: FakeBroker) -> None:
+    assert meant(regexes, "t.") is meant(regexes, "t[ab]")
+    broker.topic("tc")
+    assert meant(regexes, "t.") == {"ta", "tb", "tc"}
+    assert meant(regexes, "t[ab]") == {"ta", "tb"}
+    assert meant(regexes, "t[abc]") is meant(regexes, "t.")
+
+
 def test_names_are_looked_at_once_for_all_groups(
     regexes: Regexes, patterns: CountingPatterns
 ) -> None:

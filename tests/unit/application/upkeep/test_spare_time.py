@@ -31,6 +31,16 @@ def test_what_was_cancelled_is_not(scheduler: FakeScheduler, called: list[str]) 
     assert called == []
 
 
+def test_what_was_put_off_is_done_at_the_end_and_once(
+    scheduler: FakeScheduler, called: list[str]
+) -> None:
+    spare_time = SpareTime(scheduler)
+    spare_time.at_end(lambda: called.append(f"over: {spare_time.is_over}"))
+    spare_time.end()
+    spare_time.end()
+    assert called == ["over: True"]
+
+
 def test_after_its_end_nothing_is_done(scheduler: FakeScheduler, called: list[str]) -> None:
     spare_time = SpareTime(scheduler)
     spare_time.soon(lambda: called.append("soon"))

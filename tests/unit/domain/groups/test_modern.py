@@ -77,6 +77,27 @@ def test_a_group_subscribes_to_what_a_member_names_or_a_regex_means() -> None:
     ]
 
 
+def test_members_that_want_the_same_have_one_set_of_names_between_them() -> None:
+    world = World(t=1, ua=1)
+    for member_id in ("a", "b", "c"):
+        world.join(member_id, "t", "ua")
+    world.join("d", "t")
+    world.leave("a")
+    world.join("e", "ua", "t")
+    members = world.group.members
+    assert members["b"].topics is members["c"].topics is members["e"].topics
+    assert (members["d"].topics, members["e"].topics) == ({"t"}, {"t", "ua"})
+
+
+def test_expressions_that_mean_the_same_have_one_set_of_names_between_them() -> None:
+    world = World(ta=1, tb=1)
+    for member_id, regex in (("a", "t."), ("b", "t.|x"), ("c", "t[ab]"), ("d", "ta")):
+        world.join(member_id, regex=regex)
+    found = world.group.regexes
+    assert found["t."] is found["t.|x"] is found["t[ab]"] == {"ta", "tb"}
+    assert found["ta"] == {"ta"}
+
+
 def test_offsets_of_subscribed_topics_do_not_expire() -> None:
     group = one_member()
     assert group.offsets_expire_from("t", 5) is None

@@ -9,6 +9,7 @@ from interfaces.kafka.wire.messages.alter_configs import AlterConfigsRequest, Al
 from interfaces.kafka.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
 from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
+from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
 from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -36,6 +37,14 @@ def test_a_request_of_a_group_names_it() -> None:
     assert named(DeleteGroupsRequest(groups_names=["g"]), 2) == [("group", "g")]
     one = OffsetFetchRequestGroup(group_id="g", topics=None)
     assert named(OffsetFetchRequest(groups=[one]), 8) == [("group", "g")]
+
+
+def test_whoever_looks_for_a_coordinator_names_its_group() -> None:
+    assert named(FindCoordinatorRequest(key="g"), 0) == [("group", "g")]
+    assert named(FindCoordinatorRequest(coordinator_keys=["g"]), 4) == [("group", "g")]
+    assert named(FindCoordinatorRequest(coordinator_keys=["g", "h"]), 4) == [None]
+    assert named(FindCoordinatorRequest(key_type=1, coordinator_keys=["t"]), 4) == [None]
+    assert named(FindCoordinatorRequest(key_type=1, key="t"), 1) == [None]
 
 
 def test_a_request_of_many_groups_names_none() -> None:

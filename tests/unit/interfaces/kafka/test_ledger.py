@@ -6,6 +6,7 @@ from application.metrics.recent_requests import Wanted
 from application.metrics.request_counts import STAGES, RequestCounts
 from interfaces.kafka import ledger
 from interfaces.kafka.routes import FETCH, PRODUCE
+from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
 from tests.fakes.client import FakeKafka, frame
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.requests import fetch, metadata, produce
@@ -114,3 +115,10 @@ def test_of_a_connection_that_is_gone_no_long_name_is_remembered(kafka: FakeKafk
     kafka.run()
     [[record]] = kafka.shared.ledger.recent.find(Wanted())
     assert record.client.client_id == "x" * 200
+
+
+def test_no_long_name_of_what_it_concerns_is_remembered(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    client.ask(DescribeGroupsRequest(groups=["g" * 30_000]), 5)
+    [[record]] = kafka.shared.ledger.recent.find(Wanted())
+    assert record.about == ("group", "g" * 200)

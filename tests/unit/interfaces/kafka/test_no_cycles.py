@@ -11,21 +11,25 @@ from collections.abc import Callable
 import pytest
 
 from domain.errors import StorageFailed
+from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
+from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from interfaces.kafka.wire.messages.offset_fetch import OffsetFetchRequest
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -33,7 +37,14 @@ from interfaces.kafka.wire.messages.produce import (
 )
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
+from tests.fakes.classic_requests import (
+    heartbeat_request,
+    join_request,
+    leave_request,
+    sync_request,
+)
 from tests.fakes.client import FakeKafka, frame, raw_frame
+from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
 from tests.fakes.requests import fetch, metadata, produce
 
 YEAR_MS = 365 * 86_400_000
@@ -59,6 +70,17 @@ def moment(timestamp: int, index: int = 0) -> ListOffsetsRequest:
     return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=wanted)])
 
 
+def joining(member_id: str) -> ConsumerGroupHeartbeatRequest:
+    return ConsumerGroupHeartbeatRequest(
+        group_id="consumer",
+        member_id=member_id,
+        member_epoch=0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["t"],
+        topic_partitions=[],
+    )
+
+
 REQUESTS: dict[str, tuple[Request, int]] = {
     "produced": (produce(), 9),
     "too large": (produce("x" * 1_100_000), 9),
@@ -80,6 +102,14 @@ REQUESTS: dict[str, tuple[Request, int]] = {
     "nothing to delete": (DeleteTopicsRequest(topics=[DeleteTopicState(name="nowhere")]), 6),
     "no such partition": (moment(-1, 99), 7),
     "no such moment": (moment(-77), 7),
+    "offsets committed": (offset_commit("g", ("t", [at(0), at(1)])), 9),
+    "offsets fetched": (OffsetFetchRequest(group_id="g", topics=None), 7),
+    "no offsets to delete": (offset_delete("simple", ("t", [1])), 0),
+    "no group to delete": (DeleteGroupsRequest(groups_names=["nowhere"]), 2),
+    "joined again": (join_request(group_id="classic", instance_id="i"), 5),
+    "nobody to leave": (leave_request(("nobody", None), group_id="classic"), 4),
+    "joined a consumer group": (joining("m"), 1),
+    "a producer id": (InitProducerIdRequest(), 4),
     "nothing to describe": (DescribeTopicPartitionsRequest(topics=[TopicRequest(name="x")]), 0),
 }
 
@@ -98,7 +128,7 @@ def garbage_of(kafka: FakeKafka, act: Callable[[], None]) -> int:
 
 @pytest.fixture
 def kafka() -> FakeKafka:
-    kafka = FakeKafka()
+    kafka = FakeKafka(group_initial_rebalance_delay_ms="0")
     kafka.topic("t", 2)
     kafka.topic("compacted", cleanup_policy="compact")
     kafka.appended(record_batch(["x"], producer_id=1, epoch=0, sequence=0))
@@ -133,6 +163,48 @@ def test_a_connection_that_is_closed_for_what_it_sends_leaves_nothing_of_that(
         return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
 
     assert hold(1) == hold(5)
+
+
+def test_a_member_that_comes_and_goes_with_its_group_leaves_no_cycle(kafka: FakeKafka) -> None:
+    client = kafka.client()
+
+    def live() -> None:
+        joined = client.ask(join_request(group_id="life"), 3)
+        known = (joined.generation_id, joined.member_id)
+        client.ask(sync_request(*known, {joined.member_id: b"a"}, group_id="life"), 3)
+        client.ask(heartbeat_request(*known, group_id="life"), 3)
+        client.ask(leave_request((joined.member_id, None), group_id="life"), 3)
+        client.ask(offset_commit("life", ("t", [at(0), at(1)])), 9)
+        client.ask(offset_delete("life", ("t", [0])), 0)
+        assert delete_groups(client, "life") == [("life", 0)]
+
+    assert garbage_of(kafka, live) == 0
+
+
+def test_a_request_whose_commit_fails_leaves_no_cycle(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    sent = frame(offset_commit("g", ("t", [at(0), at(1)])), 9)
+
+    def ask() -> None:
+        client.transport.send(sent)
+        kafka.commit.fail_next()
+        kafka.run()
+        assert len(client.frames()) == 1
+
+    assert garbage_of(kafka, ask) == 0
+
+
+def test_a_fetch_that_has_waited_leaves_no_cycle(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    sent = frame(fetch(max_wait_ms=500, offset=1), 12)
+
+    def ask() -> None:
+        client.transport.send(sent)
+        kafka.run()
+        kafka.scheduler.advance(500)
+        assert len(client.frames()) == 1
+
+    assert garbage_of(kafka, ask) == 0
 
 
 @pytest.mark.parametrize("loaded", [True, False])

@@ -71,6 +71,23 @@ async def nothing(_running: Running) -> None:
     return
 
 
+def test_a_service_manager_is_told_when_it_serves_and_when_it_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(f"{tmp_path}/notify")
+        manager.settimeout(10)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"{tmp_path}/notify")
+        heard: list[bytes] = []
+
+        async def check(_running: Running) -> None:
+            heard.append(manager.recv(100))
+
+        Running(tmp_path / "ready.json")(check)
+        heard.append(manager.recv(100))
+    assert heard == [b"READY=1", b"STOPPING=1"]
+
+
 def test_the_ready_file_tells_where_clients_can_connect_and_goes_at_the_end(tmp_path: Path) -> None:
     running = Running(tmp_path / "ready.json")
 

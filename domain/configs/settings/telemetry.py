@@ -1,0 +1,25 @@
+"""Where metrics are sent, beside being told to those who ask."""
+
+from __future__ import annotations
+
+from domain.configs.definition import Kind, setting
+
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+
+
+class TelemetrySettings:
+    otel_endpoint: str | None = setting(
+        "otel.endpoint",
+        STRING,
+        None,
+        "An OpenTelemetry collector that all metrics are sent to, by OTLP over HTTP, as in "
+        "http://localhost:4318/v1/metrics; needs the extra ottla[otel]. Without it: nowhere.",
+    )
+    otel_interval_ms: int = setting(
+        "otel.interval.ms",
+        INT,
+        60000,
+        "How often they are sent.",
+        minimum=100,
+        unit="ms",
+    )

@@ -1,0 +1,20 @@
+"""What a service manager is told (systemd's sd_notify): one datagram to the socket it names."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+
+def notify(state: str) -> None:
+    """READY=1 or STOPPING=1. Nobody to be told, or nobody who listens, is no failure."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.setblocking(False)
+            manager.connect(address.replace("@", "\0", 1))
+            manager.send(state.encode())
+    except OSError:
+        return

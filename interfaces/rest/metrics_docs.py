@@ -1,0 +1,81 @@
+"""docs/metrics.md, written from the tables of metrics: `python -m interfaces.rest.metrics_docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from application.metrics.all_families import SECTIONS
+from application.metrics.family import Family
+
+_HEAD = """\
+# Metrics
+
+Written by `python -m interfaces.rest.metrics_docs` from the tables in `application/metrics/`;
+change those, not this.
+
+`GET /metrics` on the admin address (`admin.listeners`, 127.0.0.1:8082) tells all of them as text
+that Prometheus reads. The names are those that boards and alerts already ask for: whoever used
+kafka_exporter, the JMX exporter or kminion beside Kafka needs none of them here.
+
+```sh
+ottla generate prometheus --admin 127.0.0.1:8082
+ottla generate alerts
+ottla generate grafana
+```
+
+print what Prometheus is to scrape, a few alerts, and a dashboard, which is also in
+[grafana/ottla.json](grafana/ottla.json).
+
+- All requests are counted, with their bytes and how long they took. **Where that time went is
+  noted of the first 5,000 requests of each second**, and of all that failed: so counting costs
+  next to nothing where there are very many ([performance.md](performance.md)).
+- Reading is done in slices of half a millisecond between which clients are served. Who asks while
+  it goes on gets the same text. A partition that nobody has used since the start is loaded for it.
+- `kafka_network_requestmetrics_totaltimems` is of all requests since the start. For what is now,
+  use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
+- What one node cannot have is told all the same, with the one value that is right: one broker, one
+  replica, no partition under-replicated.
+- `ottla_store_used_bytes` is how far the store's file was ever used. What is deleted is used again,
+  but given back to the disk only by a new store.
+
+## Recent requests
+
+`GET /requestz` shows the newest requests that were answered (`requests.recent.max`, 10,000), with
+the fields of the request log. It takes `correlation_id`, `client_id`, `api`, `errors=true`,
+`slow_ms` and `limit`. They are the same requests whose stages are noted: of more than 5,000 in one
+second, the first ones, and all that failed.
+
+## OpenTelemetry
+
+With `pip install ottla[otel]` and `--set otel.endpoint=http://collector:4318/v1/metrics` all of
+them are sent to a collector as well, every `otel.interval.ms`, by OTLP over HTTP in protobuf. A
+thread of its own sends and waits; the values are read on the loop, as for a scrape. What cannot be
+sent is dropped, and the log says so once until it works again. Names and labels are the same.
+"""
+
+
+def render() -> str:
+    lines = [_HEAD]
+    for title, families in SECTIONS.items():
+        lines += [
+            f"## {title}",
+            "",
+            "| metric | kind | labels | says |",
+            "| --- | --- | --- | --- |",
+        ]
+        lines += map(_row, families)
+        lines.append("")
+    return "\n".join(lines).rstrip("\n")
+
+
+def _row(family: Family) -> str:
+    labels = _words(f"`{label}`" for label in family.labels)
+    return f"| `{family.name}` | {family.kind.value} | {labels} | {family.help} |"
+
+
+def _words(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+if __name__ == "__main__":
+    print(render())

@@ -1,0 +1,388 @@
+"""Members of both protocols in one group, which becomes of the one kind and of the other.
+
+To the members of the consumer protocol (test_modern_group_model.py) come some of the classic one:
+they join, lead while the group is theirs, hold what they were last told, and change their protocol.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    consumes,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from application.pending import Pending
+from domain.errors import (
+    BrokerError,
+    FencedInstanceId,
+    MemberIdRequired,
+    UnknownMemberId,
+)
+from domain.groups.classic import ClassicGroup
+from domain.groups.classic_changes import JoinAnswer, SyncAnswer
+from domain.groups.classic_leave import Leaving
+from domain.groups.classic_member import JoinRequest
+from domain.groups.classic_states import State
+from domain.groups.classic_sync import SyncRequest
+from domain.groups.modern_member import all_partitions
+from domain.groups.subscription import wanted_topics
+from domain.topics.topic import Topic
+from tests.fakes.consumer_protocol import (
+    assigned_in,
+    assignment,
+    by_topic,
+    owned_in,
+    subscription,
+)
+from tests.property.test_modern_group_model import (
+    REBALANCE_MS,
+    SESSION_MS,
+    TOPICS,
+    Member,
+    ModernGroupModel,
+    wishes,
+)
+
+Places = set[tuple[str, int]]
+
+
+class Classic:
+    """A consumer of the classic protocol: eager, or cooperative."""
+
+    def __init__(self, instance_id: str | None, topics: frozenset[str], is_eager: bool) -> None:
+        self.instance_id = instance_id
+        self.topics = topics
+        self.is_eager = is_eager
+        self.waits: Pending[Any] | None = None
+        self.owned: Places = set()
+        #: A topic that is not there: whoever says something new makes all the others join again.
+        self.more: frozenset[str] = frozenset()
+        self.forget()
+
+    def forget(self) -> None:
+        self.member_id = ""
+        self.generation = -1
+        #: Of the members that it leads: what they want and have.
+        self.led: dict[str, bytes] = {}
+        self.owned = set()
+        self.has_joined = self.works = False
+
+    def refused(self, error: BrokerError) -> None:
+        self.has_joined = self.works = False
+        if self.is_eager:
+            self.owned = set()
+        if isinstance(error, (UnknownMemberId, FencedInstanceId)):
+            self.forget()
+
+    def disconnected(self) -> None:
+        """What it waited for does not come."""
+        if self.waits is not None:
+            self.waits.abandon()
+            self.waits = None
+            self.has_joined = self.works = False
+
+
+class MixedGroupModel(ModernGroupModel):
+    classics = Bundle("classics")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.classic: list[Classic] = []
+        self.number = 0
+        self.begins_anew = True
+
+    # ---- what members of the classic protocol do
+
+    @property
+    def service(self) -> Any:
+        return self.broker.broker.classic_groups
+
+    def ask(self, member: Classic, request: Any, then: Any) -> None:
+        try:
+            answer = request()
+        except BrokerError as refusal:
+            member.refused(refusal)
+            return
+        if not isinstance(answer, Pending):
+            then(member, answer)
+            return
+        member.waits = answer
+
+        def answered(value: Any) -> None:
+            member.waits = None
+            error = value if isinstance(value, BrokerError) else getattr(value, "error", None)
+            if error is None or isinstance(error, MemberIdRequired):
+                then(member, value)
+            else:
+                member.refused(error)
+
+        answer.then(answered)
+        self.broker.run()
+
+    def step(self, member: Classic) -> None:
+        """The next thing that its protocol wants of it."""
+        if member.waits is not None:
+            return
+        if not member.has_joined:
+            self.ask(member, lambda: self.service.join(self.join_request(member)), self.joined)
+        elif not member.works:
+            shares = self.shares(member.led) if member.led else {}
+            asked = ("g", member.generation, member.member_id, member.instance_id)
+            request = SyncRequest(*asked, "consumer", "range", shares)
+            self.ask(member, lambda: self.service.sync(request), self.synced)
+        else:
+            who = (member.member_id, member.instance_id, member.generation)
+            self.ask(member, lambda: self.service.heartbeat("g", *who), lambda *_: None)
+
+    def join_request(self, member: Classic) -> JoinRequest:
+        owned = by_topic(set() if member.is_eager else member.owned)
+        metadata = subscription(*sorted(member.topics | member.more), owned=owned)
+        return JoinRequest(
+            *("g", member.member_id, member.instance_id, "c", "/h", SESSION_MS, REBALANCE_MS),
+            *("consumer", (("range", metadata),)),
+        )
+
+    def joined(self, member: Classic, answer: JoinAnswer) -> None:
+        member.member_id = answer.member_id
+        if answer.error is not None:
+            return
+        member.generation = answer.generation_id
+        member.led = {member_id: metadata for member_id, _, metadata in answer.members}
+        member.has_joined = True
+        if member.is_eager:
+            member.owned = set()
+
+    def shares(self, led: dict[str, bytes]) -> dict[str, bytes]:
+        """Nobody is given what another still has, in its own words."""
+        wishes = {one.member_id: self.places(one.topics) for one in self.classic}
+        owned = {member_id: owned_in(data) for member_id, data in led.items()}
+        taken = set[tuple[str, int]]().union(*owned.values())
+        given = {one: owned[one] & wishes.get(one, set()) for one in sorted(led)}
+        free = set[tuple[str, int]]().union(*wishes.values()) - taken
+        for number, place in enumerate(sorted(free)):
+            readers = [one for one in given if place in wishes.get(one, ())]
+            if readers:
+                given[readers[number % len(readers)]].add(place)
+        return {member_id: assignment(by_topic(places)) for member_id, places in given.items()}
+
+    def places(self, topics: frozenset[str]) -> Places:
+        found = [self.broker.broker.catalog.topic(name) for name in topics]
+        return {(one.name, n) for one in found if one for n in range(len(one.partition_ids))}
+
+    def synced(self, member: Classic, answer: SyncAnswer) -> None:
+        has = assigned_in(answer.assignment)
+        gave_up = not member.is_eager and bool(member.owned - has)
+        member.owned = has
+        member.works = True
+        if gave_up:
+            member.has_joined = member.works = False
+
+    @rule(target=classics, topics=st.frozensets(st.sampled_from(TOPICS)), is_eager=st.booleans())
+    def come(self, topics: frozenset[str], is_eager: bool) -> Classic:
+        member = Classic(None, topics, is_eager)
+        self.classic.append(member)
+        self.step(member)
+        return member
+
+    @rule(member=classics, times=st.integers(1, 4))
+    def go_on(self, member: Classic, times: int) -> None:
+        for _ in range(times):
+            if member in self.classic:
+                self.step(member)
+
+    @rule(times=st.integers(1, 4))
+    def all_go_on(self, times: int) -> None:
+        for _ in range(times):
+            for member in self.classic:
+                self.step(member)
+            for one in self.active.values():
+                if not one.is_away:
+                    self.tell(one)
+                    self.work(one)
+
+    @rule(member=classics, topics=st.frozensets(st.sampled_from(TOPICS)))
+    def want_something_else(self, member: Classic, topics: frozenset[str]) -> None:
+        member.topics = topics
+        if member.waits is None:
+            member.has_joined = member.works = False
+
+    def look_at_topics(self, member: Classic) -> None:
+        """They may have changed, which is a leader's business."""
+        member.more ^= {"nowhere"}
+        if member.waits is None:
+            member.has_joined = member.works = False
+
+    @rule(member=classics)
+    def lose_a_connection(self, member: Classic) -> None:
+        member.disconnected()
+
+    @rule(member=consumes(classics))
+    def go_away(self, member: Classic) -> None:
+        if member in self.classic and member.member_id:
+            member.disconnected()
+            self.service.leave("g", [Leaving(member.member_id, member.instance_id)])
+            self.broker.run()
+        self.vanish(member)
+
+    @rule(member=consumes(classics))
+    def hang(self, member: Classic) -> None:
+        self.vanish(member)
+
+    def vanish(self, member: Classic) -> None:
+        member.disconnected()
+        if member in self.classic:
+            self.classic.remove(member)
+
+    # ---- who changes the protocol
+
+    @rule(target=classics, member=consumes(ModernGroupModel.members), is_eager=st.booleans())
+    def come_back_as_a_classic_one(self, member: Member, is_eager: bool) -> Classic:
+        """At once where it is static; else it leaves, and another comes."""
+        topics = member.wish["topics"] or frozenset(TOPICS)
+        instance_id = member.instance_id if member.member_id in self.active else None
+        if self.is_at_work(member) and instance_id is None:
+            self.go(member, -1)
+        self.active.pop(member.member_id, None)
+        self.begins_anew |= self.is_empty
+        classic = Classic(instance_id, topics, is_eager)
+        self.classic.append(classic)
+        self.step(classic)
+        return classic
+
+    @rule(target=ModernGroupModel.members, member=consumes(classics))
+    def come_back_as_a_modern_one(self, member: Classic) -> Member:
+        if member.instance_id is None and member in self.classic and member.member_id:
+            self.service.leave("g", [Leaving(member.member_id, None)])
+            self.broker.run()
+        self.vanish(member)
+        self.begins_anew |= self.is_empty
+        self.next_id += 1
+        wish = {"topics": member.topics, "regex": ""}
+        return self.enter(Member(f"u{self.next_id}", member.instance_id, wish))
+
+    @rule(target=ModernGroupModel.members, wish=wishes, instance_id=st.sampled_from(["i", "j"]))
+    def join_static(self, wish: dict[str, Any], instance_id: str) -> Member:
+        if any(one.instance_id == instance_id for one in self.classic):
+            return Member("not there", None, wish)
+        return self.join_under(wish, instance_id)
+
+    @rule(name=st.sampled_from(TOPICS))
+    def delete(self, name: str) -> None:
+        """What a classic member has of it is by name, and would be taken for a new one's."""
+        super().delete(name)
+        for member in self.classic:
+            member.owned = {place for place in member.owned if place[0] != name}
+
+    @rule()
+    def restart(self) -> None:
+        super().restart()
+        for member in self.classic:
+            member.disconnected()
+
+    # ---- what always holds
+
+    @invariant()
+    def classic_members_have_what_the_broker_knows_of(self) -> None:
+        group = self.group()
+        if group is None:
+            return
+        names = {one.topic_id: one.name for one in self.topics_there()}
+        for member in self.classic:
+            current = group.currents.get(member.member_id)
+            if current is None or not member.works or member.generation != current.epoch:
+                continue
+            book = all_partitions(current.assigned, current.revoking)
+            known = {(names.get(topic_id), n) for topic_id, ones in book.items() for n in ones}
+            assert member.owned & self.places(frozenset(TOPICS)) <= known, member.member_id
+
+    @invariant()
+    def epochs_only_rise(self) -> None:
+        """Also from one kind to the other; an empty group of one kind begins anew as the other."""
+        found = self.broker.broker.groups.find("g")
+        number = 0
+        if isinstance(found, ClassicGroup):
+            number = found.generation_id
+        elif self.group() is not None:
+            number = self.group().epoch
+        assert number >= self.number or self.begins_anew
+        self.number = number
+        self.begins_anew = self.is_empty
+
+    @property
+    def is_empty(self) -> bool:
+        found = self.broker.broker.groups.find("g")
+        return found is None or found.is_empty
+
+    @precondition(lambda self: self.active or self.classic)
+    @rule()
+    def come_to_rest(self) -> None:
+        """Whoever is there does what it is told; who is not there is missed after a while."""
+        self.broker.commit.failures.clear()
+        self.active = {key: one for key, one in self.active.items() if not one.is_away}
+        for member in self.classic:
+            self.look_at_topics(member)
+        for _ in range(12):
+            for _ in range(6):
+                self.all_go_on(1)
+            self.broker.scheduler.advance(SESSION_MS // 5)
+        for _ in range(6):
+            self.all_go_on(1)
+        self.begins_anew = True
+        found = self.broker.broker.groups.find("g")
+        assert found is not None or not (self.active or self.classic)
+        assert all(one.works for one in self.classic)
+        if isinstance(found, ClassicGroup):
+            assert not self.active
+            assert found.state is (State.STABLE if self.classic else State.EMPTY)
+            assert set(found.members) == {one.member_id for one in self.classic}
+        self.check_shares()
+
+    def check_shares(self) -> None:
+        group = self.group()
+        given: list[tuple[str, int]] = []
+        wanted: Places = set()
+        names = {one.topic_id: one.name for one in self.topics_there()}
+        for classic in self.classic:
+            given += sorted(classic.owned & self.places(frozenset(TOPICS)))
+            wanted |= self.places(classic.topics)
+        if group is not None:
+            here = {one.member_id for one in self.classic}
+            assert set(group.members) == set(self.active) | here
+            assert group.state_name == ("Stable" if group.members else "Empty")
+            for member in self.active.values():
+                assert member.owned == group.target(member.member_id)
+                topics = wanted_topics(
+                    group.members[member.member_id], group.regexes, self.broker.broker.catalog
+                )
+                wanted |= self.places(frozenset(one.name for one in topics.values()))
+                given += [(names[t], n) for t, ones in member.owned.items() for n in ones]
+        assert len(given) == len(set(given)), "a partition has two owners"
+        assert set(given) == wanted, "a partition of a subscribed topic has none"
+
+    def topics_there(self) -> list[Topic]:
+        found = [self.broker.broker.catalog.topic(name) for name in TOPICS]
+        return [one for one in found if one is not None]
+
+    def teardown(self) -> None:
+        if self.active or self.classic:
+            self.come_to_rest()
+
+
+def test_members_of_both_protocols_share_whatever_becomes_of_their_group() -> None:
+    run_state_machine_as_test(
+        MixedGroupModel,
+        settings=settings(
+            max_examples=30,
+            stateful_step_count=40,
+            deadline=None,
+            report_multiple_bugs=False,
+        ),
+    )
