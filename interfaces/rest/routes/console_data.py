@@ -18,7 +18,7 @@ from domain.groups.classic import ClassicGroup
 from domain.groups.consumer_group import ConsumerGroup
 from domain.groups.modern import ModernGroup
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JSON, JsonAnswer
+from interfaces.rest.answers import JsonAnswer, Pieces
 from interfaces.rest.routes.topics import existing_topic
 from interfaces.rest.slices import all_of, encoded
 
@@ -43,7 +43,7 @@ def router(admin: Admin) -> APIRouter:
         lags: dict[str, int] = {}
         for topic, lag in await all_of(summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return await _table(TOPIC_COLUMNS, _topic_rows(lags))
+        return _table(TOPIC_COLUMNS, _topic_rows(lags))
 
     def _topic_rows(lags: dict[str, int]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in summaries.topics():
@@ -59,7 +59,7 @@ def router(admin: Admin) -> APIRouter:
     @routes.get("/partitions")
     async def partitions(topic: str) -> Response:
         found = existing_topic(admin, topic)
-        return await _table(
+        return _table(
             PARTITION_COLUMNS,
             (
                 (index, None, None, None)
@@ -77,7 +77,7 @@ def router(admin: Admin) -> APIRouter:
     @routes.get("/consumers")
     async def consumers(topic: str) -> Response:
         existing_topic(admin, topic)
-        return await _table(
+        return _table(
             TOPIC_GROUP_COLUMNS,
             (
                 (
@@ -94,7 +94,7 @@ def router(admin: Admin) -> APIRouter:
     @routes.get("/groups")
     async def groups() -> Response:
         broker.offsets.check_loaded()
-        return await _table(
+        return _table(
             GROUP_COLUMNS,
             (
                 (
@@ -156,7 +156,7 @@ def _member_count(group: ConsumerGroup) -> int:
     return len(group.members)
 
 
-async def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
+def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
     """`rows` may be a generator that does the work: it is run in slices."""
     head = orjson.dumps({"columns": columns})[:-1]
-    return Response(head + b',"rows":' + await encoded(rows) + b"}", media_type=JSON)
+    return Pieces([head + b',"rows":'], encoded(rows), b"}")

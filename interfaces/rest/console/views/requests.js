@@ -19,7 +19,7 @@ const STAGES = [
   ['queue_us', 'Waited to be begun', 'four'],
   ['decode_us', 'Decoded', 'three'],
   ['handle_us', 'Handled', 'one'],
-  ['wait_us', 'Waited for a commit, records or members', 'two-tone'],
+  ['wait_us', 'Waited for a commit or for others', 'two-tone'],
   ['send_us', 'Waited to leave', 'five'],
 ]
 
@@ -98,9 +98,9 @@ function requestTable(signal, show) {
     keyOf: (request) => `${request.connection_id}:${request.correlation_id}`,
     sort: { by: 'at', down: true },
     columns: [
-      { name: 'at', title: 'When', width: '136px', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
+      { name: 'at', title: 'When', width: '146px', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => [request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)] },
-      { name: 'id', title: 'Correlation id', end: true, wide: true, width: '128px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
+      { name: 'id', title: 'Correlation id', end: true, wide: true, width: '140px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
       { name: 'took', title: 'Took', end: true, width: '96px', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
       { name: 'split', title: 'Where', wide: true, width: '150px', cell: (request) => bar(request) },

@@ -30,6 +30,27 @@ def test_charts_go_on_while_somebody_looks(console: Console) -> None:
     expect(records.locator(".key b")).to_have_text(re.compile("/s$"))
 
 
+def test_nothing_is_asked_while_nobody_looks(console: Console) -> None:
+    page = console.page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.install()
+    console.open("#/groups", "Groups")
+    for _ in range(3):
+        with page.expect_response("**/console/data/overview"):
+            page.clock.run_for(2000)
+    hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true})"
+    changed = "document.dispatchEvent(new Event('visibilitychange'))"
+    page.evaluate(f"{hide % 'true'}; {changed}")
+    page.wait_for_load_state("networkidle")
+    page.clock.run_for(2000)  # what was on its way may still set a timer
+    before = len(asked)
+    page.clock.run_for(600_000)
+    assert len(asked) == before
+    with page.expect_response("**/console/data/groups"):
+        page.evaluate(f"{hide % 'false'}; {changed}")
+
+
 def test_every_view_has_an_address_and_the_back_button_works(console: Console) -> None:
     page = console.open("#/", "Overview")
     for name, address in (
@@ -61,7 +82,7 @@ def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console:
     row.get_by_role("button").click()
     shown = page.get_by_role("region", name="One request")
     expect(shown.get_by_role("heading")).to_contain_text(f"correlation id {number}")
-    expect(shown).to_contain_text("Waited for a commit, records or members")
+    expect(shown).to_contain_text("Waited for a commit or for others")
     expect(shown).to_contain_text(re.compile(r"\d topic"))
     assert "api=CreateTopics" in page.url
     page.get_by_label("API").fill("")
