@@ -54,7 +54,7 @@ class Describing(Pending[LogDir | Exception]):
 class LogDirsService:
     def __init__(self, catalog: Catalog, volume: Volume, scheduler: Scheduler) -> None:
         self._catalog = catalog
-        self._volume = volume
+        self.volume = volume
         self._scheduler = scheduler
 
     def describe(self, wanted: Iterable[Place] | None) -> Describing:
@@ -75,7 +75,7 @@ class LogDirsService:
                 self._scheduler.soon(lambda: self._go_on(request))
                 return
             result: LogDir | Exception = LogDir(
-                self._volume.place, self._volume.space(), request.sizes
+                self.volume.place, self.volume.space(), request.sizes
             )
         except Exception as fault:
             result = fault

@@ -6,12 +6,13 @@ package knows neither the Kafka side nor the stores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from application.broker import Broker
 from application.metrics.recent_requests import Wanted
+from application.metrics.request_counts import RequestCounts
 from application.pending import Pending
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
@@ -73,6 +74,8 @@ class Admin:
     started_at_ms: int
     requests: Requests
     metrics: Metrics
+    #: By API and version.
+    counted: Callable[[], Iterable[tuple[str, int, RequestCounts]]]
     connections: Callable[[], Sequence[Connection]]
     listeners: Callable[[], Sequence[KafkaListener]]
     #: By name; the broker is ready when none of them has a reason why not.

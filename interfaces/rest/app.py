@@ -20,6 +20,9 @@ from interfaces.rest.routes import (
     clone,
     configs,
     connections,
+    console,
+    console_data,
+    console_overview,
     description,
     groups,
     health,
@@ -76,6 +79,9 @@ def create_app(admin: Admin) -> FastAPI:
 
     known = [Depends(known_cluster)]
 
+    app.include_router(console_data.router(admin))
+    app.include_router(console_overview.router(admin))
+    app.include_router(console.router())
     for router in OWN:
         app.include_router(router(admin))
     app.include_router(description.router(app.openapi))

@@ -31,6 +31,7 @@ def openapi() -> dict[str, Any]:
         started_at_ms=0,
         requests=unasked,
         metrics=unasked,
+        counted=unasked,
         connections=unasked,
         listeners=unasked,
         checks={},

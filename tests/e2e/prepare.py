@@ -10,10 +10,14 @@ from collections.abc import Callable
 import pytest
 
 from tests.e2e import test_java, test_kafkajs
+from tests.e2e.admin.console.packages import installed_axe
 
 
 def main() -> None:
-    needed: dict[str, Callable[[], object]] = {"KafkaJS": test_kafkajs.installed_packages}
+    needed: dict[str, Callable[[], object]] = {
+        "KafkaJS": test_kafkajs.installed_packages,
+        "axe-core": installed_axe,
+    }
     for version in test_java.VERSIONS:
         needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)
     newest = test_java.VERSIONS[0]

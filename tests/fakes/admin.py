@@ -11,6 +11,7 @@ from urllib.parse import quote
 from application.metrics.broker import BrokerReadings
 from application.metrics.groups import GroupReadings
 from application.metrics.recent_requests import RecentRequests
+from application.metrics.request_counts import RequestCounts
 from application.metrics.topics import TopicReadings
 from infrastructure.observability.collecting import Collector, Scrapes
 from interfaces.kafka.error_codes import NAMES
@@ -45,6 +46,7 @@ class FakeAdmin:
         self.fake = fake or FakeBroker(None, **settings)
         self.request_log = FakeRequestLog(enabled=True)
         self.requests = RecentRequests(1000, NAMES)
+        self.counted: list[tuple[str, int, RequestCounts]] = []
         self.connections: list[Connection] = []
         self.listeners: list[KafkaListener] = [KafkaListener("PLAINTEXT", "127.0.0.1", 9092, None)]
         self.checks: dict[str, Check] = {"listeners": lambda: None}
@@ -57,6 +59,7 @@ class FakeAdmin:
             started_at_ms=self.fake.clock.now_ms(),
             requests=self.requests,
             metrics=Scrapes(self._collector()),
+            counted=lambda: self.counted,
             connections=lambda: self.connections,
             listeners=lambda: self.listeners,
             checks=self.checks,

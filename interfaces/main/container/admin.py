@@ -49,6 +49,9 @@ def make_admin(
         started_at_ms=metrics.started_at_ms,
         requests=shared.ledger.recent,
         metrics=metrics,
+        counted=lambda: [
+            (route.title, route.version, route.counts) for route in shared.routes.made.values()
+        ],
         connections=lambda: list(shared.sessions),
         listeners=open_listeners,
         checks={

@@ -1,0 +1,110 @@
+"""Summaries: of each topic and each group a line, for somebody who looks over all of them.
+
+They are generators, because there may be many: who runs them lets others in between. A partition
+that nobody has used since the start is loaded for it, which costs a look into the store, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from application.groups.offsets import GroupOffsets, Offsets
+from application.groups.registry import Groups
+from application.topics.catalog import Catalog
+from domain.errors import StorageFailed
+from domain.groups.consumer_group import ConsumerGroup
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic
+
+
+class TopicSummary(NamedTuple):
+    topic: Topic
+    #: None: a partition cannot be read.
+    records: int | None
+    size_bytes: int | None
+    #: Every record that was ever appended.
+    appended: int
+
+
+class GroupSummary(NamedTuple):
+    group: ConsumerGroup
+    topics: int
+    #: Of the partitions that can be read.
+    lag: int
+
+
+class Summaries:
+    def __init__(self, catalog: Catalog, groups: Groups, offsets: Offsets) -> None:
+        self._catalog = catalog
+        self._groups = groups
+        self._offsets = offsets
+
+    def topics(self) -> Iterator[TopicSummary]:
+        for topic in list(self._catalog):
+            yield self._summary(topic)
+
+    def _summary(self, topic: Topic) -> TopicSummary:
+        records = size_bytes = appended = 0
+        readable = True
+        for partition in self.partitions(topic):
+            if partition is None:
+                readable = False
+            else:
+                appended += partition.high_watermark
+                records += partition.high_watermark - partition.log_start_offset
+                size_bytes += getattr(partition.durable, "size_bytes", 0)
+        if not readable:
+            return TopicSummary(topic, None, None, appended)
+        return TopicSummary(topic, records, size_bytes, appended)
+
+    def partitions(self, topic: Topic) -> Iterator[Partition | None]:
+        """None in place of one that cannot be read, or whose topic is gone meanwhile."""
+        for index in range(len(topic.partition_ids)):
+            yield self._partition(topic.name, index)
+
+    def _partition(self, topic_name: str, index: int) -> Partition | None:
+        topic = self._catalog.topic(topic_name)
+        try:
+            return None if topic is None else self._catalog.partition(topic, index)
+        except StorageFailed:
+            return None  # the catalogue has said so in the log
+
+    def groups(self) -> Iterator[GroupSummary]:
+        for group in list(self._groups):
+            committed = self._offsets.of(group.group_id)
+            lag = sum(self._lag(committed, topic) or 0 for topic in list(committed))
+            yield GroupSummary(group, len(committed), lag)
+
+    def lag_in(self, group_id: str, topic: str) -> int | None:
+        """How far the group is behind in the topic; None where it has committed nothing."""
+        return self._lag(self._offsets.of(group_id), topic)
+
+    def lags_by_topic(self) -> Iterator[tuple[str, int]]:
+        """Of each group, a step each."""
+        for group_id in self._offsets.group_ids():
+            committed = self._offsets.of(group_id)
+            for topic in list(committed):
+                yield topic, self._lag(committed, topic) or 0
+
+    def _lag(self, committed: GroupOffsets, topic: str) -> int | None:
+        places = committed.get(topic)
+        if places is None:
+            return None
+        lag = 0
+        for index, offset in list(places.items()):
+            partition = self._partition(topic, index)
+            if partition is not None:
+                lag += max(partition.high_watermark - offset.offset, 0)
+        return lag
+
+    def groups_of(self, topic: str) -> Iterator[ConsumerGroup]:
+        """Those that have committed something there."""
+        for group_id in self._offsets.group_ids():
+            group = self._groups.find(group_id)
+            if group is not None and topic in self._offsets.of(group_id):
+                yield group
+
+    def committed_in(self, group_id: str, topic: str) -> int:
+        """Of how many partitions."""
+        return len(self._offsets.of(group_id).get(topic, ()))

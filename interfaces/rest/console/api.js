@@ -1,0 +1,75 @@
+// The broker's REST interface. Every failure, also of the network, is a Failure with the
+// correlation id under which the broker's log has it.
+
+export class Failure extends Error {
+  constructor(message, correlationId, { status = 0, code = 0 } = {}) {
+    super(message)
+    this.correlationId = correlationId
+    this.status = status
+    this.code = code
+  }
+}
+
+/** Escapes the parts of a path. Dots alone would lead elsewhere, however they are written. */
+export function path(strings, ...parts) {
+  const dots = parts.find((part) => part === '.' || part === '..')
+  if (dots) throw new Failure(`An address cannot hold the name "${dots}": use the command line.`, null)
+  return strings.reduce((whole, text, n) => whole + encodeURIComponent(parts[n - 1]) + text)
+}
+
+export function withQuery(address, query) {
+  const asked = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== null && value !== '' && value !== false) asked.append(name, value)
+  }
+  const text = asked.toString()
+  return text ? `${address}?${text}` : address
+}
+
+export function get(address, { signal, query } = {}) {
+  return ask('GET', withQuery(address, query), undefined, signal)
+}
+
+export function send(method, address, body, { signal } = {}) {
+  return ask(method, address, body, signal)
+}
+
+async function ask(method, address, body, signal) {
+  const id = `console-${newId()}`
+  const headers = { 'X-Correlation-ID': id, Accept: 'application/json' }
+  if (body !== undefined) headers['Content-Type'] = 'application/json'
+  let response, text
+  try {
+    response = await fetch(address, {
+      method, headers, signal, cache: 'no-store', body: body === undefined ? undefined : JSON.stringify(body),
+    })
+    text = await response.text()
+  } catch (error) {
+    if (error.name === 'AbortError') throw error
+    throw new Failure('The broker does not answer.', id)
+  }
+  const parsed = parse(text)
+  // A record that is refused is told of in an answer that is well.
+  const refused = parsed?.error_code !== undefined && parsed.error_code !== 200
+  if (!response.ok || refused) {
+    throw new Failure(
+      parsed?.message ?? `HTTP ${response.status} ${response.statusText}`,
+      parsed?.correlation_id ?? response.headers.get('X-Correlation-ID') ?? id,
+      { status: response.status, code: parsed?.error_code },
+    )
+  }
+  if (text && parsed === undefined) throw new Failure('The answer is no JSON.', id, { status: response.status })
+  return parsed
+}
+
+function parse(text) {
+  try {
+    return text ? JSON.parse(text) : null
+  } catch {
+    return undefined
+  }
+}
+
+function newId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,91 @@
+// Keys, values and headers as they are: bytes, text that is UTF-8, JSON, or nothing at all.
+
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** {data: Uint8Array | null, text: string | null}: text is null where the bytes are no UTF-8. */
+export function content(value, format) {
+  if (format === 'null' || value === null || value === undefined) return { data: null, text: null }
+  if (format === 'base64') return ofBytes(fromBase64(value))
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { data: new TextEncoder().encode(text), text }
+}
+
+export function ofBytes(data) {
+  let text = null
+  try {
+    text = STRICT.decode(data)
+  } catch {
+    // Bytes that are no text.
+  }
+  return { data, text }
+}
+
+export function fromBase64(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+}
+
+export function toBase64(data) {
+  let text = ''
+  for (let n = 0; n < data.length; n += 0x8000) text += String.fromCharCode(...data.subarray(n, n + 0x8000))
+  return btoa(text)
+}
+
+/** "0a ff" or "0aff"; null when it is no hex. */
+export function fromHex(text) {
+  const digits = text.replace(/\s+/g, '')
+  if (digits.length % 2 || /[^0-9a-f]/i.test(digits)) return null
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16))
+}
+
+export function toHex(data) {
+  return Array.from(data, hex).join(' ')
+}
+
+function hex(byte) {
+  return byte.toString(16).padStart(2, '0')
+}
+
+/** Sixteen bytes a line: where, in hex, and what of it can be printed. */
+export function hexDump(data) {
+  const lines = []
+  for (let at = 0; at < data.length; at += 16) {
+    const row = data.subarray(at, at + 16)
+    const letters = Array.from(row, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '·')).join('')
+    lines.push(`${at.toString(16).padStart(6, '0')}  ${toHex(row).padEnd(47)}  ${letters}`)
+  }
+  return lines.join('\n')
+}
+
+/**
+ * JSON on several lines, or null where the text is none. The text is only broken up, never written
+ * anew: long numbers, doubled names and the way a number is spelt stay what they are.
+ */
+export function prettyJson(text) {
+  if (!/^\s*[[{]/.test(text) || !isJson(text)) return null
+  let depth = 0
+  let out = ''
+  const line = () => `\n${'  '.repeat(depth)}`
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g)
+  tokens.forEach((token, n) => {
+    if (token === '{' || token === '[') {
+      const closes = tokens[n + 1] === '}' || tokens[n + 1] === ']'
+      depth += 1
+      out += closes ? token : token + line()
+    } else if (token === '}' || token === ']') {
+      depth -= 1
+      out += tokens[n - 1] === '{' || tokens[n - 1] === '[' ? token : line() + token
+    } else if (token === ',') out += token + line()
+    else if (token === ':') out += ': '
+    else out += token
+  })
+  return out
+}
+
+function isJson(text) {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

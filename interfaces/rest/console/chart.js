@@ -1,0 +1,123 @@
+// Line charts of the last few minutes, as SVG: a grid of three lines, one path per series, and the
+// values under the pointer.
+
+import { h, replace, svg } from './dom.js'
+
+const HEIGHT = 160
+const LEFT = 66
+const BOTTOM = 20
+const TOP = 8
+
+/** series: {name, tone, valueOf(point) -> number | null}; words(value) is how a value reads. */
+export class Chart {
+  constructor({ title, series, words, thousand = 1000 }) {
+    this.series = series
+    this.words = words
+    this.thousand = thousand
+    this.points = []
+    this.now = h('span', { class: 'legend' })
+    this.canvas = svg('svg', { role: 'img', 'aria-label': title })
+    this.element = h('figure', { class: 'card chart' }, h('figcaption', {}, h('h2', {}, title), this.now), this.canvas)
+    this.canvas.addEventListener('pointermove', (event) => this.#look(event))
+    this.canvas.addEventListener('pointerleave', () => this.#look(null))
+  }
+
+  draw(points) {
+    this.points = points
+    this.width = this.canvas.clientWidth || 480
+    this.canvas.setAttribute('viewBox', `0 0 ${this.width} ${HEIGHT}`)
+    this.until = points.at(-1)?.at ?? 0
+    // Whole minutes: at first there is not more to show.
+    const minutes = Math.max(1, Math.ceil((this.until - (points[0]?.at ?? 0)) / 60_000 - 0.1))
+    this.spanMs = minutes * 60_000
+    this.most = ceiling(Math.max(0, ...points.flatMap((point) => this.series.map(({ valueOf }) => valueOf(point) ?? 0))), this.thousand)
+    const grid = [0, 0.5, 1].map((share) => this.#gridLine(share))
+    const axis = [
+      svg('text', { x: LEFT, y: HEIGHT - 4, class: 'tick' }, `${minutes} min ago`),
+      svg('text', { x: this.width, y: HEIGHT - 4, class: 'tick', 'text-anchor': 'end' }, 'now'),
+    ]
+    const lines = this.series.map(({ tone, valueOf }) =>
+      svg('path', { d: this.#path(valueOf), class: `line ${tone}` }),
+    )
+    const area = svg('path', { d: this.#area(this.series[0].valueOf), class: `area ${this.series[0].tone}` })
+    this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: -9, x2: -9 })
+    replace(this.canvas, grid, axis, area, lines, this.cursor)
+    this.#say(points.at(-1))
+  }
+
+  #gridLine(share) {
+    const y = this.#y(share * this.most)
+    return [
+      svg('line', { class: 'grid', x1: LEFT, x2: this.width, y1: y, y2: y }),
+      svg('text', { class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end' }, this.words(share * this.most)),
+    ]
+  }
+
+  #x(at) {
+    return LEFT + (this.width - LEFT) * (1 - (this.until - at) / this.spanMs)
+  }
+
+  #y(value) {
+    return HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * value) / this.most
+  }
+
+  /** What is below the first line. */
+  #area(valueOf) {
+    const known = this.points.filter((point) => valueOf(point) !== null)
+    if (known.length < 2) return ''
+    const floor = this.#y(0)
+    const corners = known.map((point) => `${this.#x(point.at).toFixed(1)} ${this.#y(valueOf(point)).toFixed(1)}`)
+    return `M${this.#x(known[0].at)} ${floor}L${corners.join('L')}L${this.#x(known.at(-1).at)} ${floor}Z`
+  }
+
+  /** A gap where nothing is known: the page was not looked at then. */
+  #path(valueOf) {
+    let pen = 'M'
+    return this.points
+      .map((point) => {
+        const value = valueOf(point)
+        if (value === null || value === undefined) {
+          pen = 'M'
+          return ''
+        }
+        const step = `${pen}${this.#x(point.at).toFixed(1)} ${this.#y(value).toFixed(1)}`
+        pen = 'L'
+        return step
+      })
+      .join('')
+  }
+
+  #look(event) {
+    if (!event || !this.points.length) {
+      this.cursor?.setAttribute('transform', 'translate(0 0)')
+      this.#say(this.points.at(-1))
+      return
+    }
+    const box = this.canvas.getBoundingClientRect()
+    const x = ((event.clientX - box.left) / box.width) * this.width
+    const nearest = this.points.reduce((best, point) =>
+      Math.abs(this.#x(point.at) - x) < Math.abs(this.#x(best.at) - x) ? point : best,
+    )
+    this.cursor.setAttribute('transform', `translate(${this.#x(nearest.at) + 9} 0)`)
+    this.#say(nearest)
+  }
+
+  #say(point) {
+    replace(
+      this.now,
+      this.series.map(({ name, tone, valueOf }) => {
+        const value = point ? valueOf(point) : null
+        return h('span', { class: `key ${tone}` }, `${name} `, h('b', {}, value === null || value === undefined ? '–' : this.words(value)))
+      }),
+    )
+  }
+}
+
+/** A round number above it, so that the scale changes seldom. */
+function ceiling(value, thousand) {
+  let unit = 1
+  while (value >= unit * thousand) unit *= thousand
+  while (value > 0 && value < unit / 1000) unit /= 1000
+  const round = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => step * unit >= value)
+  return (round ?? thousand) * unit
+}

@@ -1,0 +1,100 @@
+// Elements are made here and nowhere else. What comes from outside becomes text, never markup:
+// there is no way through this file to have a string parsed as HTML.
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+export function h(tag, facts, ...children) {
+  return dressed(document.createElement(tag), facts, children)
+}
+
+export function svg(tag, facts, ...children) {
+  return dressed(document.createElementNS(SVG, tag), facts, children)
+}
+
+function dressed(element, facts, children) {
+  for (const [name, value] of Object.entries(facts ?? {})) {
+    if (value === undefined || value === null || value === false) continue
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
+    else if (name === 'value' || name === 'checked' || name === 'disabled') element[name] = value
+    else element.setAttribute(name, value === true ? '' : value)
+  }
+  element.append(...nodes(children))
+  return element
+}
+
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
+}
+
+export function replace(element, ...children) {
+  element.replaceChildren(...nodes(children))
+  return element
+}
+
+/** The address of a view: every part is escaped, so a name cannot lead elsewhere. */
+export function to(...parts) {
+  const query = typeof parts.at(-1) === 'object' ? parts.pop() : {}
+  const path = parts.map((part) => encodeURIComponent(part)).join('/')
+  const asked = new URLSearchParams(
+    Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== ''),
+  ).toString()
+  return `#/${path}${asked ? `?${asked}` : ''}`
+}
+
+const ICONS = {
+  overview: 'M3 12l4-5 4 3 6-7M3 17h14',
+  topics: 'M4 5h12M4 10h12M4 15h8',
+  groups: 'M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM1.8 17c.4-3.2 2.4-5 5.2-5s4.8 1.8 5.2 5M13.5 8.5a2.5 2.5 0 1 0 0-5M14.5 12c2 .4 3.4 2 3.7 4.5',
+  requests: 'M3 6h11l-3-3M17 14H6l3 3',
+  connections: 'M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3',
+  configs: 'M3 6h7M14 6h3M12 4v4M3 14h3M10 14h7M8 12v4',
+  search: 'M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5L17 17',
+  sun: 'M10 13.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM10 2v1.5M10 16.5V18M2 10h1.5M16.5 10H18M4.3 4.3l1.1 1.1M14.6 14.6l1.1 1.1M4.3 15.7l1.1-1.1M14.6 5.4l1.1-1.1',
+  moon: 'M16.5 11.6A7 7 0 1 1 8.4 3.5a5.6 5.6 0 0 0 8.1 8.1z',
+  plus: 'M10 4v12M4 10h12',
+  keys: 'M2.5 5.5h15v9h-15zM5.5 8.5h.1M8.5 8.5h.1M11.5 8.5h.1M14.5 8.5h.1M7 11.7h6',
+  bin: 'M4 6h12M8 6V3.5h4V6M5.5 6l.8 11h7.4l.8-11M8.5 9v5M11.5 9v5',
+  close: 'M5 5l10 10M15 5L5 15',
+  copy: 'M7 7h9v9H7zM13 7V4H4v9h3',
+  right: 'M8 5l5 5-5 5',
+  down: 'M5 8l5 5 5-5',
+  pause: 'M7 5v10M13 5v10',
+  play: 'M7 4.5l8 5.5-8 5.5z',
+  again: 'M16 10a6 6 0 1 1-2-4.5M16 3v4h-4',
+  download: 'M10 3v9M6 9l4 4 4-4M4 16.5h12',
+  warning: 'M10 3l7.5 13.5h-15zM10 8.5v3.5M10 14.2v.3',
+}
+
+export function icon(name) {
+  return svg('svg', { class: 'icon', viewBox: '0 0 20 20', 'aria-hidden': 'true' }, svg('path', { d: ICONS[name] }))
+}
+
+export function button(label, facts, name) {
+  const { class: extra = '', ...rest } = facts ?? {}
+  return h('button', { type: 'button', ...rest, class: `button ${extra}`.trim() }, name && icon(name), h('span', {}, label))
+}
+
+export function iconButton(label, name, onclick, facts) {
+  return h('button', { type: 'button', class: 'icon-button', 'aria-label': label, title: label, onclick, ...facts }, icon(name))
+}
+
+let labels = 0
+
+/** A label above its input, with a word of help below. */
+export function field(label, input, help) {
+  labels += 1
+  input.id ||= `field-${labels}`
+  const told = help && h('small', { class: 'help', id: `${input.id}-help` }, help)
+  if (told) input.setAttribute('aria-describedby', told.id)
+  return h('div', { class: 'field' }, h('label', { for: input.id }, label), input, told)
+}
+
+export function choice(options, value, facts) {
+  const select = h('select', facts, options.map(([name, words]) => h('option', { value: name }, words)))
+  select.value = value
+  return select
+}
+
+export function badge(words, tone = '') {
+  return h('span', { class: `badge ${tone}`.trim() }, words)
+}

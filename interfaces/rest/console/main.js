@@ -1,0 +1,161 @@
+// The frame around the views: navigation, theme, whether the broker answers, keyboard.
+
+import { h, icon, iconButton, replace, to } from './dom.js'
+import { show } from './dialog.js'
+import { plural } from './format.js'
+import { parseRoute } from './router.js'
+import { empty, loading, trouble } from './states.js'
+import { watch } from './pulse.js'
+
+const PLACES = [
+  ['overview', 'Overview', to(), 'o'],
+  ['topics', 'Topics', to('topics'), 't'],
+  ['groups', 'Groups', to('groups'), 'g'],
+  ['requests', 'Requests', to('requests'), 'r'],
+  ['connections', 'Connections', to('connections'), 'c'],
+  ['configs', 'Configs', to('configs'), 's'],
+]
+
+// Each is fetched when it is first needed.
+const VIEWS = {
+  overview: () => import('./views/overview.js'),
+  topics: () => import('./views/topics.js'),
+  'new-topic': () => import('./views/new_topic.js'),
+  topic: () => import('./views/topic.js'),
+  groups: () => import('./views/groups.js'),
+  group: () => import('./views/group.js'),
+  requests: () => import('./views/requests.js'),
+  connections: () => import('./views/connections.js'),
+  configs: () => import('./views/configs.js'),
+}
+
+const main = document.getElementById('main')
+let leaving = new AbortController()
+let shown = null
+
+function viewOf([place = 'overview', name, ...rest]) {
+  if (place === 'topics' && name !== undefined) return ['topic', 'topics', [name, ...rest]]
+  if (place === 'groups' && name !== undefined) return ['group', 'groups', [name, ...rest]]
+  if (place === 'new-topic') return ['new-topic', 'topics', []]
+  return [place, place, [name, ...rest]]
+}
+
+async function route() {
+  const { parts, query } = parseRoute(location.hash)
+  const [view, place, names] = viewOf(parts)
+  leaving.abort()
+  leaving = new AbortController()
+  const { signal } = leaving
+  mark(place)
+  document.title = `${[names[0], PLACES.find(([name]) => name === place)?.[1]].filter(Boolean).join(' · ')} · Ottla`
+  // A view that stays gets the new names: a topic's head does not blink between its tabs.
+  const same = shown?.view === view && shown.name === names[0]
+  const root = same ? shown.root : h('div', { class: 'view' }, loading())
+  if (!same) {
+    replace(main, root)
+    window.scrollTo(0, 0)
+  }
+  shown = { view, name: names[0], root }
+  try {
+    if (!Object.hasOwn(VIEWS, view)) {
+      replace(root, empty('There is no such page', location.hash, h('a', { class: 'button', href: to() }, 'To the overview')))
+      return
+    }
+    const module = await VIEWS[view]()
+    if (!signal.aborted) await module.open(root, { names, query, signal, same })
+  } catch (failure) {
+    if (!signal.aborted) replace(root, trouble(failure, route))
+  }
+}
+
+function mark(place) {
+  const links = PLACES.map(([name, title, address]) =>
+    h('a', { href: address, 'aria-current': name === place ? 'page' : null }, icon(name), h('span', {}, title)),
+  )
+  const nav = document.getElementById('nav')
+  if (!nav.firstChild) return replace(nav, links)
+  // The links stay: who walks through them by keyboard keeps the focus.
+  for (const [n, link] of [...nav.children].entries()) {
+    if (PLACES[n][0] === place) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+}
+
+// ---- theme
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme
+  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
+}
+
+function themeButton() {
+  const press = iconButton('', 'moon', () => {
+    const theme = isDark() ? 'light' : 'dark'
+    document.documentElement.dataset.theme = theme
+    try {
+      localStorage.setItem('ottla-theme', theme)
+    } catch {
+      // It is kept for as long as the page is open.
+    }
+    tell()
+  })
+
+  function tell() {
+    const words = isDark() ? 'Light theme' : 'Dark theme'
+    press.setAttribute('aria-label', words)
+    press.title = words
+    replace(press, icon(isDark() ? 'sun' : 'moon'))
+  }
+
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell)
+  tell()
+  return press
+}
+
+// ---- keyboard
+
+const KEYS = [
+  ['/', 'search, or filter, what is shown'],
+  ...PLACES.map(([, title, , key]) => [`g ${key}`, title.toLowerCase()]),
+  ['n', 'a new topic'],
+  ['↑ ↓', 'from row to row in a table'],
+  ['Esc', 'close a dialog, leave a search'],
+  ['?', 'these keys'],
+]
+
+let before = null
+
+function key(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+  if (event.target.closest('input, select, textarea')) {
+    if (event.key === 'Escape') event.target.blur()
+    return
+  }
+  const place = before === 'g' && PLACES.find(([, , , letter]) => letter === event.key)
+  before = event.key
+  if (place) location.hash = place[2]
+  else if (event.key === 'n') location.hash = to('new-topic')
+  else if (event.key === '?') show('Keys', h('dl', { class: 'facts keys' }, KEYS.map(([name, words]) => [h('dt', {}, h('kbd', {}, name)), h('dd', {}, words)])))
+  else if (event.key === '/') main.querySelector('[data-search]')?.focus()
+  else return
+  event.preventDefault()
+  before = null
+}
+
+// ---- begin
+
+const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
+replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keys', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
+
+watch(({ overview, failure }) => {
+  pulse.className = failure ? 'pulse bad' : 'pulse'
+  replace(pulse, failure ? 'No answer' : plural(overview.connections, 'connection'))
+})
+
+window.addEventListener('hashchange', route)
+window.addEventListener('keydown', key)
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault()
+  main.focus()
+})
+route()

@@ -1,0 +1,173 @@
+// A table of any length: only the rows that can be seen are in the page, between two spacers, and
+// the window's own scroll bar moves through all of them. Rows have one height for that.
+
+import { h, replace } from './dom.js'
+
+const OVERSCAN = 8
+
+/**
+ * columns: {name, title, cell(row), compare(row) -> number | string, width, end, wide}
+ * `wide` columns are left out on narrow screens, `end` ones are numbers.
+ */
+export class Table {
+  constructor({ label, columns, sort, signal, keyOf, onsort }) {
+    this.columns = columns
+    this.sort = sort ?? { by: columns[0].name, down: false }
+    this.keyOf = keyOf
+    this.onsort = onsort
+    this.all = []
+    this.sorted = []
+    this.kept = new Map()
+    this.above = h('tr', { class: 'spacer', 'aria-hidden': 'true' }, h('td'))
+    this.below = h('tr', { class: 'spacer', 'aria-hidden': 'true' }, h('td'))
+    this.body = h('tbody', {}, this.above, this.below)
+    this.heads = columns.map((column) => this.#head(column))
+    this.table = h(
+      'table',
+      { class: 'rows', 'aria-label': label },
+      h('colgroup', {}, columns.map((column) => this.#col(column))),
+      h('thead', {}, h('tr', { 'aria-rowindex': 1 }, this.heads)),
+      this.body,
+    )
+    this.element = this.table
+    const paint = () => {
+      this.asked ??= requestAnimationFrame(() => {
+        this.asked = null
+        this.paint()
+      })
+    }
+    window.addEventListener('scroll', paint, { signal, passive: true })
+    window.addEventListener('resize', paint, { signal })
+    this.table.addEventListener('keydown', (event) => this.#key(event))
+    this.#showSort()
+  }
+
+  #col(column) {
+    const col = h('col', { class: column.wide ? 'wide' : null })
+    if (column.width) col.style.width = column.width
+    return col
+  }
+
+  #head(column) {
+    const facts = { scope: 'col', class: classes(column) }
+    if (!column.compare) return h('th', facts, column.title)
+    const press = h('button', { type: 'button', class: 'sort', onclick: () => this.sortBy(column) }, column.title)
+    return h('th', facts, press)
+  }
+
+  sortBy(column) {
+    const same = this.sort.by === column.name
+    this.sort = { by: column.name, down: same ? !this.sort.down : Boolean(column.end) }
+    this.#showSort()
+    this.rows = this.all
+    this.onsort?.(this.sort)
+  }
+
+  #showSort() {
+    this.columns.forEach((column, n) => {
+      if (!column.compare) return
+      const direction = this.sort.down ? 'descending' : 'ascending'
+      this.heads[n].setAttribute('aria-sort', column.name === this.sort.by ? direction : 'none')
+    })
+  }
+
+  get rows() {
+    return this.sorted
+  }
+
+  set rows(rows) {
+    const held = this.#focused()
+    const heldKey = held && this.keyOf(this.sorted[held.row])
+    this.all = rows
+    const column = this.columns.find((one) => one.name === this.sort.by && one.compare)
+    this.sorted = column ? sortedBy(rows, column.compare, this.sort.down) : [...rows]
+    this.table.setAttribute('aria-rowcount', this.sorted.length + 1)
+    // A row that says what it said is left alone: somebody may be marking its text.
+    for (const [n, { said }] of this.kept) {
+      if (said !== JSON.stringify(this.sorted[n])) this.kept.delete(n)
+    }
+    this.paint(false)
+    if (held) {
+      const row = this.sorted.findIndex((one) => this.keyOf(one) === heldKey)
+      if (row >= 0) this.#focusOn({ row, at: held.at })
+    }
+  }
+
+  paint(keepFocus = true) {
+    const height = this.#rowHeight()
+    const top = this.body.getBoundingClientRect().top
+    const shown = Math.ceil(window.innerHeight / height) + 2 * OVERSCAN
+    const start = Math.max(0, Math.min(this.sorted.length - shown, Math.floor(-top / height) - OVERSCAN))
+    const end = Math.min(this.sorted.length, start + shown)
+    const held = this.#focused()
+    const kept = new Map()
+    for (let n = start; n < end; n += 1) kept.set(n, this.kept.get(n) ?? this.#made(n))
+    this.kept = kept
+    this.above.firstChild.style.height = `${start * height}px`
+    this.below.firstChild.style.height = `${(this.sorted.length - end) * height}px`
+    replace(this.body, this.above, Array.from(kept.values(), ({ tr }) => tr), this.below)
+    if (keepFocus && held) this.#focusOn(held)
+  }
+
+  #rowHeight() {
+    return parseFloat(getComputedStyle(this.table).getPropertyValue('--row')) || 44
+  }
+
+  #made(n) {
+    const row = this.sorted[n]
+    const cells = this.columns.map((column) => h('td', { class: classes(column) }, column.cell(row)))
+    return { tr: h('tr', { 'data-row': n, 'aria-rowindex': n + 2 }, cells), said: JSON.stringify(row) }
+  }
+
+  /** Which row has the focus, and where in it. */
+  #focused() {
+    const tr = document.activeElement?.closest('tr[data-row]')
+    if (!tr || !this.body.contains(tr)) return null
+    return { row: Number(tr.dataset.row), at: focusable(tr).indexOf(document.activeElement) }
+  }
+
+  #focusOn({ row, at }) {
+    const tr = this.kept.get(row)?.tr
+    const target = tr && focusable(tr)[at]
+    if (target && target !== document.activeElement) target.focus({ preventScroll: true })
+  }
+
+  /** Up and down lead from row to row, to the same place in each. */
+  #key(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity }[event.key]
+    const row = event.target.closest('tr[data-row]')
+    if (step === undefined || !row || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return
+    event.preventDefault()
+    const next = Math.max(0, Math.min(this.sorted.length - 1, Number(row.dataset.row) + step))
+    const at = Math.max(0, focusable(row).indexOf(event.target))
+    const height = this.#rowHeight()
+    const top = this.body.getBoundingClientRect().top + next * height
+    if (top < 2 * height) window.scrollBy(0, top - 2 * height)
+    else if (top + height > window.innerHeight - 64) window.scrollBy(0, top + height - window.innerHeight + 64)
+    this.paint()
+    this.#focusOn({ row: next, at })
+  }
+}
+
+function classes(column) {
+  return [column.wide && 'wide', column.end && 'end', column.act && 'act'].filter(Boolean).join(' ') || null
+}
+
+function focusable(row) {
+  return [...row.querySelectorAll('a, button, input')]
+}
+
+const TEXTS = new Intl.Collator('en', { numeric: true })
+
+function sortedBy(rows, valueOf, down) {
+  const decorated = rows.map((row) => [valueOf(row), row])
+  const sign = down ? -1 : 1
+  decorated.sort(([a], [b]) => sign * compared(a, b))
+  return decorated.map(([, row]) => row)
+}
+
+/** What is not known comes last, as the smallest. */
+function compared(a, b) {
+  if (typeof a === 'string' && typeof b === 'string') return TEXTS.compare(a, b)
+  return (a ?? -Infinity) - (b ?? -Infinity) || 0
+}

@@ -1,0 +1,60 @@
+// Inputs for topic configs: each with its documentation and default; those that differ come first.
+
+import { badge, button, choice, field, h, replace } from '../dom.js'
+import { configValue, matches, searchField } from './parts.js'
+
+/**
+ * definitions: as GET /configs/topics gives them; values: what is set now, by name.
+ * `changes()` is what was changed: {name: value, or null to take it away}.
+ */
+export class ConfigForm {
+  constructor(definitions, values = {}) {
+    this.values = values
+    this.inputs = new Map()
+    this.rows = definitions.map((definition) => this.#row(definition))
+    this.list = h('div', { class: 'config-list' }, this.rows.map(({ element }) => element))
+    this.element = h('div', { class: 'stack' }, searchField('Search configs', '', (text) => this.#search(text)), this.list)
+  }
+
+  #row(definition) {
+    const { name } = definition
+    const input = inputOf(definition, this.values[name])
+    const mark = h('span', {})
+    const told = () => {
+      const value = input.value
+      const own = value !== ''
+      replace(mark, own ? badge('set', 'accent') : null)
+      back.hidden = !own
+    }
+    const back = button('Use the default', { class: 'small plain', onclick: () => ((input.value = ''), told()) })
+    input.addEventListener('input', told)
+    this.inputs.set(name, input)
+    const labelled = field(name, input, definition.documentation)
+    labelled.classList.add('config')
+    labelled.prepend(h('div', { class: 'line-up' }, labelled.firstChild, mark))
+    labelled.append(h('div', { class: 'line-up' }, h('small', {}, 'Default: ', configValue(name, definition.default)), h('span', { class: 'spring' }), back))
+    told()
+    return { element: labelled, text: `${name} ${definition.documentation}` }
+  }
+
+  #search(text) {
+    for (const { element, text: all } of this.rows) element.hidden = !matches(all, text)
+  }
+
+  changes() {
+    const changed = {}
+    for (const [name, input] of this.inputs) {
+      const before = this.values[name] ?? ''
+      if (input.value !== before) changed[name] = input.value === '' ? null : input.value
+    }
+    return changed
+  }
+}
+
+function inputOf({ name, type, allowed, default: standard }, value) {
+  const facts = { name, autocomplete: 'off', spellcheck: 'false' }
+  const choices = type === 'BOOLEAN' ? ['true', 'false'] : allowed.startsWith('one of ') && allowed.slice(7).split(', ')
+  if (choices) return choice([['', `default (${standard})`], ...choices.map((one) => [one, one])], value ?? '', facts)
+  const numeric = ['INT', 'LONG', 'DOUBLE'].includes(type)
+  return h('input', { ...facts, inputmode: numeric ? 'numeric' : null, placeholder: allowed, value: value ?? '' })
+}

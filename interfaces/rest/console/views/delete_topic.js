@@ -1,0 +1,16 @@
+import { path, send } from '../api.js'
+import { ask, toast } from '../dialog.js'
+import { h } from '../dom.js'
+
+export async function deleteTopic(name) {
+  const done = await ask({
+    title: 'Delete this topic?',
+    body: h('p', {}, 'All its records, and what groups have committed for it, are lost for good.'),
+    action: 'Delete',
+    danger: true,
+    typed: name,
+    run: () => send('DELETE', path`topics/${name}`),
+  })
+  if (done) toast(`Topic ${name} is deleted.`)
+  return done
+}

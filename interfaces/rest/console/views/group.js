@@ -1,0 +1,137 @@
+// One group: its members, what each reads, and how far behind it is.
+
+import { get, path, send } from '../api.js'
+import { ask, toast } from '../dialog.js'
+import { button, h, replace, to } from '../dom.js'
+import { count, plural } from '../format.js'
+import { go } from '../router.js'
+import { empty, filled } from '../states.js'
+import { Table } from '../table.js'
+import { stateBadge } from './parts.js'
+import { resetOffsets } from './reset_offsets.js'
+import { asObjects } from './topics.js'
+
+export function open(root, { names: [id], signal }) {
+  const head = h('div', { class: 'head' })
+  const content = h('div', {})
+  const lags = lagTable(signal)
+  const members = memberTable(signal)
+  let parts = null
+  replace(root, head, content)
+  drawHead(null)
+
+  function drawHead(group) {
+    const crumbs = h('div', { class: 'crumbs' }, h('a', { href: to('groups') }, 'Groups'), '/')
+    replace(head, h('div', { class: 'grow' }, crumbs, h('h1', {}, id), group && facts(group)), group && actions(group))
+  }
+
+  function actions(group) {
+    const reset = button('Reset offsets', { onclick: async () => ((await resetOffsets(id, group)) ? again() : null) })
+    const remove = button('Delete', { onclick: () => deleteGroup(id) }, 'bin')
+    return h('div', { class: 'actions' }, reset, remove)
+  }
+
+  const again = filled(content, {
+    signal,
+    ms: 2000,
+    fetching: () => get('console/data/group', { signal, query: { group_id: id } }),
+    draw: (group) => {
+      const partitions = asObjects(group.partitions)
+      // The buttons stay while nothing changes but numbers: somebody may be about to press one.
+      const said = JSON.stringify([group.state, group.members.length])
+      if (head.dataset.said !== said) drawHead({ ...group, partitions })
+      head.dataset.said = said
+      lags.rows = partitions
+      members.rows = group.members
+      const first = parts === null
+      parts ??= sections(lags, members)
+      parts.lag.textContent = `${count(total(partitions))} behind in all`
+      parts.showLags(partitions.length > 0)
+      parts.showMembers(group.members.length > 0)
+      if (first) requestAnimationFrame(() => (lags.paint(), members.paint()))
+      return first ? parts.element : null
+    },
+  })
+}
+
+function total(partitions) {
+  return partitions.reduce((sum, one) => sum + (one.lag ?? 0), 0)
+}
+
+function facts(group) {
+  return h(
+    'div',
+    { class: 'line-up soft' },
+    stateBadge(group.state),
+    h('span', {}, `${group.kind} protocol`),
+    group.assignor && h('span', {}, group.assignor),
+    h('span', {}, plural(group.members.length, 'member')),
+  )
+}
+
+function sections(lags, members) {
+  const lag = h('small', {})
+  const noLags = empty('Nothing is committed', 'The lag is known once the group has committed an offset.')
+  const noMembers = empty('Nobody is a member now', 'Offsets that were committed are kept, and can be reset.')
+  const card = (title, beside, table, none) => h('section', { class: 'card' }, h('h2', {}, title, beside), table.element, none)
+  const swap = (table, none) => (any) => {
+    table.element.hidden = !any
+    none.hidden = any
+  }
+  return {
+    lag,
+    showLags: swap(lags, noLags),
+    showMembers: swap(members, noMembers),
+    element: h('div', { class: 'stack' }, card('Partitions', lag, lags, noLags), card('Members', null, members, noMembers)),
+  }
+}
+
+function lagTable(signal) {
+  return new Table({
+    label: 'Lag by partition',
+    signal,
+    keyOf: (one) => `${one.topic}:${one.partition}`,
+    sort: { by: 'topic', down: false },
+    columns: [
+      { name: 'topic', title: 'Topic', compare: (one) => one.topic, cell: (one) => h('a', { href: to('topics', one.topic, 'consumers'), title: one.topic }, one.topic) },
+      { name: 'partition', title: 'Partition', end: true, width: '100px', compare: (one) => one.partition, cell: (one) => String(one.partition) },
+      { name: 'current', title: 'Committed', end: true, wide: true, width: '130px', compare: (one) => one.current_offset, cell: (one) => count(one.current_offset) },
+      { name: 'end', title: 'End', end: true, wide: true, width: '130px', compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
+      { name: 'lag', title: 'Lag', end: true, width: '110px', compare: (one) => one.lag, cell: (one) => h('b', {}, count(one.lag)) },
+      { name: 'member', title: 'Read by', wide: true, compare: (one) => one.client_id ?? '', cell: (one) => (one.member_id === null ? h('span', { class: 'soft' }, 'nobody') : h('span', { title: one.member_id }, one.client_id)) },
+    ],
+  })
+}
+
+function memberTable(signal) {
+  return new Table({
+    label: 'Members',
+    signal,
+    keyOf: (member) => member.member_id,
+    columns: [
+      { name: 'client', title: 'Client', compare: (member) => member.client_id, cell: (member) => h('span', { title: member.client_id }, member.client_id) },
+      { name: 'id', title: 'Member id', wide: true, compare: (member) => member.member_id, cell: (member) => h('code', { title: member.member_id }, member.member_id) },
+      { name: 'host', title: 'From', wide: true, width: '140px', compare: (member) => member.host, cell: (member) => member.host },
+      { name: 'assigned', title: 'Reads', compare: (member) => assigned(member), cell: (member) => h('span', { title: assigned(member) }, assigned(member) || h('span', { class: 'soft' }, 'nothing')) },
+    ],
+  })
+}
+
+function assigned(member) {
+  return Object.entries(member.assigned).map(([topic, partitions]) => `${topic} ${partitions.join(', ')}`).join('; ')
+}
+
+async function deleteGroup(id) {
+  const done = await ask({
+    title: 'Delete this group?',
+    body: h('p', {}, 'What it has committed is lost: its consumers begin anew, where auto.offset.reset says.'),
+    action: 'Delete',
+    danger: true,
+    typed: id,
+    run: () => send('DELETE', path`groups/${id}`),
+  })
+  if (done) {
+    toast(`Group ${id} is deleted.`)
+    go(to('groups'))
+  }
+}

@@ -1,0 +1,105 @@
+// Which records are wanted: a form, an address, and what is asked of the broker.
+
+import { path, withQuery } from '../api.js'
+import { choice, field, h, icon } from '../dom.js'
+import { fromInput } from '../format.js'
+
+const FROM = [
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+  ['offset', 'From an offset'],
+  ['time', 'From a time'],
+  ['live', 'Live, as they come'],
+]
+// What it is called in the query, and what here.
+const WHERE = [['text', 'Anywhere'], ['key_contains', 'Key'], ['value_contains', 'Value'], ['header_contains', 'Headers']]
+const FORMATS = ['ndjson', 'csv', 'parquet']
+const STANDARD = { from: 'newest', offset: '', time: '', partition: '', where: 'text', text: '', limit: '50' }
+
+export class Controls {
+  constructor(topic, partitions, query, begin) {
+    const asked = { ...STANDARD, ...query }
+    const typed = (name, facts) => h('input', { name, value: asked[name], autocomplete: 'off', spellcheck: 'false', ...facts })
+    const numbers = Array.from({ length: Math.min(partitions, 1000) }, (_, n) => [String(n), String(n)])
+    this.topic = topic
+    this.inputs = {
+      from: choice(FROM, asked.from, { name: 'from' }),
+      offset: typed('offset', { inputmode: 'numeric', pattern: '[0-9]+', required: true }),
+      time: typed('time', { type: 'datetime-local', step: '0.001', required: true }),
+      partition: choice([['', 'All'], ...numbers], asked.partition, { name: 'partition' }),
+      where: choice(WHERE, asked.where, { name: 'where' }),
+      text: typed('text', { type: 'search', 'data-search': true }),
+      limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], asked.limit, { name: 'limit' }),
+    }
+    const { from, offset, time, partition, where, text, limit } = this.inputs
+    this.fields = { offset: field('Offset', offset), time: field('Time', time), limit: field('At once', limit) }
+    this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}` }, icon('download'), format))
+    this.downloads = h('span', { class: 'line-up' }, this.links)
+    this.element = h(
+      'form',
+      { class: 'filters', 'aria-label': 'Which records' },
+      field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition),
+      field('Search in', where), field('Text', text), this.fields.limit,
+      h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), h('span', { class: 'spring' }), this.downloads),
+    )
+    this.element.addEventListener('submit', (event) => {
+      event.preventDefault()
+      begin()
+    })
+    this.element.addEventListener('input', () => this.#update())
+    // What is typed is sent by Enter or the button; what is chosen, at once.
+    this.element.addEventListener('change', (event) => {
+      if (event.target.tagName === 'SELECT' && this.element.checkValidity()) begin()
+    })
+    this.#update()
+  }
+
+  #update() {
+    const from = this.inputs.from.value
+    for (const [name, shown] of [['offset', from === 'offset'], ['time', from === 'time']]) {
+      this.fields[name].hidden = !shown
+      this.inputs[name].disabled = !shown
+    }
+    this.fields.limit.hidden = this.downloads.hidden = this.isLive
+    const query = { ...this.query(), order: '', limit: '' }
+    FORMATS.forEach((format, n) => {
+      this.links[n].href = withQuery(path`topics/${this.topic}/records:download`, { ...query, format })
+    })
+  }
+
+  #values() {
+    return Object.fromEntries(Object.entries(this.inputs).map(([name, input]) => [name, input.value]))
+  }
+
+  get isLive() {
+    return this.inputs.from.value === 'live'
+  }
+
+  get isFiltered() {
+    return this.inputs.text.value !== ''
+  }
+
+  /** What is not as it would be anyway. */
+  address() {
+    const values = this.#values()
+    const { from, text } = values
+    if (from !== 'offset') values.offset = ''
+    if (from !== 'time') values.time = ''
+    if (!text) values.where = 'text'
+    return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== STANDARD[name]))
+  }
+
+  query() {
+    const { from, offset, time, partition, where, text, limit } = this.#values()
+    return {
+      partition,
+      limit,
+      // Bytes come as they are: text as text, and what is none in base64.
+      format: 'string',
+      order: from === 'newest' ? 'newest' : 'oldest',
+      offset: from === 'offset' ? offset : '',
+      timestamp: from === 'time' ? fromInput(time) : '',
+      ...(text ? { [where]: text } : {}),
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// What the broker is doing now.
+
+import { Chart } from '../chart.js'
+import { badge, h, replace, to } from '../dom.js'
+import { bytes, count, duration, micros, plural, short, time } from '../format.js'
+import { history, watch } from '../pulse.js'
+import { empty, loading, trouble } from '../states.js'
+import { stateBadge } from './parts.js'
+
+const RATE = (name) => (point) => point.rates?.[name] ?? null
+
+function charts() {
+  return [
+    new Chart({
+      title: 'Records',
+      words: (n) => `${short(n)}/s`,
+      series: [{ name: 'in', tone: 'one', valueOf: RATE('records_in') }],
+    }),
+    new Chart({
+      title: 'Bytes',
+      words: (n) => `${bytes(n)}/s`,
+      thousand: 1024,
+      series: [
+        { name: 'in', tone: 'one', valueOf: RATE('bytes_in') },
+        { name: 'out', tone: 'two-tone', valueOf: RATE('bytes_out') },
+      ],
+    }),
+    new Chart({
+      title: 'Produce latency',
+      words: micros,
+      series: [
+        { name: 'median', tone: 'one', valueOf: RATE('Produce_p50') },
+        { name: '99 %', tone: 'two-tone', valueOf: RATE('Produce_p99') },
+      ],
+    }),
+    new Chart({
+      title: 'Requests',
+      words: (n) => `${short(n)}/s`,
+      series: [
+        { name: 'all', tone: 'one', valueOf: RATE('requests') },
+        { name: 'with an error', tone: 'five', valueOf: RATE('errors') },
+      ],
+    }),
+  ]
+}
+
+export function open(root, { signal }) {
+  const drawn = charts()
+  const stale = h('div', { class: 'stale', hidden: true })
+  const tiles = h('dl', { class: 'tiles' })
+  const lag = h('section', { class: 'card' })
+  const facts = h('section', { class: 'card' })
+  let begun = false
+  replace(root, h('div', { class: 'head' }, h('h1', {}, 'Overview')), loading())
+
+  watch(({ overview, failure }) => {
+    if (!overview) {
+      replace(root, h('div', { class: 'head' }, h('h1', {}, 'Overview')), trouble(failure))
+      return
+    }
+    if (!begun) {
+      begun = true
+      replace(
+        root,
+        h('div', { class: 'head' }, h('h1', {}, 'Overview')),
+        stale,
+        tiles,
+        h('div', { class: 'two' }, drawn.map((chart) => chart.element)),
+        h('div', { class: 'two' }, lag, facts),
+      )
+    }
+    stale.hidden = !failure
+    if (failure) replace(stale, trouble(failure))
+    replace(tiles, tilesOf(overview))
+    for (const chart of drawn) chart.draw(history)
+    replace(lag, lagOf(overview))
+    replace(facts, factsOf(overview))
+  }, signal)
+}
+
+function tile(title, value, below, address) {
+  const inner = [h('dt', {}, title), h('dd', {}, value), h('dd', { class: 'below' }, below)]
+  return h('div', { class: 'card tile' }, address ? h('a', { href: address }, inner) : inner)
+}
+
+function tilesOf(overview) {
+  const rates = history.at(-1)?.rates
+  return [
+    tile('Records in', rates ? `${short(rates.records_in)}/s` : '–', `${short(overview.totals.records_in)} up to now`),
+    tile('Topics', count(overview.topics), plural(overview.partitions, 'partition')),
+    tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag`),
+    tile('Connections', count(overview.connections), `of ${count(overview.max_connections)}`),
+    tile('Data', bytes(overview.disk.data_bytes), overview.disk.total_bytes > 0 ? `${bytes(overview.disk.free_bytes)} of ${bytes(overview.disk.total_bytes)} free` : 'in memory'),
+  ]
+}
+
+function lagOf(overview) {
+  const title = h('h2', {}, 'Groups with the most lag', h('a', { href: to('groups') }, 'All groups'))
+  if (!overview.lagging.length) {
+    return [title, empty(overview.groups ? 'No group lags behind' : 'There are no groups yet', overview.groups ? 'Each has read all there is.' : 'A group appears here with its first member or commit.')]
+  }
+  const most = overview.lagging[0].lag
+  return [
+    title,
+    h('ul', { class: 'lags' }, overview.lagging.map((group) =>
+      h('li', {},
+        h('div', { class: 'line-up' },
+          h('a', { class: 'clip', href: to('groups', group.group_id) }, group.group_id),
+          stateBadge(group.state),
+          h('span', { class: 'spring' }),
+          h('b', { class: 'end' }, count(group.lag)),
+        ),
+        bar(group.lag / most),
+      ),
+    )),
+  ]
+}
+
+function bar(share, tone = '') {
+  const inner = h('i')
+  inner.style.width = `${Math.max(1, Math.min(100, share * 100))}%`
+  return h('div', { class: `bar ${tone}`.trim(), 'aria-hidden': 'true' }, inner)
+}
+
+function factsOf(overview) {
+  const { broker } = overview
+  const pairs = [
+    ['Version', `Ottla ${broker.version}, Python ${broker.python}`],
+    ['Cluster', h('code', {}, broker.cluster_id)],
+    ['Node', String(broker.node_id)],
+    ['Up', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)}`],
+    ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` told as ${one.advertised}`))],
+    ['Storage', h('code', {}, broker.storage)],
+    ['Flush', broker.flush],
+    ['State', overview.not_ready.length ? badge(overview.not_ready.join('; '), 'bad') : badge('ready', 'good')],
+  ]
+  return [h('h2', {}, 'Broker'), h('dl', { class: 'facts' }, pairs.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))]
+}

@@ -1,0 +1,30 @@
+// What more than one view shows.
+
+import { badge, h, icon } from '../dom.js'
+import { configWords } from '../format.js'
+import { settled } from '../live.js'
+
+const TONES = { stable: 'good', empty: '', dead: 'bad', preparingrebalance: 'warn', completingrebalance: 'warn', assigning: 'warn', reconciling: 'warn' }
+
+export function stateBadge(state) {
+  return badge(state, TONES[state.toLowerCase().replaceAll('_', '')] ?? '')
+}
+
+/** A search field; `search` is told what stands in it, a moment after the last key. */
+export function searchField(label, value, search) {
+  const input = h('input', { type: 'search', 'aria-label': label, placeholder: label, value: value ?? '', 'data-search': true, autocomplete: 'off', spellcheck: 'false' })
+  input.addEventListener('input', settled(80, () => search(input.value.trim())))
+  return h('div', { class: 'search' }, icon('search'), input)
+}
+
+/** A config's value as it is written, and in words where those help. */
+export function configValue(name, value) {
+  if (value === null || value === undefined) return h('span', { class: 'soft' }, 'not set')
+  if (value === '') return h('span', { class: 'soft' }, 'empty')
+  const words = configWords(name, value)
+  return [h('code', {}, value), words && h('span', { class: 'soft' }, ` ${words}`)]
+}
+
+export function matches(text, search) {
+  return text.toLowerCase().includes(search.toLowerCase())
+}

@@ -1,0 +1,157 @@
+// Producing one record: from nothing, or again what is there already.
+
+import { Failure, get, path, send } from '../api.js'
+import { content, fromHex, toBase64, toHex } from '../bytes.js'
+import { button, choice, field, h, iconButton, replace, to } from '../dom.js'
+import { count, fromInput } from '../format.js'
+import { correlation, loading, messageOf, trouble } from '../states.js'
+
+const TYPES = [['text', 'Text'], ['json', 'JSON'], ['hex', 'Hex'], ['null', 'null']]
+
+export async function open(root, { name, topic, query, signal }) {
+  if (!query.replay) {
+    replace(root, form(name, topic, null))
+    return
+  }
+  replace(root, loading())
+  const [partition, offset] = query.replay.split(':')
+  try {
+    const answer = await get(path`topics/${name}/records`, { signal, query: { partition, offset, order: 'oldest', limit: 1, format: 'string' } })
+    const record = answer.data.find((one) => String(one.offset) === offset)
+    if (!signal.aborted) replace(root, form(name, topic, record ?? null, record ? null : `There is no record ${offset} in partition ${partition} any more.`))
+  } catch (failure) {
+    if (!signal.aborted) replace(root, trouble(failure, () => open(root, { name, topic, query, signal })))
+  }
+}
+
+function form(name, topic, record, notice) {
+  const key = new Content('Key', record ? content(record.key, record.key_format) : { data: null, text: null }, 2)
+  const value = new Content('Value', record ? content(record.value, record.value_format) : { data: new Uint8Array(), text: '' }, 8)
+  const headers = new Headers(record?.headers ?? [])
+  const partitions = Array.from({ length: Math.min(topic.partitions_count, 1000) }, (_, n) => [String(n), String(n)])
+  const partition = choice([['', 'As the key says'], ...partitions], record ? String(record.partition_id) : '')
+  const at = h('input', { type: 'datetime-local', step: '0.001' })
+  const outcome = h('div', { role: 'status' })
+  const press = h('button', { type: 'submit', class: 'button primary' }, 'Produce')
+
+  async function submit(event) {
+    event.preventDefault()
+    press.disabled = true
+    try {
+      const body = { key: key.body(), value: value.body(), headers: headers.body() }
+      if (partition.value) body.partition_id = Number(partition.value)
+      if (at.value) body.timestamp = new Date(fromInput(at.value)).toISOString()
+      const report = await send('POST', path`topics/${name}/records`, body)
+      const where = { from: 'offset', partition: report.partition_id, offset: report.offset }
+      replace(outcome, h('p', { class: 'done' }, 'It is kept, as record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
+    } catch (failure) {
+      replace(outcome, h('div', { class: 'fault' }, messageOf(failure), failure.correlationId && correlation(failure.correlationId)))
+    } finally {
+      press.disabled = false
+    }
+  }
+
+  return h(
+    'form',
+    { class: 'card padded stack', onsubmit: submit, 'aria-label': 'Produce a record' },
+    notice && h('p', { class: 'notice' }, notice),
+    record && h('p', { class: 'soft' }, `A copy of record ${record.offset} of partition ${record.partition_id}; it gets an offset of its own.`),
+    key.element,
+    value.element,
+    headers.element,
+    h('div', { class: 'fields' }, field('Partition', partition), field('Time', at, 'Without one: now.')),
+    outcome,
+    h('div', { class: 'line-up' }, press),
+  )
+}
+
+/** What an input would not give back as it was given, nor show. */
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f]/
+const HIDDEN_IN_A_LINE = /[\0-\x1f\x7f]/
+
+function typeOf(data, text, hidden) {
+  if (data === null) return 'null'
+  return text === null || hidden.test(text) ? 'hex' : 'text'
+}
+
+function written(type, data, text) {
+  if (type === 'null') return ''
+  return type === 'hex' ? toHex(data) : text
+}
+
+/** A key or a value: what kind it is, and what. */
+class Content {
+  constructor(title, { data, text }, rows) {
+    this.title = title
+    const type = typeOf(data, text, HIDDEN)
+    this.type = choice(TYPES, type, { 'aria-label': `${title}: type`, class: 'type' })
+    this.area = h('textarea', { rows, spellcheck: 'false', value: written(type, data, text) })
+    this.type.addEventListener('change', () => this.#update())
+    this.element = field(title, this.area)
+    this.element.classList.add('content')
+    this.element.prepend(h('div', { class: 'line-up' }, this.element.firstChild, h('span', { class: 'spring' }), this.type))
+    this.#update()
+  }
+
+  #update() {
+    this.area.hidden = this.type.value === 'null'
+  }
+
+  body() {
+    const text = this.area.value
+    if (this.type.value === 'null') return null
+    if (this.type.value === 'text') return { type: 'STRING', data: text }
+    if (this.type.value === 'hex') {
+      const data = fromHex(text)
+      if (!data) throw new Failure(`${this.title}: two hex digits make a byte, and nothing else may stand there.`)
+      return { type: 'BINARY', data: toBase64(data) }
+    }
+    try {
+      JSON.parse(text)
+    } catch (fault) {
+      throw new Failure(`${this.title}: ${fault.message}`)
+    }
+    // As it is written: parsed and written anew, long numbers would not be what they were.
+    return { type: 'STRING', data: text }
+  }
+}
+
+class Headers {
+  constructor(headers) {
+    this.rows = []
+    this.list = h('div', { class: 'stack tight' })
+    const add = button('Add a header', { class: 'small', onclick: () => this.#add('', { data: new Uint8Array(), text: '' }).focus() }, 'plus')
+    this.element = h('fieldset', {}, h('legend', {}, 'Headers'), this.list, add)
+    for (const { name, value, value_format } of headers) this.#add(name, content(value, value_format))
+  }
+
+  #add(name, { data, text }) {
+    const label = h('input', { value: name, 'aria-label': 'Name of the header', placeholder: 'name', autocomplete: 'off', spellcheck: 'false' })
+    const kind = typeOf(data, text, HIDDEN_IN_A_LINE)
+    const type = choice(TYPES.filter(([one]) => one !== 'json'), kind, { 'aria-label': 'Type of the header' })
+    const value = h('input', { value: written(kind, data, text), 'aria-label': 'Value of the header', placeholder: 'value', autocomplete: 'off', spellcheck: 'false' })
+    const row = { label, type, value }
+    const hide = () => (value.disabled = type.value === 'null')
+    type.addEventListener('change', hide)
+    hide()
+    const element = h('div', { class: 'header-row' }, label, type, value, iconButton('Take this header away', 'close', () => {
+      element.remove()
+      this.rows.splice(this.rows.indexOf(row), 1)
+    }))
+    this.rows.push(row)
+    this.list.append(element)
+    return label
+  }
+
+  body() {
+    return this.rows.map(({ label, type, value }) => ({ name: label.value, value: encoded(label.value, type.value, value.value) }))
+  }
+}
+
+function encoded(name, type, text) {
+  if (type === 'null') return null
+  if (type === 'text') return toBase64(new TextEncoder().encode(text))
+  const data = fromHex(text)
+  if (!data) throw new Failure(`Header ${name}: two hex digits make a byte, and nothing else may stand there.`)
+  return toBase64(data)
+}

@@ -1,0 +1,146 @@
+// The requests that were answered last, and where the time of each went.
+
+import { get } from '../api.js'
+import { badge, button, choice, field, h, icon, iconButton, replace, to } from '../dom.js'
+import { bytes, clockTime, count, micros, plural } from '../format.js'
+import { settled } from '../live.js'
+import { note } from '../router.js'
+import { empty, filled } from '../states.js'
+import { Table } from '../table.js'
+
+const LIMIT = 500
+const TYPED = [
+  ['correlation_id', 'Correlation id', 'numeric'],
+  ['client_id', 'Client id', null],
+  ['api', 'API', null],
+  ['slow_ms', 'Slower than (ms)', 'numeric'],
+]
+const STAGES = [
+  ['queue_us', 'Waited to be begun', 'four'],
+  ['decode_us', 'Decoded', 'three'],
+  ['handle_us', 'Handled', 'one'],
+  ['wait_us', 'Waited for a commit or for others', 'two-tone'],
+  ['send_us', 'Waited to leave', 'five'],
+]
+
+export function open(root, { query, signal }) {
+  const inputs = TYPED.map(([name, , mode]) =>
+    h('input', { name, value: query[name] ?? '', inputmode: mode, autocomplete: 'off', spellcheck: 'false', 'data-search': name === 'correlation_id' }),
+  )
+  const outcome = choice([['', 'All'], ['true', 'Only failures']], query.errors ?? '', { name: 'errors' })
+  const detail = h('div', { 'aria-live': 'polite' })
+  const content = h('div', {})
+  const table = requestTable(signal, show)
+  const card = h('div', { class: 'card' }, table.element)
+  const hold = button('Pause', { 'aria-pressed': 'false', onclick: pause }, 'pause')
+  let paused = false
+  let chosen = false
+
+  function asked() {
+    const typed = Object.fromEntries(inputs.map((input) => [input.name, input.value.trim()]))
+    return { ...typed, errors: outcome.value }
+  }
+
+  function pause() {
+    paused = !paused
+    hold.setAttribute('aria-pressed', String(paused))
+    replace(hold, icon(paused ? 'play' : 'pause'), h('span', {}, paused ? 'Go on' : 'Pause'))
+    if (!paused) again()
+  }
+
+  function show(request) {
+    chosen = true
+    replace(detail, split(request, () => replace(detail)))
+    detail.scrollIntoView({ block: 'nearest' })
+  }
+
+  const changed = settled(200, () => {
+    chosen = false
+    replace(detail)
+    note(to('requests', asked()))
+    again()
+  })
+
+  replace(
+    root,
+    h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Requests')), hold),
+    h(
+      'form',
+      { class: 'card filters', 'aria-label': 'Which requests', oninput: changed, onsubmit: (event) => event.preventDefault() },
+      TYPED.map(([, title], n) => field(title, inputs[n])),
+      field('Outcome', outcome),
+    ),
+    detail,
+    content,
+  )
+  const again = filled(content, {
+    signal,
+    ms: 2000,
+    fetching: async () => (paused && content.contains(card) ? null : get('requestz', { signal, query: { ...asked(), limit: LIMIT } })),
+    draw: (answer) => {
+      if (answer === null) return null
+      const now = Date.now()
+      const requests = answer.data.map((request) => ({ ...request, at: now - request.ago_ms }))
+      if (!requests.length) return h('div', { class: 'card' }, empty('No such request is remembered', 'Only the newest are.'))
+      table.rows = requests
+      if (asked().correlation_id && requests.length === 1 && !chosen) show(requests[0])
+      if (content.contains(card)) return null
+      requestAnimationFrame(() => table.paint())
+      return card
+    },
+  })
+}
+
+function requestTable(signal, show) {
+  return new Table({
+    label: 'Requests',
+    signal,
+    keyOf: (request) => `${request.connection_id}:${request.correlation_id}`,
+    sort: { by: 'at', down: true },
+    columns: [
+      { name: 'at', title: 'When', width: '146px', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
+      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => [request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)] },
+      { name: 'id', title: 'Correlation id', end: true, wide: true, width: '140px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
+      { name: 'client', title: 'Client', wide: true, compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
+      { name: 'took', title: 'Took', end: true, width: '96px', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
+      { name: 'split', title: 'Where', wide: true, width: '150px', cell: (request) => bar(request) },
+      { name: 'outcome', title: 'Outcome', wide: true, width: '150px', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
+    ],
+  })
+}
+
+/** One piece for each stage, as long as its share of the time. */
+function bar(request) {
+  const words = STAGES.map(([name, title]) => `${title} ${micros(request[name])}`).join(', ')
+  return h('div', { class: 'split', role: 'img', 'aria-label': words, title: words }, STAGES.map(([name, , tone]) => {
+    const piece = h('i', { class: tone })
+    piece.style.flexGrow = request[name]
+    return piece
+  }))
+}
+
+function split(request, close) {
+  const others = Object.entries(request).filter(([name]) => ['group_id', 'group', 'transactional_id', 'member_id', 'topic'].includes(name))
+  const pairs = [
+    ['Client', request.client_id ?? '–'],
+    ['Software', request.software || '–'],
+    ['From', `${request.peer} over ${request.listener}, connection ${request.connection_id}`],
+    ['When', clockTime(request.at)],
+    ['Bytes', `${bytes(request.bytes_in)} in, ${bytes(request.bytes_out)} out`],
+    ['Concerns', [plural(request.topics, 'topic'), ...others.map(([name, value]) => `, ${name} ${value}`)]],
+    ['Outcome', request.errors.length ? badge(request.errors.join(', '), 'bad') : 'ok'],
+  ]
+  return h(
+    'section',
+    { class: 'card', 'aria-label': 'One request' },
+    h('h2', {}, `${request.api} v${request.version}, correlation id ${count(request.correlation_id).replaceAll(',', '')}`, iconButton('Close', 'close', close)),
+    h(
+      'div',
+      { class: 'padded stack' },
+      h('div', { class: 'large' }, bar(request)),
+      h('ol', { class: 'stages' }, STAGES.map(([name, title, tone]) => h('li', {}, h('span', { class: `key ${tone}` }, title), h('b', { class: 'end' }, micros(request[name]))))),
+      h('p', {}, 'All together ', h('b', {}, micros(request.total_us)), '.'),
+    ),
+    h('dl', { class: 'facts' }, pairs.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
+  )
+}

@@ -1,0 +1,89 @@
+// Where a group is to go on: asked, shown, and only then done.
+
+import { path, send } from '../api.js'
+import { ask, toast } from '../dialog.js'
+import { choice, field, h, replace } from '../dom.js'
+import { count, fromInput, plural } from '../format.js'
+
+const AIMS = [
+  ['earliest', 'The earliest record'],
+  ['latest', 'The end'],
+  ['offset', 'An offset'],
+  ['timestamp', 'A time'],
+  ['shift_by', 'Back or on by so many records'],
+]
+
+export async function resetOffsets(id, group) {
+  const topics = [...new Set(group.partitions.map((one) => one.topic))]
+  const topic = choice([['', 'All topics'], ...topics.map((name) => [name, name])], '')
+  const aim = choice(AIMS, 'earliest')
+  const partitions = h('input', { placeholder: 'all', autocomplete: 'off', inputmode: 'numeric' })
+  const number = h('input', { type: 'number', step: '1', value: '0' })
+  const at = h('input', { type: 'datetime-local', step: '0.001' })
+  const onlyOf = field('Partitions', partitions, 'Numbers with commas; without any: all.')
+  const numberField = field('Offset', number)
+  const timeField = field('Time', at)
+  const preview = h('div', { 'aria-live': 'polite' })
+  let shown = null
+
+  function wanted() {
+    const body = { to: aim.value }
+    if (topic.value) {
+      body.topic = topic.value
+      if (partitions.value.trim()) body.partitions = partitions.value.split(',').map((one) => Number(one.trim()))
+    }
+    if (aim.value === 'offset') body.offset = Number(number.value)
+    if (aim.value === 'shift_by') body.shift_by = Number(number.value)
+    if (aim.value === 'timestamp') body.timestamp = fromInput(at.value)
+    return body
+  }
+
+  function update() {
+    numberField.hidden = aim.value !== 'offset' && aim.value !== 'shift_by'
+    numberField.firstChild.textContent = aim.value === 'shift_by' ? 'How many (negative: back)' : 'Offset'
+    timeField.hidden = aim.value !== 'timestamp'
+    onlyOf.hidden = !topic.value
+    // What was shown is not what would be done now.
+    shown = null
+    replace(preview)
+    dialog?.('Preview')
+  }
+
+  let dialog = null
+  const form = h('div', { class: 'stack', oninput: update },
+    h('div', { class: 'fields' }, field('Of', topic), onlyOf),
+    h('div', { class: 'fields' }, field('Go on at', aim), numberField, timeField),
+    preview,
+  )
+  update()
+
+  const done = await ask({
+    title: `Reset offsets of ${id}`,
+    body: form,
+    action: 'Preview',
+    wide: true,
+    named: (rename) => (dialog = rename),
+    run: async () => {
+      const body = wanted()
+      if (JSON.stringify(body) === shown) {
+        await send('POST', path`groups/${id}/offsets`, { ...body, dry_run: false })
+        return true
+      }
+      const answer = await send('POST', path`groups/${id}/offsets`, { ...body, dry_run: true })
+      replace(preview, table(answer.data))
+      shown = JSON.stringify(body)
+      dialog(`Reset ${plural(answer.data.length, 'partition')}`)
+      return false
+    },
+  })
+  if (done) toast(`Offsets of ${id} are reset.`)
+  return done
+}
+
+function table(resets) {
+  const cell = (value) => h('td', { class: 'end' }, value === null ? h('span', { class: 'soft' }, 'none') : count(value))
+  return h('div', { class: 'scroll preview', tabindex: '0', role: 'region', 'aria-label': 'What would be reset' }, h('table', { class: 'rows small' },
+    h('thead', {}, h('tr', {}, ['Topic', 'Partition', 'Now', 'Then'].map((title, n) => h('th', { scope: 'col', class: n ? 'end' : null }, title)))),
+    h('tbody', {}, resets.map((one) => h('tr', {}, h('td', {}, one.topic_name), h('td', { class: 'end' }, String(one.partition_id)), cell(one.before), cell(one.after)))),
+  ))
+}

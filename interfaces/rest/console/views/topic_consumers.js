@@ -1,0 +1,39 @@
+// The groups that have read from a topic, and how far each has come.
+
+import { get } from '../api.js'
+import { h, replace, to } from '../dom.js'
+import { count } from '../format.js'
+import { empty, filled } from '../states.js'
+import { Table } from '../table.js'
+import { stateBadge } from './parts.js'
+import { asObjects } from './topics.js'
+
+export function open(root, { name, signal }) {
+  const table = new Table({
+    label: 'Consumers',
+    signal,
+    keyOf: (group) => group.group_id,
+    sort: { by: 'lag', down: true },
+    columns: [
+      { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => h('a', { href: to('groups', group.group_id), title: group.group_id }, group.group_id) },
+      { name: 'state', title: 'State', width: '150px', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
+      { name: 'members', title: 'Members', end: true, wide: true, width: '110px', compare: (group) => group.members, cell: (group) => count(group.members) },
+      { name: 'partitions', title: 'Committed partitions', end: true, wide: true, width: '180px', compare: (group) => group.partitions, cell: (group) => count(group.partitions) },
+      { name: 'lag', title: 'Lag', end: true, width: '110px', compare: (group) => group.lag, cell: (group) => count(group.lag) },
+    ],
+  })
+  const content = h('div', {})
+  replace(root, content)
+  filled(content, {
+    signal,
+    ms: 3000,
+    fetching: async () => asObjects(await get('console/data/consumers', { signal, query: { topic: name } })),
+    draw: (groups) => {
+      if (!groups.length) return h('div', { class: 'card' }, empty('No group has committed an offset here', 'Consumers without a group leave no trace.'))
+      table.rows = groups
+      if (content.contains(table.element)) return null
+      requestAnimationFrame(() => table.paint())
+      return h('div', { class: 'card' }, table.element)
+    },
+  })
+}

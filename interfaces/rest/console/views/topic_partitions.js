@@ -1,0 +1,61 @@
+// The partitions of a topic: where each begins and ends, and how much there is of it.
+
+import { get, path, send } from '../api.js'
+import { ask, toast } from '../dialog.js'
+import { button, field, h, replace, to } from '../dom.js'
+import { bytes, count } from '../format.js'
+import { filled } from '../states.js'
+import { Table } from '../table.js'
+import { asObjects } from './topics.js'
+
+export function open(root, { name, signal }) {
+  const table = new Table({
+    label: 'Partitions',
+    signal,
+    keyOf: (one) => one.partition,
+    columns: [
+      { name: 'partition', title: 'Partition', width: '112px', compare: (one) => one.partition, cell: (one) => h('a', { href: to('topics', name, 'messages', { partition: one.partition }) }, String(one.partition)) },
+      { name: 'start', title: 'First offset', end: true, compare: (one) => one.start_offset, cell: (one) => count(one.start_offset) },
+      { name: 'end', title: 'Next offset', end: true, compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
+      { name: 'records', title: 'Records', end: true, wide: true, compare: (one) => records(one), cell: (one) => count(records(one)) },
+      { name: 'size', title: 'Size', end: true, wide: true, compare: (one) => one.size_bytes, cell: (one) => bytes(one.size_bytes) },
+    ],
+  })
+  const content = h('div', {})
+  let known = 0
+  const more = button('Add partitions', { onclick: () => add(name, known, () => again()) }, 'plus')
+  replace(root, h('div', { class: 'line-up' }, h('span', { class: 'spring' }), more), content)
+  const again = filled(content, {
+    signal,
+    ms: 3000,
+    fetching: async () => asObjects(await get('console/data/partitions', { signal, query: { topic: name } })),
+    draw: (partitions) => {
+      known = partitions.length
+      table.rows = partitions
+      if (content.contains(table.element)) return null
+      requestAnimationFrame(() => table.paint())
+      return h('div', { class: 'card' }, table.element)
+    },
+  })
+}
+
+function records(one) {
+  return one.end_offset === null ? null : one.end_offset - one.start_offset
+}
+
+async function add(name, known, then) {
+  const wanted = h('input', { type: 'number', min: String(known + 1), value: String(known + 1) })
+  const done = await ask({
+    title: 'Add partitions',
+    body: [
+      h('p', {}, 'Partitions cannot be taken away again, and records with a key may go to another partition than before.'),
+      field('Partitions in all', wanted, `There are ${known} now.`),
+    ],
+    action: 'Add',
+    run: () => send('PATCH', path`topics/${name}`, { partitions_count: Number(wanted.value) }),
+  })
+  if (done) {
+    toast(`${name} has ${wanted.value} partitions.`)
+    then()
+  }
+}

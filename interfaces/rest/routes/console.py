@@ -1,0 +1,95 @@
+"""The console: its page at `/`, and the files that the page is made of.
+
+They are read when somebody asks first, and are few: what is served is looked up in what was read,
+so no path leads anywhere else.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from interfaces.rest.errors import RestError, phrase
+
+FOLDER = Path(__file__).parents[1] / "console"
+PAGE = "index.html"
+
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+#: Scripts, styles and data come from here and nowhere else, nothing may be inline, and no script
+#: may turn text into markup: what stands in a record stays text.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "object-src 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+HEADERS = {
+    # Asked again each time, and answered with 304 while it is the same.
+    "cache-control": "no-cache",
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class StaticFile(NamedTuple):
+    content: bytes
+    media_type: str
+    etag: str
+
+
+@cache
+def static_files() -> dict[str, StaticFile]:
+    """By the path below the folder."""
+    found = {}
+    for path in sorted(FOLDER.rglob("*")):
+        if path.suffix in _TYPES:
+            content = path.read_bytes()
+            etag = f'"{sha256(content).hexdigest()[:20]}"'
+            name = path.relative_to(FOLDER).as_posix()
+            found[name] = StaticFile(content, _TYPES[path.suffix], etag)
+    return found
+
+
+def router() -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/")
+    async def page(request: Request) -> Response:
+        return _answer(request, static_files()[PAGE])
+
+    @routes.get("/console/{name:path}")
+    async def file(request: Request, name: str) -> Response:
+        found = static_files().get(name)
+        if found is None:
+            raise RestError(404, phrase(404))
+        return _answer(request, found)
+
+    return routes
+
+
+def _answer(request: Request, file: StaticFile) -> Response:
+    headers = {**HEADERS, "etag": file.etag}
+    if request.headers.get("if-none-match") == file.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)

@@ -1,0 +1,162 @@
+"""What the console's page asks for: each view's facts in one small answer.
+
+They are its own, and may change with it; everything else it does goes by the documented paths.
+Tables come as columns and rows: a thousand topics are 60 KB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import orjson
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from application.groups.members import assignor_of, members
+from application.summaries import Summaries
+from domain.groups.classic import ClassicGroup
+from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.modern import ModernGroup
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, Pieces
+from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.slices import all_of, encoded
+
+TOPIC_COLUMNS = ("name", "partitions", "records", "size_bytes", "lag", "configs")
+PARTITION_COLUMNS = ("partition", "start_offset", "end_offset", "size_bytes")
+TOPIC_GROUP_COLUMNS = ("group_id", "state", "members", "partitions", "lag")
+GROUP_COLUMNS = ("group_id", "state", "kind", "members", "topics", "lag")
+LAG_COLUMNS = (
+    "topic", "partition", "current_offset", "end_offset", "lag", "member_id", "client_id",
+)  # fmt: skip
+
+Row = tuple[object, ...]
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(prefix="/console/data", include_in_schema=False)
+    broker = admin.broker
+    summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
+
+    @routes.get("/topics")
+    async def topics() -> Response:
+        lags: dict[str, int] = {}
+        for topic, lag in await all_of(summaries.lags_by_topic()):
+            lags[topic] = lags.get(topic, 0) + lag
+        return _table(TOPIC_COLUMNS, _topic_rows(lags))
+
+    def _topic_rows(lags: dict[str, int]) -> Iterator[Row]:
+        for topic, records, size_bytes, _ in summaries.topics():
+            yield (
+                topic.name,
+                len(topic.partition_ids),
+                records,
+                size_bytes,
+                lags.get(topic.name),
+                len(topic.configs),
+            )
+
+    @routes.get("/partitions")
+    async def partitions(topic: str) -> Response:
+        found = existing_topic(admin, topic)
+        return _table(
+            PARTITION_COLUMNS,
+            (
+                (index, None, None, None)
+                if one is None
+                else (
+                    index,
+                    one.log_start_offset,
+                    one.high_watermark,
+                    getattr(one.durable, "size_bytes", 0),
+                )
+                for index, one in enumerate(summaries.partitions(found))
+            ),
+        )
+
+    @routes.get("/consumers")
+    async def consumers(topic: str) -> Response:
+        existing_topic(admin, topic)
+        return _table(
+            TOPIC_GROUP_COLUMNS,
+            (
+                (
+                    group.group_id,
+                    group.state_name,
+                    _member_count(group),
+                    summaries.committed_in(group.group_id, topic),
+                    summaries.lag_in(group.group_id, topic),
+                )
+                for group in summaries.groups_of(topic)
+            ),
+        )
+
+    @routes.get("/groups")
+    async def groups() -> Response:
+        broker.offsets.check_loaded()
+        return _table(
+            GROUP_COLUMNS,
+            (
+                (
+                    group.group_id,
+                    group.state_name,
+                    group.kind.value,
+                    _member_count(group),
+                    topics,
+                    lag,
+                )
+                for group, topics, lag in summaries.groups()
+            ),
+        )
+
+    @routes.get("/group")
+    async def group(group_id: str) -> JsonAnswer:
+        found = broker.group_lag.group(group_id)
+        default = ""
+        if isinstance(found, ModernGroup):
+            default = broker.consumer_groups.assignor_of(found)
+        lags = await all_of(broker.group_lag.lags(found))
+        rows = [
+            (
+                lag.topic,
+                lag.partition,
+                lag.current_offset,
+                lag.log_end_offset,
+                lag.lag,
+                None if lag.member is None else lag.member.member_id,
+                None if lag.member is None else lag.member.client_id,
+            )
+            for lag in lags
+        ]
+        return JsonAnswer(
+            {
+                "group_id": group_id,
+                "state": found.state_name,
+                "kind": found.kind.value,
+                "assignor": assignor_of(found, default),
+                "members": [
+                    {
+                        "member_id": member.member_id,
+                        "instance_id": member.instance_id,
+                        "client_id": member.client_id,
+                        "host": member.client_host,
+                        "assigned": member.assigned,
+                    }
+                    for member in members(found, broker.catalog)
+                ],
+                "partitions": {"columns": LAG_COLUMNS, "rows": rows},
+            }
+        )
+
+    return routes
+
+
+def _member_count(group: ConsumerGroup) -> int:
+    assert isinstance(group, ClassicGroup | ModernGroup)
+    return len(group.members)
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
+    """`rows` may be a generator that does the work: it is run in slices."""
+    head = orjson.dumps({"columns": columns})[:-1]
+    return Pieces([head + b',"rows":'], encoded(rows), b"}")

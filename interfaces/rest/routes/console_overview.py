@@ -1,0 +1,109 @@
+"""What the console's overview shows: what the broker does now, in one small answer.
+
+The page asks each two seconds while somebody looks, and makes rates of the totals itself.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import APIRouter
+
+from application.metrics.request_counts import PLACES
+from application.summaries import GroupSummary, Summaries
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.slices import all_of
+
+#: Groups that are shown: those with the most lag.
+LAGGING = 5
+#: Of these the page draws how long they took.
+TIMED = ("Produce",)
+
+
+def router(admin: Admin) -> APIRouter:
+    routes = APIRouter(prefix="/console/data", include_in_schema=False)
+    broker = admin.broker
+    summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
+
+    @routes.get("/overview")
+    async def overview() -> JsonAnswer:
+        topics = await all_of(summaries.topics())
+        groups = await all_of(summaries.groups())
+        lagging = [summary for summary in groups if summary.lag]
+        lagging.sort(key=_by_lag)
+        totals, durations = _counted(admin)
+        volume = broker.log_dirs.volume
+        space = volume.space()
+        return JsonAnswer(
+            {
+                "at_ms": admin.clock.now_ms(),
+                "started_at_ms": admin.started_at_ms,
+                "totals": {"records_in": sum(topic.appended for topic in topics), **totals},
+                "durations": durations,
+                "topics": len(broker.catalog),
+                "partitions": broker.catalog.partition_count(),
+                "groups": len(groups),
+                "groups_with_lag": len(lagging),
+                "lagging": [_body(summary) for summary in lagging[:LAGGING]],
+                "connections": len(admin.connections()),
+                "max_connections": broker.config.max_connections,
+                "disk": {
+                    "place": volume.place,
+                    "data_bytes": sum(topic.size_bytes or 0 for topic in topics),
+                    "free_bytes": space.usable_bytes,
+                    "total_bytes": space.total_bytes,
+                },
+                "not_ready": [why for check in admin.checks.values() if (why := check())],
+                "broker": _facts(admin),
+            }
+        )
+
+    return routes
+
+
+def _by_lag(summary: GroupSummary) -> int:
+    return -summary.lag
+
+
+def _body(summary: GroupSummary) -> dict[str, Any]:
+    group = summary.group
+    return {"group_id": group.group_id, "state": group.state_name, "lag": summary.lag}
+
+
+def _counted(admin: Admin) -> tuple[dict[str, int], dict[str, list[int]]]:
+    requests = errors = bytes_in = bytes_out = 0
+    durations = {api: [0] * PLACES for api in TIMED}
+    for api, _, counts in admin.counted():
+        requests += counts.requests
+        errors += sum(counts.errors.values())
+        bytes_in += counts.bytes_in
+        bytes_out += counts.bytes_out
+        if api in durations:
+            durations[api] = list(map(int.__add__, durations[api], counts.total))
+    totals = {
+        "requests": requests, "errors": errors, "bytes_in": bytes_in, "bytes_out": bytes_out,
+    }  # fmt: skip
+    return totals, durations
+
+
+def _facts(admin: Admin) -> dict[str, Any]:
+    broker = admin.broker
+    return {
+        "version": admin.version,
+        "python": platform.python_version(),
+        "cluster_id": broker.cluster_id,
+        "node_id": broker.config.node_id,
+        "storage": admin.storage,
+        "flush": broker.config.flush,
+        "listeners": list(_listeners(admin)),
+    }
+
+
+def _listeners(admin: Admin) -> Iterator[dict[str, Any]]:
+    for each in admin.listeners():
+        host = f"[{each.host}]" if ":" in each.host else each.host
+        address = f"{host}:{each.port}"
+        yield {"name": each.name, "address": address, "advertised": each.advertised}

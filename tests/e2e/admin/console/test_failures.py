@@ -1,0 +1,104 @@
+"""What cannot be had is said, with the id that the broker's log has; what is empty too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.admin.console.conftest import Console, MakeConsole, console_broker
+from tests.e2e.broker_process import BrokerProcess
+
+VIEWS = [
+    ("#/", "**/console/data/overview"),
+    ("#/topics", "**/console/data/topics"),
+    ("#/new-topic", "**/configs/topics"),
+    ("#/topics/orders", "**/topics/orders"),
+    ("#/topics/orders/messages", "**/topics/orders/records?*"),
+    ("#/topics/orders/partitions", "**/console/data/partitions?*"),
+    ("#/topics/orders/consumers", "**/console/data/consumers?*"),
+    ("#/topics/orders/configs", "**/topics/orders/configs"),
+    ("#/topics/orders/produce?replay=0:0", "**/topics/orders/records?*"),
+    ("#/groups", "**/console/data/groups"),
+    ("#/groups/billing", "**/console/data/group?*"),
+    ("#/requests", "**/requestz?*"),
+    ("#/connections", "**/connz"),
+    ("#/configs", "**/configs"),
+]
+
+
+@pytest.mark.parametrize(("place", "path"), VIEWS)
+def test_a_view_says_why_it_has_nothing_and_tries_again(
+    console: Console, place: str, path: str
+) -> None:
+    console.refuse(path)
+    page = console.open(place)
+    alert = page.get_by_role("alert").first
+    expect(alert).to_contain_text("not now")
+    expect(alert).to_contain_text("refused-1")
+    page.unroute(path)
+    again = alert.get_by_role("button", name="Try again")
+    if again.count():  # the overview asks by itself
+        again.click()
+    expect(page.locator("main").get_by_text("not now")).to_have_count(0)
+    console.settled()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_what_is_shown_stays_while_a_later_answer_fails(console: Console) -> None:
+    page = console.open("#/groups", "Groups")
+    console.refuse("**/console/data/groups")
+    expect(page.get_by_role("alert")).to_contain_text("not now")
+    expect(page.get_by_role("link", name="billing")).to_be_visible()
+    page.unroute("**/console/data/groups")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_what_the_broker_refuses_has_the_id_that_its_log_has(
+    make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
+) -> None:
+    broker = own_console("--log-requests", "errors")
+    console = make_console(broker)
+    page = console.open("#/topics/not-there")
+    said = page.locator(".correlation code").inner_text()
+    assert said.startswith("console-")
+    assert f'"correlation_id":"{said}"' in broker.log()
+
+
+def test_a_broker_that_is_gone_is_said_and_found_again(
+    make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
+) -> None:
+    broker = own_console()
+    console = make_console(broker)
+    page = console.open("#/topics", "Topics")
+    broker.arguments[1] = f"{broker.admin.host}:{broker.admin.port}"
+    broker.terminate()
+    expect(page.locator(".pulse")).to_have_text("No answer")
+    expect(page.get_by_role("alert").first).to_contain_text("The broker does not answer.")
+    broker.start()
+    expect(page.locator(".pulse")).to_have_text("0 connections")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    with console_broker(tmp_path_factory.mktemp("empty")) as broker:
+        yield broker
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("#/", "There are no groups yet"),
+        ("#/topics", "There are no topics yet"),
+        ("#/groups", "There are no groups yet"),
+        ("#/requests", "No such request is remembered"),
+        ("#/connections", "Nobody is connected"),
+    ],
+)
+def test_an_empty_broker_says_what_will_be_there(
+    make_console: MakeConsole, empty: BrokerProcess, place: str, words: str
+) -> None:
+    page = make_console(empty).open(place)
+    expect(page.locator("main")).to_contain_text(words)

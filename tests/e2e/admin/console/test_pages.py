@@ -1,0 +1,143 @@
+"""Each page shows what the broker has."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.admin.console import sample
+from tests.e2e.admin.console.conftest import Console
+from tests.e2e.broker_process import BrokerProcess
+
+
+def test_the_overview_says_what_the_broker_has_and_does(console: Console) -> None:
+    page = console.open("#/", "Overview")
+    tiles = page.locator(".tiles")
+    expect(tiles).to_contain_text("8")
+    expect(tiles).to_contain_text("30 partitions")
+    expect(page.get_by_role("img", name="Records")).to_be_visible()
+    expect(page.get_by_role("link", name="shipping")).to_have_attribute("href", "#/groups/shipping")
+    expect(page.locator("main")).to_contain_text("in memory")
+    expect(page.locator(".facts")).to_contain_text("PLAINTEXT://127.0.0.1")
+
+
+def test_charts_go_on_while_somebody_looks(console: Console) -> None:
+    page = console.open("#/", "Overview")
+    records = page.locator("figure", has_text="Records")
+    # A rate needs two looks, a line three.
+    expect(records.locator("path.line")).to_have_attribute("d", re.compile("^M.*L"))
+    expect(records.locator(".key b")).to_have_text(re.compile("/s$"))
+
+
+def test_nothing_is_asked_while_nobody_looks(console: Console) -> None:
+    page = console.page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.install()
+    console.open("#/groups", "Groups")
+    for _ in range(3):
+        with page.expect_response("**/console/data/overview"):
+            page.clock.run_for(2000)
+    hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true})"
+    changed = "document.dispatchEvent(new Event('visibilitychange'))"
+    page.evaluate(f"{hide % 'true'}; {changed}")
+    page.wait_for_load_state("networkidle")
+    page.clock.run_for(2000)  # what was on its way may still set a timer
+    before = len(asked)
+    page.clock.run_for(600_000)
+    assert len(asked) == before
+    with page.expect_response("**/console/data/groups"):
+        page.evaluate(f"{hide % 'false'}; {changed}")
+
+
+def test_every_view_has_an_address_and_the_back_button_works(console: Console) -> None:
+    page = console.open("#/", "Overview")
+    for name, address in (
+        ("Topics", "#/topics"),
+        ("Groups", "#/groups"),
+        ("Requests", "#/requests"),
+        ("Connections", "#/connections"),
+        ("Configs", "#/configs"),
+    ):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
+        assert page.url.endswith(address)
+    page.go_back()
+    page.get_by_role("heading", name="Connections", exact=True, level=1).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Requests", exact=True, level=1).wait_for()
+    console.open("#/groups/billing", "billing")
+    console.open("#/nowhere")
+    expect(page.locator("main")).to_contain_text("There is no such page")
+
+
+def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console: Console) -> None:
+    page = console.open("#/requests", "Requests")
+    row = page.locator("tr[data-row]").first
+    expect(row.get_by_role("img")).to_be_visible()
+    page.get_by_label("API").fill("CreateTopics")
+    expect(page.locator("tr[data-row]", has_text="Produce")).to_have_count(0)
+    number = row.locator("td").nth(2).inner_text()
+    row.get_by_role("button").click()
+    shown = page.get_by_role("region", name="One request")
+    expect(shown.get_by_role("heading")).to_contain_text(f"correlation id {number}")
+    expect(shown).to_contain_text("Waited for a commit or for others")
+    expect(shown).to_contain_text(re.compile(r"\d topic"))
+    assert "api=CreateTopics" in page.url
+    page.get_by_label("API").fill("")
+    page.get_by_label("Correlation id").fill("987654321")
+    expect(page.locator("main")).to_contain_text("No such request is remembered")
+    page.get_by_label("Correlation id").fill(number)
+    expect(page.locator("tr[data-row]").first).to_contain_text(number)
+
+
+def test_requests_can_be_held_still(console: Console) -> None:
+    page = console.open("#/requests", "Requests")
+    pause = page.get_by_role("button", name="Pause")
+    pause.click()
+    expect(page.get_by_role("button", name="Go on")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Go on").click()
+    expect(pause).to_have_attribute("aria-pressed", "false")
+
+
+def test_connections_say_who_is_there(console: Console, shop: BrokerProcess) -> None:
+    with sample.members(shop.bootstrap, "readers", "clicks", 2):
+        page = console.open("#/connections", "Connections")
+        row = page.locator("tr[data-row]", has_text="readers-1").first
+        expect(row).to_contain_text("127.0.0.1")
+        page.get_by_label("Search connections").fill("readers-0")
+        expect(page.locator("tr[data-row]", has_text="readers-1")).to_have_count(0)
+        expect(page.locator("tr[data-row]", has_text="readers-0").first).to_be_visible()
+        page.get_by_label("Search connections").fill("nobody has this name")
+        expect(page.locator("main")).to_contain_text("No connection fits")
+
+
+def test_configs_say_what_is_set_and_by_whom(console: Console) -> None:
+    page = console.open("#/configs", "Configs")
+    storage = page.locator(".config", has=page.get_by_text("storage", exact=True))
+    expect(storage).to_contain_text("memory://")
+    expect(storage).to_contain_text("from command line")
+    page.get_by_label("Search settings").fill("fetch.waiting")
+    expect(page.locator(".config:visible")).to_have_count(1)
+    page.get_by_label("Search settings").fill("")
+    page.get_by_label("Which settings").select_option("set")
+    expect(page.locator(".config:visible .badge").first).to_have_text("set")
+    assert page.url.endswith("?only=set")
+
+
+def test_a_setting_is_changed_and_taken_back(console: Console) -> None:
+    page = console.open("#/configs?q=log.flush.interval.messages", "Configs")
+    row = page.locator(".config:visible")
+    page.get_by_role("button", name="Change log.flush.interval.messages").click()
+    page.get_by_role("dialog").get_by_label("Value").fill("many")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("correlation id console-")
+    page.get_by_role("dialog").get_by_label("Value").fill("12345")
+    page.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("12345")
+    expect(row).to_contain_text("from all brokers")
+    page.get_by_role("button", name="Change log.flush.interval.messages").click()
+    page.get_by_role("dialog").get_by_label("Value").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(row).not_to_contain_text("12345")

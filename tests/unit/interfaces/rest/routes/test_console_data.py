@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from application.metrics.request_counts import RequestCounts
+from domain.errors import StorageFailed
+from domain.groups.embedded_protocol import write_assignment
+from tests.fakes.admin import Answer, FakeAdmin
+from tests.fakes.batches import record_batch
+from tests.fakes.classic_members import join_all
+from tests.fakes.client import FakeKafka
+from tests.fakes.mixed_group import Modern, classic
+from tests.fakes.offset_requests import at, commit
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    kafka = FakeKafka()
+    kafka.topic("t", 2, retention_ms="5")
+    kafka.topic("empty")
+    kafka.appended(record_batch(["r"] * 10), "t", 0)
+    kafka.appended(record_batch(["r"] * 3), "t", 1)
+    commit(kafka.client(), "g", ("t", [at(0, 4), at(1, 0)]))
+    return kafka
+
+
+@pytest.fixture
+def admin(kafka: FakeKafka) -> FakeAdmin:
+    return FakeAdmin(kafka)
+
+
+def table(answer: Answer) -> list[dict[str, Any]]:
+    assert answer.status == 200, answer
+    body = answer.json
+    return [dict(zip(body["columns"], row, strict=True)) for row in body["rows"]]
+
+
+def size(kafka: FakeKafka, index: int) -> int:
+    return kafka.partition("t", index).durable.size_bytes
+
+
+def test_topics_are_a_line_each(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    empty, topic = sorted(
+        table(admin.get("/console/data/topics")), key=lambda one: str(one["name"])
+    )
+    assert topic == {
+        "name": "t",
+        "partitions": 2,
+        "records": 13,
+        "size_bytes": size(kafka, 0) + size(kafka, 1),
+        "lag": 6 + 3,
+        "configs": 1,
+    }
+    assert (empty["records"], empty["lag"], empty["configs"]) == (0, None, 0)
+
+
+def test_partitions_say_where_they_begin_and_end(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    assert table(admin.get("/console/data/partitions?topic=t")) == [
+        {"partition": 0, "start_offset": 0, "end_offset": 10, "size_bytes": size(kafka, 0)},
+        {"partition": 1, "start_offset": 0, "end_offset": 3, "size_bytes": size(kafka, 1)},
+    ]
+    assert admin.get("/console/data/partitions?topic=other").json["error_code"] == 40403
+
+
+def test_a_partition_that_cannot_be_read_says_nothing(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    kafka.partition("t", 1).broken = StorageFailed("torn")
+    kafka.log.failing = StorageFailed("torn")
+    lines = table(admin.get("/console/data/partitions?topic=t"))
+    assert [line["end_offset"] for line in lines] == [10, None]
+    [topic] = [line for line in table(admin.get("/console/data/topics")) if line["name"] == "t"]
+    assert (topic["records"], topic["size_bytes"], topic["lag"]) == (None, None, 6)
+
+
+def test_groups_are_a_line_each_and_those_of_a_topic_too(admin: FakeAdmin) -> None:
+    [group] = table(admin.get("/console/data/groups"))
+    assert group == {
+        "group_id": "g",
+        "state": "Empty",
+        "kind": "classic",
+        "members": 0,
+        "topics": 1,
+        "lag": 9,
+    }
+    [consumer] = table(admin.get("/console/data/consumers?topic=t"))
+    assert consumer == {
+        "group_id": "g",
+        "state": "Empty",
+        "members": 0,
+        "partitions": 2,
+        "lag": 9,
+    }
+    assert table(admin.get("/console/data/consumers?topic=empty")) == []
+
+
+def test_a_group_has_its_members_and_its_lag(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    member = classic(kafka)
+    join_all(member)
+    member.sync({member.member_id: write_assignment(1, {"t": [0, 1]})})
+    group = admin.get("/console/data/group?group_id=g").json
+    assert (group["state"], group["kind"], group["assignor"]) == ("Stable", "classic", "range")
+    assert group["members"][0]["assigned"] == {"t": [0, 1]}
+    columns, rows = group["partitions"]["columns"], group["partitions"]["rows"]
+    assert dict(zip(columns, rows[0], strict=True)) == {
+        "topic": "t",
+        "partition": 0,
+        "current_offset": 4,
+        "end_offset": 10,
+        "lag": 6,
+        "member_id": member.member_id,
+        "client_id": "a-client",
+    }
+    missing = admin.get("/console/data/group?group_id=a/b")
+    assert missing.json["error_code"] == 40404
+
+
+def test_a_group_of_the_new_protocol_has_an_assignor(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    modern = Modern(kafka)
+    modern.join()
+    modern.beat()
+    group = admin.get("/console/data/group?group_id=g").json
+    assert (group["kind"], group["assignor"]) == ("consumer", "uniform")
+
+
+def test_the_overview_has_totals_groups_and_facts(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    counts = RequestCounts()
+    counts.bytes_in, counts.bytes_out = 100, 50
+    counts.total[10] = 3
+    counts.note_errors([3])
+    admin.counted += [("Produce", 9, counts), ("Produce", 10, counts), ("Fetch", 12, counts)]
+    admin.checks["storage"] = lambda: "the disk is full"
+    overview = admin.get("/console/data/overview").json
+    assert overview["totals"] == {
+        "records_in": 13,
+        "requests": 9,
+        "errors": 3,
+        "bytes_in": 300,
+        "bytes_out": 150,
+    }
+    assert overview["durations"]["Produce"][10] == 6
+    assert (overview["topics"], overview["partitions"]) == (2, 3)
+    assert (overview["groups"], overview["groups_with_lag"]) == (1, 1)
+    assert overview["lagging"] == [{"group_id": "g", "state": "Empty", "lag": 9}]
+    assert overview["disk"]["data_bytes"] == size(kafka, 0) + size(kafka, 1)
+    assert overview["not_ready"] == ["the disk is full"]
+    assert overview["broker"]["listeners"] == [
+        {"name": "PLAINTEXT", "address": "127.0.0.1:9092", "advertised": None}
+    ]
