@@ -30,3 +30,7 @@ class StateStore(Protocol):
         A table that is read in parts has keys of up to 400 bytes.
         """
         ...
+
+    def tables(self) -> list[str]:
+        """The tables that have rows, in the order of their names."""
+        ...

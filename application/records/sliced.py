@@ -87,9 +87,16 @@ class SlicedScan:
         elif (self._heavy or self._slices >= SLICES_BEFORE) and self._hand_over():
             self._go_on()
         elif self._heavy:
-            self._later()
+            self._wait_for_a_worker()
         else:
             self._slice()
+
+    def _wait_for_a_worker(self) -> None:
+        budget_ms = self._job.budget_ms
+        if budget_ms is not None and self._passed_ms() >= budget_ms:
+            self._answer(ScanPart(self._writer.finish(), self._scan.end(TIME)))
+        else:
+            self._later()
 
     def _slice(self) -> None:
         self._slices += 1

@@ -26,7 +26,7 @@ from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
 #: The broker comes first.
-NICENESS = 10
+NICENESS = 19
 OUTPUT_BYTES = 64 * 1024
 STEPS_PER_LOOK = 16
 

@@ -38,14 +38,18 @@ class KnownDatabase(NamedTuple):
     place: str
 
 
+def known_database(state: StateStore) -> KnownDatabase | None:
+    row = state.get(_CLUSTER, _OFFSETS)
+    return None if row is None else KnownDatabase(**json.loads(row))
+
+
 class OffsetsHome:
     def __init__(self, state: StateStore, when_committed: WhenCommitted, events: EventLog) -> None:
         self._state = state
         self._stored = StoredOffsetRepository(state, when_committed)
         self._events = events
-        row = state.get(_CLUSTER, _OFFSETS)
         #: None: they are in the store.
-        self.known = None if row is None else KnownDatabase(**json.loads(row))
+        self.known = known_database(state)
 
     def refuse_database(self) -> None:
         """They are not to be in a database: raises OffsetsUnusable where they are."""

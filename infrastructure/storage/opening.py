@@ -17,19 +17,30 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from application.ports.commit import Commit
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore
 from application.ports.offset_repository import OffsetRepository
 from application.ports.state_store import StateStore
-from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable, UnknownStorage
+from infrastructure.storage.errors import (
+    OffsetsUnusable,
+    UnknownStorage,
+)
+from infrastructure.storage.errors import StorageUnusable as StorageUnusable
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.offsets_home import OffsetsHome
+from infrastructure.storage.offsets_home import OffsetsHome, known_database
 from infrastructure.storage.repositories.offset_repository import (
     StoredOffsetRepository,
     WhenCommitted,
 )
+
+if TYPE_CHECKING:
+    from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+    from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+    from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 
 ALLOWED = "memory:// or lmdb:///path/to/folder"
 
@@ -45,7 +56,9 @@ MEMORY_WARNING = "memory storage: all data is lost when the broker stops"
 class StorageInfo:
     """What the banner says of the store."""
 
-    __slots__ = ("flush", "kind", "path", "power_cut", "size_bytes", "store_id", "warning")
+    __slots__ = (
+        *("flush", "kind", "live_bytes", "path", "power_cut", "size_bytes", "store_id", "warning"),
+    )
 
     def __init__(
         self,
@@ -56,6 +69,7 @@ class StorageInfo:
         store_id: str,
         warning: str | None,
         power_cut: str | None = None,
+        live_bytes: int = 0,
     ) -> None:
         self.kind = kind
         self.path = path
@@ -65,6 +79,8 @@ class StorageInfo:
         self.warning = warning
         #: What a power cut has meant for the store, when it was opened after one.
         self.power_cut = power_cut
+        #: Of `size_bytes`, when it was opened: what is not free.
+        self.live_bytes = live_bytes
 
 
 @dataclass(frozen=True)
@@ -150,6 +166,7 @@ def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None) -> Storag
             environment.store_id,
             POWER_LOSS_WARNINGS.get(flush),
             environment.power_cut,
+            environment.live_bytes,
         ),
         commit.start_flush if flush == "interval" else None,
         lambda: StoreRoom(
@@ -187,3 +204,69 @@ def open_offsets(
     from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
 
     return SqlOffsetRepository(url, storage.info.store_id, flush, to_loop, unusable, events, home)
+
+
+# ---- without a broker
+
+
+class Contents(NamedTuple):
+    """The rows of a store, for whoever looks into it without a broker."""
+
+    topics: StoredTopicRepository
+    partitions: StoredPartitionRepository
+    configs: StoredConfigRepository
+    groups: StoredGroupRepository
+    offsets: StoredOffsetRepository
+    #: Where committed offsets are, when they are not here.
+    offsets_place: str | None
+
+
+def contents(storage: Storage) -> Contents:
+    from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+    from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+    from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+    state = storage.state
+    known = known_database(state)
+    return Contents(
+        StoredTopicRepository(state),
+        StoredPartitionRepository(storage.log, state),
+        StoredConfigRepository(state),
+        StoredGroupRepository(state),
+        StoredOffsetRepository(state, storage.commit.commit),
+        known and known.place,
+    )
+
+
+def folder_of(url: str) -> Path:
+    """Raises StorageUnusable where nothing lasts, so that there is nothing to look at."""
+    scheme, _, place = url.partition("://")
+    if scheme != "lmdb" or not place:
+        raise UnknownStorage(f"storage '{url}' has no folder; allowed: a folder, or lmdb:///path")
+    return Path(place)
+
+
+def there_is(url: str) -> bool:
+    from infrastructure.storage.lmdb.offline import is_store
+
+    return is_store(folder_of(url))
+
+
+def last_end(url: str) -> str:
+    """What a power cut could have done to the store."""
+    from infrastructure.storage.lmdb.offline import last_end
+
+    return last_end(folder_of(url))
+
+
+def check_pages(url: str) -> str | None:
+    from infrastructure.storage.lmdb.offline import check_pages
+
+    return check_pages(folder_of(url))
+
+
+def compact(url: str) -> tuple[int, int]:
+    from infrastructure.storage.lmdb.offline import compact
+
+    return compact(folder_of(url))

@@ -25,6 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _demo()
         if parsed.command == "generate":
             return _generate(parsed)
+        if parsed.command == "completion":
+            return _completion(top, parsed.shell)
+        if "runs" in parsed:
+            from interfaces.cli.running import run
+
+            return run(parsed)
     except SettingsError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
         return 2
@@ -82,6 +88,13 @@ def _generate(parsed: argparse.Namespace) -> int:
     from interfaces.cli.generate import MAKE
 
     print(MAKE[parsed.what](parsed.admin).rstrip("\n"), flush=True)
+    return 0
+
+
+def _completion(top: argparse.ArgumentParser, shell: str) -> int:
+    from interfaces.cli.completion import script
+
+    print(script(top, shell), end="", flush=True)
     return 0
 
 

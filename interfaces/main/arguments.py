@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
+from interfaces.cli.arguments import add_commands
+from interfaces.cli.arguments.common import key_value
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 
@@ -35,13 +38,16 @@ def parser() -> argparse.ArgumentParser:
     show = config_commands.add_parser("show", help="every setting and its value, as TOML")
     _add_settings(show)
     show.add_argument("--origin", action="store_true", help="say where each value comes from")
-    show.add_argument("-o", "--output", choices=("toml", "json"), default="toml")
+    show.add_argument("-o", "--output", choices=("toml", "json"), default="toml", help="(toml)")
     commands.add_parser("demo", help="broker, producer and consumer: the thirty-second tour")
     generate = commands.add_parser("generate", help="a dashboard, alerts, files to run it by")
     generate.add_argument("what", choices=("grafana", "prometheus", "alerts", "systemd", "compose"))
     generate.add_argument(
         "--admin", metavar="HOST:PORT", default="127.0.0.1:8082", help="where the metrics are"
     )
+    add_commands(commands)
+    completion = commands.add_parser("completion", help="let a shell complete these words")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="bash|zsh|fish")
     return top
 
 
@@ -66,6 +72,8 @@ def _parser(prog: str, description: str) -> argparse.ArgumentParser:
 class _subparser(argparse.ArgumentParser):
     def __init__(self, **facts: object) -> None:
         super().__init__(**facts, allow_abbrev=False)  # type: ignore[arg-type]
+        # No option begins with a digit, so -3:9 is an offset, as -3 is.
+        self._negative_number_matcher = re.compile(r"-\d")
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -90,15 +98,8 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
         "--set",
         action="append",
         dest="set_settings",
-        type=_key_value,
+        type=key_value,
         metavar="KEY=VALUE",
         help="any setting; `ottla config show` has them all",
     )
     add("--config", metavar="FILE", help="a TOML file, or a server.properties")
-
-
-def _key_value(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name.strip() or not equals:
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, not {text!r}")
-    return name.strip(), value

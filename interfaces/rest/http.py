@@ -24,6 +24,8 @@ from interfaces.rest.guard import Guard
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
+#: A connection that is cut ends in this time, which is the loop's alone.
+ABORT_S = 1.0
 #: Of the request line and all headers.
 HEADERS_BYTES = 64 * 1024
 
@@ -35,6 +37,8 @@ class UvicornServer:
         config = admin.broker.config
         logging.getLogger("uvicorn.error").disabled = True
         self._stopping = asyncio.Event()
+        #: Set with every connection that ends.
+        self._lost = asyncio.Event()
         app = create_app(admin)
         make_ready(app)
         self._config = uvicorn.Config(
@@ -63,42 +67,65 @@ class UvicornServer:
         self._servers.append(await loop.create_server(self._protocol, sock=listening))
 
     def _protocol(self) -> BoundedProtocol:
-        return BoundedProtocol(self._config, self._state, self._most)
+        return BoundedProtocol(self._config, self._state, self._most, self._stopping, self._lost)
 
     async def drain(self, timeout_seconds: float) -> bool:
+        deadline = asyncio.get_running_loop().time() + timeout_seconds
         self._stopping.set()
         for server in self._servers:
             server.close()
-        state = self._state
-        for connection in list(state.connections):
+        connections, tasks = self._state.connections, self._state.tasks
+        for connection in list(connections):
             connection.shutdown()
-        tasks = set(state.tasks)
+        late: set[asyncio.Task[None]] = set()
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=timeout_seconds)
-        else:
-            late = set()
         for task in late:
             task.cancel()
         if late:
             await asyncio.wait(late)
-        for connection in list(state.connections):
+        for connection in list(connections):
             connection.transport.close()
+        if not await self._all_gone(deadline):
+            for connection in list(connections):
+                connection.transport.abort()
+            await self._all_gone(deadline + ABORT_S)
         return not late
+
+    async def _all_gone(self, deadline: float) -> bool:
+        """Until what was answered is with the clients too, and every connection has ended."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                while self._state.connections:
+                    await self._lost.wait()
+                    self._lost.clear()
+        except TimeoutError:
+            return False
+        return True
 
 
 class BoundedProtocol(H11Protocol):
     """One connection, of so many at the most."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, most: int) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        state: ServerState,
+        most: int,
+        stopping: asyncio.Event,
+        lost: asyncio.Event,
+    ) -> None:
         super().__init__(config, state, {})
         self._most = most
+        self._stopping = stopping
+        self._lost = lost
         self._arrival: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         # For an answer without an end whose client does not read.
         self.app_state["abort"] = transport.abort
-        if len(self.connections) > self._most:
+        if len(self.connections) > self._most or self._stopping.is_set():
             transport.abort()
             return
         self._expect_request()
@@ -122,6 +149,7 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._request_is_here()
+        self._lost.set()
 
     def _request_is_here(self) -> None:
         if self._arrival is not None:

@@ -2,9 +2,9 @@
 
     python -m tests.bench.admin [--rounds N] [--seconds S] [--flush commit|os] [--slices]
 
-Each round produces alone, and then beside each kind of scan, over and over; told is by how much
-the scan raises the produce requests' latency. `--slices` lets the broker do it all on its loop, as
-it does while no worker process can be had: to see what those are good for.
+Each round produces alone, beside a process that is busy with nothing, and beside each kind of scan,
+over and over; told is by how much that raises the produce requests' latency. `--slices` lets the
+broker do it all on its loop, as it does while no worker process can be had.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from tests.bench.runs import LoadFailed
 RECORDS = 1_000_000
 TOPIC = "looked-through"
 CACHE = Path(".cache/bench")
-_SHAPES = [PRODUCE[1], PRODUCE[2], PRODUCE[5]]
+_SHAPES = [PRODUCE[1], PRODUCE[2]]
+#: What the machine itself takes of everybody's latency when one more core is busy.
+STRANGER = "a stranger that is busy"
 _SCANS = {
     "search, no batch has it": "records?text=nowhere&order=oldest&time_budget_ms=60000",
     "search, each record is opened": "records?key_contains=value&order=oldest&time_budget_ms=60000",
@@ -42,7 +44,7 @@ _SCANS = {
 }
 _SLICED = """
 import runpy, sys
-from infrastructure.scanning.pool import ScanProcesses
+from infrastructure.scanning.scan_worker import ScanProcesses
 ScanProcesses.start = lambda self, job, log: None
 sys.argv[0] = "ottla"
 runpy.run_module("interfaces.main", run_name="__main__", alter_sys=True)
@@ -105,6 +107,18 @@ def broker(folder: Path, flush: str, slices: bool) -> Iterator[tuple[Broker, str
         process.wait()
 
 
+@contextmanager
+def _stranger() -> Iterator[None]:
+    """A process that is as busy as a worker, and has nothing to do with the broker."""
+    busy = "import os\nos.nice(19)\nwhile True: pass"
+    process = subprocess.Popen([sys.executable, "-c", busy])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
 def fill(bench: Broker, codec: str) -> None:
     producer = Producer(
         {"bootstrap.servers": bench.address, "compression.type": codec, "linger.ms": 20}
@@ -147,6 +161,8 @@ def _measure(rawbench: Rawbench, bench: Broker, url: str, options: Any) -> None:
         took: dict[str, list[float]] = {}
         for _ in range(options.rounds):
             runs.setdefault("nothing", []).append(produce())
+            with _stranger():
+                runs.setdefault(STRANGER, []).append(produce())
             for name, path in _SCANS.items():
                 with Scanner(url + path) as scanner:
                     runs.setdefault(name, []).append(produce())

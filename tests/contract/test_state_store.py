@@ -144,3 +144,17 @@ def test_rows_are_there_after_a_restart(lasting_store: OpenStore) -> None:
     store.reopen()
 
     assert store.state.scan("topics") == [(b"key", b"value")]
+
+
+def test_the_tables_with_rows_are_told(store: OpenStore) -> None:
+    store.state.put("b", b"1", b"")
+    store.state.put("a", b"1", b"")
+    store.state.put("a", b"2", b"")
+    store.state.put("aa", b"", b"")
+    store.state.put("gone", b"1", b"")
+    assert store.state.tables() == []
+    store.keep()
+    store.state.put("gone", b"1", None)
+    store.keep()
+
+    assert store.state.tables() == ["a", "aa", "b"]

@@ -285,7 +285,7 @@ def test_another_client_id_is_another_client(begun: list[bool]) -> None:
     told(kafka, second, produce(client_id="b"))
     told(kafka, second, produce(client_id="a"))
     assert begun == [False]
-    assert second.session._client.client_id == "a"
+    assert second.session.client.client_id == "a"
 
 
 def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:

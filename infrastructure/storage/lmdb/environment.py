@@ -260,6 +260,14 @@ class LmdbEnvironment:
     def page_bytes(self) -> int:
         return self.env.stat()["psize"]
 
+    @property
+    def live_bytes(self) -> int:
+        """Of the pages that hold something; what is used and not live is free."""
+        with self.env.begin() as txn:
+            stats = [txn.stat(db) for db in (self.batches, self.timestamps, self.rows)]
+        pages = sum(s["branch_pages"] + s["leaf_pages"] + s["overflow_pages"] for s in stats)
+        return pages * int(self.env.stat()["psize"])
+
     def grow(self, at_least_bytes: int = 0) -> None:
         """Needs a moment without a write transaction; no read transaction outlives its call, but
         for the recovery point's, which is begun anew.

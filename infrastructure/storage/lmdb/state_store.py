@@ -17,6 +17,8 @@ from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 _LONGEST = 511
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
+#: The engine's facts about the store itself.
+_OWN_TABLE = b"store"
 
 
 class LmdbStateStore:
@@ -99,6 +101,21 @@ class LmdbStateStore:
         if cut_keys:
             rows.sort()
         return rows
+
+    def tables(self) -> list[str]:
+        tables: list[str] = []
+        try:
+            with self._env.begin() as txn:
+                cursor = txn.cursor(self._rows)
+                found = cursor.first()
+                while found:
+                    name = cursor.key().partition(b"\0")[0]
+                    if name != _OWN_TABLE:
+                        tables.append(name.decode())
+                    found = cursor.set_range(name + b"\1")
+        except lmdb.Error as error:
+            raise storage_failed("could not read", error) from error
+        return tables
 
 
 def _row_key(table: str, key: bytes) -> bytes:

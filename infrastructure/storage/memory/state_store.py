@@ -44,3 +44,6 @@ class MemoryStateStore:
         start = bisect_left(keys, first)
         end = len(keys) if limit is None else start + limit
         return [(key, rows[key]) for key in keys[start:end]]
+
+    def tables(self) -> list[str]:
+        return sorted(table for table, rows in self._store.tables.items() if rows)

@@ -80,6 +80,23 @@ class StoredPartitionRepository:
 
         return look_up
 
+    def producers(self, partition_id: int) -> Iterator[ProducerState]:
+        """As of the last snapshot before which each has appended something."""
+        first = _PRODUCER_KEY.pack(partition_id, 0)
+        while True:
+            rows = self._state.scan(_PRODUCERS, first, _HEADERS_AT_ONCE)
+            for key, row in rows:
+                found_id, producer_id = _PRODUCER_KEY.unpack(key)
+                if found_id != partition_id:
+                    return
+                try:
+                    yield _producer(producer_id, row)
+                except StructError as damage:
+                    raise _damaged(partition_id, damage) from damage
+            if len(rows) < _HEADERS_AT_ONCE:
+                return
+            first = rows[-1][0] + b"\0"
+
     def snapshot(self, partition: Partition) -> None:
         snapshot = partition.snapshot()
         partition_id = partition.partition_id

@@ -15,7 +15,7 @@ from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
-from infrastructure.scanning.pool import ScanProcesses
+from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.opening import Storage

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from interfaces.main.settings.origin import ENVIRONMENT, Given
 
 # What Kafka's image takes for its JVM and its logging, not for server.properties.
-_NOT_SETTINGS = frozenset(
+_OF_THE_IMAGE = frozenset(
     f"KAFKA_{name}"
     for name in (
         "CLUSTER_ID",
@@ -30,6 +30,8 @@ _NOT_SETTINGS = frozenset(
         "VERSION",
     )
 )
+#: What clients connect to is no setting of the broker.
+_NOT_SETTINGS = _OF_THE_IMAGE | {"OTTLA_BOOTSTRAP"}
 
 
 def settings_from_environment(environment: Mapping[str, str]) -> dict[str, Given]:

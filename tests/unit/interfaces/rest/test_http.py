@@ -17,8 +17,8 @@ HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/j
 Story = Callable[[tuple[str, int]], Coroutine[Any, Any, None]]
 
 
-def play(story: Story) -> None:
-    admin = FakeAdmin().admin
+def play(story: Story, fake: FakeAdmin | None = None) -> None:
+    admin = (fake or FakeAdmin()).admin
 
     async def played() -> None:
         server = AdminServer(lambda hosts: UvicornServer(admin, hosts), admin.events)
@@ -72,10 +72,17 @@ def test_half_a_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_client_that_goes_in_between_is_nobodys_fault() -> None:
+    fake = FakeAdmin()
+    lines = fake.fake.events.lines
+
     async def story(address: tuple[str, int]) -> None:
         _, writer = await asyncio.open_connection(*address)
         writer.write(HEAD + b"content-length: 9\r\n\r\n{")
         writer.close()
         await writer.wait_closed()
+        while not lines:
+            await asyncio.sleep(0)
 
-    play(story)
+    play(story, fake)
+    [(_, event, fields)] = lines
+    assert (event, fields["status"]) == ("request", 400)

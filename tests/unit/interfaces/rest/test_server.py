@@ -53,7 +53,7 @@ def play(make: Callable[[list[str]], HttpServer], story: Story) -> FakeEventLog:
         await story(server)
         assert await server.drain(5)
         server.close()
-        for _ in range(5):  # asyncio accepts a connection in a task of its own
+        for _ in range(20):  # asyncio accepts a connection in a task of its own
             await asyncio.sleep(0)
         assert asyncio.all_tasks() == {asyncio.current_task()}, "a task is left behind"
 

@@ -1,0 +1,43 @@
+"""Addresses of brokers as they are written: HOST:PORT, [IPv6]:PORT, a HOST with the usual port."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+USUAL_PORT = 9092
+
+
+class Address(NamedTuple):
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+def addresses(servers: str) -> list[Address]:
+    """Raises ValueError, in words."""
+    found = [_address(part.strip()) for part in servers.split(",") if part.strip()]
+    if not found:
+        raise ValueError("no address")
+    return found
+
+
+def _address(text: str) -> Address:
+    _, scheme, rest = text.rpartition("://")
+    del scheme
+    if rest.startswith("["):
+        host, _, after = rest[1:].partition("]")
+        port = after.removeprefix(":")
+    elif rest.count(":") > 1:
+        host, port = rest, ""
+    else:
+        host, _, port = rest.partition(":")
+    if not host:
+        raise ValueError(f"{text!r} names no host")
+    if not port:
+        return Address(host, USUAL_PORT)
+    if not port.isdigit() or not 0 < int(port) < 65_536:
+        raise ValueError(f"{text!r}: {port!r} is no port")
+    return Address(host, int(port))

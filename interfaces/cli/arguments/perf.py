@@ -1,0 +1,81 @@
+"""ottla perf ..."""
+
+from __future__ import annotations
+
+from interfaces.cli.arguments.common import (
+    Commands,
+    Parser,
+    add_client,
+    at_least_one,
+    command,
+    family,
+    not_negative,
+)
+
+
+def add(commands: Commands) -> None:
+    perf = family(commands, "perf", "measure throughput and latency, as Kafka's own tools do")
+    produce = command(
+        perf,
+        "produce",
+        "perf.produce:produce",
+        "how fast records are taken",
+        "Prints the lines of kafka-producer-perf-test.",
+    )
+    _add_topic(produce)
+    _add_number(produce, 100_000)
+    _add_size(produce)
+    produce.add_argument(
+        "--rate", type=not_negative, default=0, metavar="N", help="records a second (0: no bound)"
+    )
+    produce.add_argument("--acks", choices=("0", "1", "all"), default="all", help="(all)")
+    add_client(produce)
+
+    consume = command(
+        perf,
+        "consume",
+        "perf.consume:consume",
+        "how fast records come",
+        "Prints the lines of kafka-consumer-perf-test.",
+    )
+    _add_topic(consume)
+    _add_number(consume, 100_000)
+    consume.add_argument("-g", "--group", metavar="GROUP", help="(a new one)")
+    add_client(consume)
+
+    e2e = command(
+        perf,
+        "e2e",
+        "perf.e2e:e2e",
+        "how long a record is on its way from a producer to a consumer",
+        "One record at a time; prints the lines of kafka-e2e-latency.",
+    )
+    _add_topic(e2e)
+    _add_number(e2e, 10_000)
+    _add_size(e2e)
+    e2e.add_argument("--acks", choices=("1", "all"), default="all", help="(all)")
+    add_client(e2e)
+
+
+def _add_topic(parser: Parser) -> None:
+    parser.add_argument("topic", metavar="TOPIC")
+
+
+def _add_number(parser: Parser, number: int) -> None:
+    parser.add_argument(
+        *("-n", "--number"),
+        type=at_least_one,
+        default=number,
+        metavar="N",
+        help=f"how many records ({number})",
+    )
+
+
+def _add_size(parser: Parser) -> None:
+    parser.add_argument(
+        *("-s", "--size"),
+        type=at_least_one,
+        default=100,
+        metavar="BYTES",
+        help="of each record (100)",
+    )

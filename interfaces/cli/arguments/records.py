@@ -1,0 +1,95 @@
+"""ottla produce, ottla consume"""
+
+from __future__ import annotations
+
+from interfaces.cli.arguments.common import (
+    Commands,
+    add_client,
+    at_least_one,
+    command,
+    key_value,
+    not_negative,
+    partition_numbers,
+    seconds,
+)
+
+_READS = """Each line is the value of a record. With -K the key stands before a delimiter; -f says
+how a record is read: %k key, %v value, %h headers (a=b,c=d), %t topic, %p partition, %T timestamp,
+with other text between them, and \\n, \\t, \\xNN."""
+
+_PRINTS = """-f says how a record is printed: %t topic, %p partition, %o offset, %k key, %v or %s
+value, %h headers, %T timestamp (ms), %d time (UTC), %K, %V or %S length of key and value,
+-1 for null, %H number of headers, %% a percent sign, and \\n, \\t, \\xNN."""
+
+
+def add(commands: Commands) -> None:
+    _add_produce(commands)
+    _add_consume(commands)
+
+
+def _add_produce(commands: Commands) -> None:
+    produce = command(
+        commands, "produce", "produce:produce", "send records from the input or files", _READS
+    )
+    add = produce.add_argument
+    add("files", nargs="*", metavar="FILE", help="each file is one record; without: lines of stdin")
+    add("-t", "--topic", metavar="TOPIC", help="where to; without it %%t of -f says so")
+    add("-k", "--key", metavar="KEY", help="the key of every record")
+    add("-K", "--key-delimiter", metavar="TEXT", help="lines are KEY, this text, VALUE")
+    add("-f", "--format", metavar="FORMAT", help="how records are read (%%v\\n)")
+    add("-p", "--partition", type=not_negative, metavar="N", help="into this partition")
+    add(
+        *("-H", "--header"),
+        action="append",
+        type=key_value,
+        metavar="KEY=VALUE",
+        help="a header of every record",
+    )
+    add("-T", "--timestamp", metavar="TIMESTAMP", help="of every record: ms since 1970 or ISO 8601")
+    add(
+        *("-Z", "--tombstone"),
+        action="store_true",
+        help="an empty value (and key) is null: it deletes the key in a compacted topic",
+    )
+    add("-l", "--lines", action="store_true", help="lines of the files are records, too")
+    add(
+        *("-z", "--compression"),
+        choices=("none", "gzip", "snappy", "lz4", "zstd"),
+        default="none",
+        help="how batches are compressed (none)",
+    )
+    add("--acks", choices=("0", "1", "all"), default="all", help="who has to have it (all)")
+    add("-q", "--quiet", action="store_true", help="do not say where records went")
+    add_client(produce)
+
+
+def _add_consume(commands: Commands) -> None:
+    consume = command(commands, "consume", "consume:consume", "print records", _PRINTS)
+    add = consume.add_argument
+    add(
+        "topics",
+        nargs="+",
+        metavar="TOPIC",
+        help="one or several; one that begins with ^ is a regular expression",
+    )
+    add(
+        *("-o", "--offset"),
+        metavar="OFFSET",
+        help="where to begin: start, end, 47, +2 (from the start), -3 (before the end) or "
+        "@TIMESTAMP, and where to stop: 47:50, start:@2026-01-31T12:00, :end (start; with -g where "
+        "the group is)",
+    )
+    add("-n", "--number", type=at_least_one, metavar="N", help="stop after so many records")
+    add("-p", "--partitions", type=partition_numbers, metavar="0,2-3", help="only these partitions")
+    add("-e", "--exit", action="store_true", help="stop at the end of what is there")
+    add("-g", "--group", metavar="GROUP", help="as a member of this group, which then goes on")
+    add("-f", "--format", metavar="FORMAT", help="how records are printed (%%v\\n)")
+    add("--output", choices=("text", "json"), default="text", help="json: one object in a line")
+    add(
+        "--isolation",
+        choices=("read_committed", "read_uncommitted"),
+        default="read_committed",
+        help="whether records of open transactions are seen (read_committed)",
+    )
+    add("--idle", type=seconds, metavar="SECONDS", help="stop when so long nothing comes")
+    add_client(consume)

@@ -1,0 +1,105 @@
+"""`ottla cluster info|health`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Any
+
+from interfaces.cli.client import Clients
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.output import show, table
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient, ClusterMetadata
+
+_LOOK_EVERY_S = 0.5
+_SHORT_LOOK_S = 2.0
+
+
+def info(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    admin = clients.admin()
+    found = _info(clients, admin)
+    text = [
+        f"CLUSTER     {found['cluster_id']}",
+        f"CONTROLLER  {found['controller']}",
+        f"TOPICS      {found['topics']}",
+        f"PARTITIONS  {found['partitions']}",
+        "",
+        table(("id", "host", "port", "rack"), found["brokers"]),
+    ]
+    show(found, parsed.output, "\n".join(text))
+    return 0
+
+
+def _info(clients: Clients, admin: AdminClient) -> dict[str, Any]:
+    metadata = clients.metadata(admin)
+    with clients.asking("the cluster", admin):
+        described = clients.result(
+            "the cluster", admin.describe_cluster(request_timeout=clients.timeout_s), admin
+        )
+    return {
+        "cluster_id": described.cluster_id,
+        "controller": described.controller.id if described.controller else None,
+        "topics": len(metadata.topics),
+        "partitions": sum(len(topic.partitions) for topic in metadata.topics.values()),
+        "brokers": [
+            {"id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+            for node in sorted(described.nodes, key=lambda node: node.id)
+        ],
+    }
+
+
+def health(parsed: argparse.Namespace) -> int:
+    if not parsed.watch:
+        found = _health(parsed, parsed.timeout)
+        _show(found, parsed.output)
+        return 0 if found["healthy"] else 1
+    deadline = time.monotonic() + parsed.timeout
+    told: dict[str, Any] = {}
+    while True:
+        left_s = deadline - time.monotonic()
+        found = _health(parsed, min(_SHORT_LOOK_S, max(left_s, 0.1)))
+        if found != told:
+            _show(found, parsed.output)
+            told = found
+        if parsed.exit_when_healthy:
+            if found["healthy"]:
+                return 0
+            if time.monotonic() >= deadline:
+                raise CommandFailed(f"not healthy within {parsed.timeout:g} s")
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
+    """With a client of its own: one that has failed to connect waits before it tries again."""
+    clients = Clients(parsed)
+    clients.timeout_s = timeout_s
+    try:
+        problems = _problems(clients.metadata(clients.admin()))
+    except CommandFailed as failure:
+        problems = [str(failure)]
+    return {"healthy": not problems, "problems": problems}
+
+
+def _problems(metadata: ClusterMetadata) -> list[str]:
+    found = []
+    if not metadata.brokers:
+        found.append("there is no broker")
+    if metadata.controller_id < 0:
+        found.append("there is no controller")
+    for name, topic in sorted(metadata.topics.items()):
+        for number, partition in sorted(topic.partitions.items()):
+            if partition.leader < 0:
+                found.append(f"{name}-{number} has no leader")
+            elif len(partition.isrs) < len(partition.replicas):
+                missing = sorted(set(partition.replicas) - set(partition.isrs))
+                found.append(f"{name}-{number} lacks replica {', '.join(map(str, missing))}")
+    return found
+
+
+def _show(found: dict[str, Any], form: str) -> None:
+    lines = [f"HEALTHY  {'yes' if found['healthy'] else 'no'}"]
+    lines += [f"PROBLEM  {problem}" for problem in found["problems"]]
+    show(found, form, "\n".join(lines))

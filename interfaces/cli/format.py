@@ -1,0 +1,207 @@
+"""Formats: how records are printed and how they are read, in the letters of kcat.
+
+    %t topic  %p partition  %o offset  %k key  %v %s value  %h headers  %T timestamp  %d time
+    %K %V %S lengths  %H number of headers  %% a percent sign
+
+A format is taken apart once; then printing is a join and reading a few splits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+from interfaces.cli.failures import NotUnderstood
+from interfaces.cli.moments import in_words
+
+Headers = list[tuple[str, bytes | None]]
+
+_TOKEN = re.compile(r"%(.)|\\(x[0-9A-Fa-f]{2}|.)|([^%\\]+)|([%\\])$", re.DOTALL)
+_ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
+
+
+class Printed(Protocol):
+    """What is needed of a message of confluent-kafka."""
+
+    def topic(self) -> str: ...
+    def partition(self) -> int: ...
+    def offset(self) -> int: ...
+    def key(self) -> bytes | None: ...
+    def value(self) -> bytes | None: ...
+    def headers(self) -> Headers | None: ...
+    def timestamp(self) -> tuple[int, int]: ...
+
+
+class Field(NamedTuple):
+    letter: str
+
+
+def pieces(text: str, letters: str) -> list[bytes | Field]:
+    """Literals and fields in turn; raises NotUnderstood for a letter that has no meaning here."""
+    found: list[bytes | Field] = []
+    for match in _TOKEN.finditer(text):
+        letter, escape, literal, lonely = match.groups()
+        if lonely:
+            raise NotUnderstood(f"the format ends with a lonely {lonely}")
+        if letter is not None and letter != "%":
+            if letter not in letters:
+                raise NotUnderstood(f"%{letter} has no meaning here; %{', %'.join(letters)} have")
+            found.append(Field(letter))
+            continue
+        raw = b"%" if letter else literal.encode() if literal is not None else _escape(escape)
+        before = found[-1] if found else None
+        if isinstance(before, bytes):
+            found[-1] = before + raw
+        else:
+            found.append(raw)
+    return found
+
+
+def literal(text: str) -> bytes:
+    """A delimiter: escapes, no fields."""
+    found = pieces(text.replace("%", "%%"), "")
+    return b"".join(one for one in found if isinstance(one, bytes))
+
+
+def _escape(escape: str) -> bytes:
+    if len(escape) == 3:
+        return bytes.fromhex(escape[1:])
+    if escape not in _ESCAPES:
+        raise NotUnderstood(f"\\{escape} has no meaning; \\n, \\t, \\r, \\0, \\xNN and \\\\ have")
+    return _ESCAPES[escape]
+
+
+# ---- printing
+
+
+def _length(data: bytes | None) -> bytes:
+    return b"%d" % (-1 if data is None else len(data))
+
+
+def _headers(message: Printed) -> bytes:
+    return b",".join(
+        name.encode() + b"=" + (value or b"") for name, value in message.headers() or ()
+    )
+
+
+_PRINTERS: dict[str, Callable[[Printed], bytes]] = {
+    "t": lambda message: message.topic().encode(),
+    "p": lambda message: b"%d" % message.partition(),
+    "o": lambda message: b"%d" % message.offset(),
+    "k": lambda message: message.key() or b"",
+    "v": lambda message: message.value() or b"",
+    "s": lambda message: message.value() or b"",
+    "h": _headers,
+    "T": lambda message: b"%d" % message.timestamp()[1],
+    "d": lambda message: in_words(message.timestamp()[1]).encode(),
+    "K": lambda message: _length(message.key()),
+    "V": lambda message: _length(message.value()),
+    "S": lambda message: _length(message.value()),
+    "H": lambda message: b"%d" % len(message.headers() or ()),
+}
+
+
+def printer(text: str) -> Callable[[Printed], bytes]:
+    parts = [
+        one if isinstance(one, bytes) else _PRINTERS[one.letter]
+        for one in pieces(text, "".join(_PRINTERS))
+    ]
+
+    def printed(message: Printed) -> bytes:
+        return b"".join(one if isinstance(one, bytes) else one(message) for one in parts)
+
+    return printed
+
+
+def json_line(message: Printed) -> bytes:
+    """One object in a line; what is not UTF-8 is base64 under a name that says so."""
+    line: dict[str, Any] = {
+        "topic": message.topic(),
+        "partition": message.partition(),
+        "offset": message.offset(),
+        "timestamp": message.timestamp()[1],
+    }
+    _put(line, "key", message.key())
+    _put(line, "value", message.value())
+    headers = []
+    for name, value in message.headers() or ():
+        header: dict[str, Any] = {"name": name}
+        _put(header, "value", value)
+        headers.append(header)
+    line["headers"] = headers
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _put(into: dict[str, Any], name: str, data: bytes | None) -> None:
+    try:
+        into[name] = None if data is None else data.decode()
+    except UnicodeDecodeError:
+        into[f"{name}_base64"] = b64encode(data or b"").decode()
+
+
+# ---- reading
+
+_READ_LETTERS = "kvhtpTs"
+#: A record that is longer than this without an end is no record.
+_LONGEST_RECORD = 1 << 30
+_PIECE_BYTES = 64 * 1024
+
+
+class Reader:
+    """Takes records out of a stream of bytes as a format says."""
+
+    def __init__(self, text: str) -> None:
+        parts = pieces(text, _READ_LETTERS)
+        if not parts or isinstance(parts[-1], Field):
+            parts.append(b"\n")
+        end = parts.pop()
+        assert isinstance(end, bytes)
+        self._end = end
+        first = parts[0] if parts else None
+        self._prefix = first if isinstance(first, bytes) else b""
+        self.letters: list[str] = []
+        self._between: list[bytes] = []
+        for before, one in zip([None, *parts], parts, strict=False):
+            if isinstance(one, Field):
+                if isinstance(before, Field):
+                    raise NotUnderstood(
+                        f"nothing stands between %{before.letter} and %{one.letter}, "
+                        "so where one ends is not known"
+                    )
+                if one.letter in self.letters:
+                    raise NotUnderstood(f"%{one.letter} stands in the format twice")
+                self.letters.append(one.letter)
+            elif before is not None:
+                self._between.append(one)
+        if not self.letters:
+            raise NotUnderstood("the format has no field, like %v")
+
+    def records(self, read: Callable[[int], bytes]) -> Iterator[dict[str, bytes]]:
+        """`read` gives what is there, up to so many bytes, and nothing at the end."""
+        rest = b""
+        number = 0
+        while data := read(_PIECE_BYTES):
+            *whole, rest = (rest + data).split(self._end)
+            if len(rest) > _LONGEST_RECORD:
+                raise NotUnderstood("a record of more than 1 GiB has no end")
+            for raw in whole:
+                number += 1
+                yield self._record(raw, number)
+        if rest:
+            yield self._record(rest, number + 1)
+
+    def _record(self, raw: bytes, number: int) -> dict[str, bytes]:
+        if not raw.startswith(self._prefix):
+            raise NotUnderstood(f"record {number} does not begin as the format says")
+        raw = raw[len(self._prefix) :]
+        found: dict[str, bytes] = {}
+        for letter, separator in zip(self.letters, self._between, strict=False):
+            field, separated, raw = raw.partition(separator)
+            if not separated:
+                raise NotUnderstood(f"record {number} has no {separator!r} after %{letter}")
+            found[letter] = field
+        found[self.letters[-1]] = raw
+        return found

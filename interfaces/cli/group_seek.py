@@ -1,0 +1,94 @@
+"""`ottla group seek`: where a group goes on, moved while nobody is in it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from interfaces.cli.client import Clients
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.group import committed_offsets
+from interfaces.cli.output import complain, show_rows
+from interfaces.cli.positions import Place, bounds_of, chosen, position, resolved
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
+    from confluent_kafka.admin import AdminClient
+
+#: What a coordinator says to a commit of somebody who is no member.
+_HAS_MEMBERS = ("UNKNOWN_MEMBER_ID", "NON_EMPTY_GROUP", "STALE_MEMBER_EPOCH")
+
+
+def seek(parsed: argparse.Namespace) -> int:
+    wanted = position(parsed.to)
+    clients = Clients(parsed)
+    admin = clients.admin()
+    before = committed_offsets(clients, admin, parsed.name)
+    places = _places(parsed, clients, admin, before)
+    [bounds] = bounds_of(clients, admin, places, wanted)
+    after = {place: resolved(wanted, bounds[place], before.get(place)) for place in places}
+    refused = {} if parsed.dry_run else _move(clients, admin, parsed.name, after)
+    rows = [
+        {
+            "group": parsed.name,
+            "topic": topic,
+            "partition": number,
+            "prior_offset": before.get((topic, number)),
+            "new_offset": after[topic, number],
+        }
+        for topic, number in places
+        if (topic, number) not in refused
+    ]
+    show_rows(rows, parsed.output, ("group", "topic", "partition", "prior_offset", "new_offset"))
+    for (topic, number), reason in refused.items():
+        complain(f"{topic}-{number}: {reason}")
+    return 1 if refused else 0
+
+
+def _places(
+    parsed: argparse.Namespace, clients: Clients, admin: AdminClient, before: dict[Place, int]
+) -> list[Place]:
+    if parsed.topics:
+        return [
+            place
+            for topic in dict.fromkeys(parsed.topics)
+            for place in chosen(clients, admin, topic, parsed.partitions)
+        ]
+    known = clients.metadata(admin).topics
+    places = sorted(
+        (topic, number)
+        for topic, number in before
+        if (parsed.partitions is None or number in parsed.partitions) and topic in known
+    )
+    if not places:
+        raise CommandFailed(
+            f"group {parsed.name} has no offsets there: name topics with -t to give it some"
+        )
+    return places
+
+
+def _move(
+    clients: Clients, admin: AdminClient, group: str, after: dict[Place, int]
+) -> dict[Place, str]:
+    from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+
+    what = f"group {group}"
+    asked = ConsumerGroupTopicPartitions(
+        group, [TopicPartition(*place, offset) for place, offset in after.items()]
+    )
+    with clients.asking(what, admin):
+        [future] = admin.alter_consumer_group_offsets(
+            [asked], request_timeout=clients.timeout_s
+        ).values()
+    moved = clients.result(what, future, admin)
+    return {
+        (one.topic, one.partition): _why(one.error)
+        for one in moved.topic_partitions
+        if one.error is not None
+    }
+
+
+def _why(error: KafkaError) -> str:
+    if error.name() in _HAS_MEMBERS:
+        return "the group has members: it can be moved when they are gone"
+    return error.str()

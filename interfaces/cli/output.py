@@ -1,0 +1,75 @@
+"""How things are printed: a table for eyes and grep, JSON or YAML for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from interfaces.cli.yaml import as_yaml
+
+Row = Mapping[str, Any]
+NOTHING = "-"
+
+
+def show(rows: Any, form: str, table: str) -> None:
+    """`rows` for programs, `table` for people."""
+    if form == "json":
+        text = json.dumps(rows, indent=2, ensure_ascii=False)
+    elif form == "yaml":
+        text = as_yaml(rows)
+    else:
+        text = table
+    if text:
+        print(text)
+    sys.stdout.flush()
+
+
+def show_rows(rows: Sequence[Row], form: str, columns: Sequence[str]) -> None:
+    """Rows of the same keys; a column's head is its key in capitals."""
+    show(list(rows), form, table(columns, rows))
+
+
+def table(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    heads = [name.replace("_", "-").upper() for name in columns]
+    cells = [[cell(row.get(name)) for name in columns] for row in rows]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    return "\n".join(
+        "  ".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in (heads, *cells)
+    )
+
+
+def cell(value: Any) -> str:
+    """What would break a line or drive a terminal is escaped."""
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ",".join(map(cell, value)) or NOTHING
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def complain(line: str) -> None:
+    print(f"ottla: {' '.join(line.split())}", file=sys.stderr)
+
+
+def note(line: str) -> None:
+    """Beside the output: what a program that reads it need not see."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def confirmed(question: str, yes: bool) -> bool:
+    """Asks on a terminal; a script has said what it wants by calling."""
+    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

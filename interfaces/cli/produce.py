@@ -1,0 +1,200 @@
+"""`ottla produce`: lines, files or records of a format, each acknowledged before it ends."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interfaces.cli.client import Clients
+from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.format import Headers, Reader, literal
+from interfaces.cli.moments import milliseconds
+from interfaces.cli.output import note
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Producer
+
+#: What is larger the broker refuses, not the client.
+_LARGEST_MESSAGE = 1_000_000_000
+
+
+def produce(parsed: argparse.Namespace) -> int:
+    options = _options(parsed)
+    clients = Clients(parsed)
+    sending = Sending(clients, clients.producer(**_producer_options(parsed, clients)))
+    try:
+        for facts in options.records(parsed):
+            sending.send(**facts)
+    finally:
+        sending.finish()
+        if not parsed.quiet:
+            note(sending.summary())
+    return 0
+
+
+def _producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "acks": parsed.acks,
+        "linger_ms": 5,
+        "compression_type": parsed.compression,
+        "message_max_bytes": _LARGEST_MESSAGE,
+        "message_timeout_ms": max(1, int(clients.timeout_s * 1000)),
+    }
+    if parsed.acks == "all" and not clients.options.keys() & {"acks", "enable.idempotence"}:
+        # Neither twice nor out of order, whatever has to be sent again.
+        options["enable_idempotence"] = True
+    return options
+
+
+class Sending:
+    """Counts what was acknowledged and remembers what was refused first."""
+
+    def __init__(self, clients: Clients, producer: Producer) -> None:
+        self._clients = clients
+        self._producer = producer
+        self._offsets: dict[tuple[str, int], tuple[int, int, int]] = {}
+        self._count = 0
+        self._refused: KafkaError | None = None
+
+    def send(self, topic: str, **facts: Any) -> None:
+        while True:
+            try:
+                self._producer.produce(topic, on_delivery=self._answered, **facts)
+                break
+            except BufferError:
+                self._producer.poll(0.1)
+        self._producer.poll(0)
+        if self._refused is not None:
+            raise CommandFailed(self._why())
+
+    def finish(self) -> None:
+        """Everything is acknowledged or refused; `message.timeout.ms` sees to that."""
+        self._producer.flush()
+        if self._refused is not None and sys.exc_info()[0] is None:
+            raise CommandFailed(self._why())
+
+    def _answered(self, error: KafkaError | None, message: Any) -> None:
+        if error is not None:
+            self._refused = self._refused or error
+            return
+        self._count += 1
+        place = (message.topic(), message.partition())
+        offset = message.offset()
+        first, last, count = self._offsets.get(place, (offset, offset, 0))
+        self._offsets[place] = (min(first, offset), max(last, offset), count + 1)
+
+    def _why(self) -> str:
+        assert self._refused is not None
+        from confluent_kafka import KafkaError
+
+        if self._refused.code() == KafkaError._MSG_TIMED_OUT:
+            why = f": {self._clients.complaint}" if self._clients.complaint else ""
+            return (
+                f"not acknowledged by {self._clients.servers} within "
+                f"{self._clients.timeout_s:g} s{why}"
+            )
+        return f"not taken: {self._refused.str()} ({self._refused.name().lstrip('_')})"
+
+    def summary(self) -> str:
+        records = "1 record" if self._count == 1 else f"{self._count} records"
+        places = [
+            f"{topic}-{partition}" + (f" @ {first}" if first == last else f" @ {first}-{last}")
+            for (topic, partition), (first, last, _) in sorted(self._offsets.items())
+        ]
+        if len(places) > 8:
+            places = [*places[:8], f"{len(places) - 8} more partitions"]
+        return f"{records} produced{': ' if places else ''}{', '.join(places)}"
+
+
+class _options:
+    """What every record gets, and how one is read."""
+
+    def __init__(self, parsed: argparse.Namespace) -> None:
+        if parsed.format is not None and parsed.key_delimiter is not None:
+            raise NotUnderstood("-f says where the key stands: -K is not for it")
+        if parsed.key is not None and parsed.key_delimiter is not None:
+            raise NotUnderstood("-k is the key of every record, -K looks for one in each")
+        self.delimiter = literal(parsed.key_delimiter) if parsed.key_delimiter else None
+        self.reader = Reader(parsed.format if parsed.format is not None else "%v\n")
+        if parsed.topic is None and "t" not in self.reader.letters:
+            raise NotUnderstood("which topic? -t TOPIC, or %t in -f")
+        self.topic = parsed.topic
+        self.key = None if parsed.key is None else parsed.key.encode()
+        self.headers: Headers = [(k, v.encode()) for k, v in parsed.header or ()]
+        self.partition = parsed.partition
+        self.tombstones = parsed.tombstone
+        self.timestamp_ms = None if parsed.timestamp is None else _timestamp(parsed.timestamp)
+
+    def records(self, parsed: argparse.Namespace) -> Iterator[dict[str, Any]]:
+        for raw in _raw_records(parsed, self.reader):
+            yield self._facts(raw)
+
+    def _facts(self, raw: dict[str, bytes]) -> dict[str, Any]:
+        value, key = raw.get("v", raw.get("s")), raw.get("k", self.key)
+        if self.delimiter is not None and value is not None and self.delimiter in value:
+            key, _, value = value.partition(self.delimiter)
+        if self.tombstones:
+            value, key = value or None, key or None
+        facts: dict[str, Any] = {
+            "topic": _text(raw["t"], "topic") if "t" in raw else self.topic,
+            "value": value,
+            "key": key,
+        }
+        if headers := self.headers + _headers(raw.get("h", b"")):
+            facts["headers"] = headers
+        partition = _number(raw["p"], "partition") if "p" in raw else self.partition
+        if partition is not None:
+            facts["partition"] = partition
+        timestamp = _number(raw["T"], "timestamp") if "T" in raw else self.timestamp_ms
+        if timestamp is not None:
+            facts["timestamp"] = timestamp
+        return facts
+
+
+def _raw_records(parsed: argparse.Namespace, reader: Reader) -> Iterable[dict[str, bytes]]:
+    if not parsed.files:
+        # What is there, at once: a line that was typed is sent when it is typed.
+        yield from reader.records(lambda size: os.read(sys.stdin.fileno(), size))
+        return
+    for name in parsed.files:
+        try:
+            if parsed.lines or parsed.format is not None:
+                with Path(name).open("rb") as opened:
+                    yield from reader.records(opened.read)
+            else:
+                yield {"v": Path(name).read_bytes()}
+        except OSError as failure:
+            raise CommandFailed(f"{name}: {failure.strerror}") from None
+
+
+def _headers(raw: bytes) -> Headers:
+    found: Headers = []
+    for one in raw.split(b",") if raw else ():
+        name, _, value = one.partition(b"=")
+        found.append((_text(name, "header"), value))
+    return found
+
+
+def _text(raw: bytes, what: str) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise NotUnderstood(f"the {what} {raw!r} is not UTF-8") from None
+
+
+def _number(raw: bytes, what: str) -> int:
+    if not raw.isdigit():
+        raise NotUnderstood(f"the {what} {raw!r} is no number")
+    return int(raw)
+
+
+def _timestamp(text: str) -> int:
+    try:
+        return milliseconds(text.removeprefix("@"), int(time.time() * 1000))
+    except ValueError as wrong:
+        raise NotUnderstood(str(wrong)) from None

@@ -1,0 +1,124 @@
+"""`ottla storage copy` and `compact`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from domain.errors import StorageFailed
+from domain.partitions.partition import INDEX_INTERVAL_BYTES
+from infrastructure.storage.opening import (
+    Storage,
+    folder_of,
+    open_storage,
+    there_is,
+)
+from infrastructure.storage.opening import compact as compacted
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.progress import Progress
+from interfaces.cli.storage.opened import NotWhole, batches, in_words, opened, url_of
+
+#: A commit of so many bytes: large enough to be quick, small enough for any engine.
+_COMMIT_BYTES = 32 << 20
+_COMMIT_ROWS = 20_000
+_NOT_INDEXED = -1
+
+
+def copy(parsed: argparse.Namespace) -> int:
+    target = url_of(parsed.target)
+    with in_words():
+        folder = folder_of(target)
+    if folder.exists():
+        raise CommandFailed(f"{folder} is there already: a copy is made anew")
+    with opened(parsed.store) as (storage, found):
+        if found.offsets_place is not None:
+            raise CommandFailed(
+                f"its committed offsets are in {found.offsets_place}, which belongs to this one "
+                "store: copy the folder itself while no broker has it"
+            )
+        try:
+            count = _copy_all(storage, target)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    print(f"{count:,} batches are in {_place(target)}")
+    return 0
+
+
+def _copy_all(storage: Storage, target: str) -> int:
+    # Not synced on the way: what is there before the end is no copy.
+    new = open_storage(target, "os")
+    try:
+        copying = _Copying(new)
+        with Progress("copy", storage.info.live_bytes) as progress:
+            for partition_id in storage.log.partition_ids():
+                for size_bytes in copying.log(storage, partition_id):
+                    progress.step(size_bytes)
+            copying.rows(storage)
+        copying.commit()
+    finally:
+        new.commit.close()
+    return copying.count
+
+
+class _Copying:
+    def __init__(self, new: Storage) -> None:
+        self._new = new
+        self._staged_bytes = 0
+        self.count = 0
+
+    def log(self, storage: Storage, partition_id: int) -> Iterator[int]:
+        """Yields the size of each batch."""
+        max_timestamp, since_index = -1, INDEX_INTERVAL_BYTES
+        try:
+            for batch in batches(storage.log, partition_id):
+                max_timestamp = max(max_timestamp, batch.max_timestamp)
+                since_index += batch.size_bytes
+                indexed = _NOT_INDEXED
+                if since_index >= INDEX_INTERVAL_BYTES and max_timestamp >= 0:
+                    indexed, since_index = max_timestamp, 0
+                self._new.log.append(partition_id, batch.last_offset, batch.buffer, indexed)
+                self.count += 1
+                self._staged(batch.size_bytes)
+                yield batch.size_bytes
+        except NotWhole as wrong:
+            raise CommandFailed(
+                f"partition {partition_id} of the store, offset {wrong.offset}: {wrong} "
+                "(`ottla storage verify` says more)"
+            ) from None
+
+    def rows(self, storage: Storage) -> None:
+        state = storage.state
+        for name in state.tables():
+            for number, (key, value) in enumerate(state.scan(name)):
+                self._new.state.put(name, key, value)
+                if number % _COMMIT_ROWS == _COMMIT_ROWS - 1:
+                    self.commit()
+
+    def _staged(self, size_bytes: int) -> None:
+        self._staged_bytes += size_bytes
+        if self._staged_bytes >= _COMMIT_BYTES:
+            self.commit()
+
+    def commit(self) -> None:
+        self._staged_bytes = 0
+        failures: list[StorageFailed | None] = []
+        self._new.commit.commit(failures.append)
+        if failures[0] is not None:
+            raise failures[0]
+
+
+def compact(parsed: argparse.Namespace) -> int:
+    url = url_of(parsed.store)
+    with in_words():
+        if not there_is(url):
+            raise CommandFailed(f"there is no store in {parsed.store}")
+        before, after = compacted(url)
+    print(f"{_place(url)}: {before:,} bytes before, {after:,} now")
+    return 0
+
+
+def _place(url: str) -> Path:
+    return folder_of(url)

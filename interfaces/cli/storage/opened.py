@@ -1,0 +1,97 @@
+"""A store opened without a broker: refused while one has it, never made, always closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from application.ports.log_store import LogStore
+from domain.errors import StorageFailed
+from domain.messages.batch import HEADER_BYTES, RecordBatch
+from infrastructure.storage.opening import (
+    Contents,
+    Storage,
+    StorageUnusable,
+    contents,
+    open_storage,
+    there_is,
+)
+from interfaces.cli.failures import CommandFailed
+
+_PIECE_BYTES = 4 << 20
+_NO_END = 1 << 62
+
+
+class Place(NamedTuple):
+    """A partition of a topic, and its number in the store."""
+
+    topic: str
+    number: int
+    partition_id: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.number}"
+
+
+class NotWhole(Exception):
+    """What lies in the log is no batch; `offset` is where it should have begun."""
+
+    def __init__(self, why: str, offset: int) -> None:
+        super().__init__(why)
+        self.offset = offset
+
+
+def url_of(store: str) -> str:
+    return store if "://" in store else f"lmdb://{Path(store).absolute()}"
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """What a store refuses is one line already."""
+    try:
+        yield
+    except (StorageUnusable, StorageFailed) as failure:
+        raise CommandFailed(str(failure)) from None
+
+
+@contextmanager
+def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
+    url = url_of(store)
+    with in_words():
+        if not there_is(url):
+            raise CommandFailed(f"there is no store in {store}")
+        storage = open_storage(url)
+        try:
+            yield storage, contents(storage)
+        finally:
+            storage.commit.close()
+
+
+def places(found: Contents) -> list[Place]:
+    return [
+        Place(topic.name, number, partition_id)
+        for topic in sorted(found.topics.load(), key=lambda topic: topic.name)
+        for number, partition_id in enumerate(topic.partition_ids)
+    ]
+
+
+def batches(log: LogStore, partition_id: int, offset: int = 0) -> Iterator[RecordBatch]:
+    """Every batch from there on, read in pieces; raises NotWhole."""
+    while piece := log.read(partition_id, offset, _NO_END, _PIECE_BYTES, True):
+        view = memoryview(piece)
+        began = offset
+        while view:
+            if len(view) < HEADER_BYTES:
+                raise NotWhole(f"{len(view)} bytes that are no batch", offset)
+            batch = RecordBatch(view)
+            size_bytes = batch.size_bytes
+            if not HEADER_BYTES <= size_bytes <= len(view) or batch.last_offset < offset:
+                raise NotWhole("bytes that are no batch", offset)
+            batch.buffer = view[:size_bytes]
+            yield batch
+            offset = batch.last_offset + 1
+            view = view[size_bytes:]
+        if offset == began:
+            return

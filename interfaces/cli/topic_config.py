@@ -1,0 +1,100 @@
+"""`ottla topic config get|set|unset`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from interfaces.cli.client import Clients
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.output import show_rows
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+#: ConfigSource: what was set for the topic itself.
+_OF_THE_TOPIC = 1
+_SOURCES = {
+    0: "unknown",
+    1: "topic",
+    2: "broker",
+    3: "all brokers",
+    4: "broker file",
+    5: "default",
+    6: "group",
+}
+
+
+def get(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    found = configs_of(clients, clients.admin(), parsed.name)
+    unknown = sorted(set(parsed.keys) - {one["name"] for one in found})
+    if unknown:
+        raise CommandFailed(f"there is no topic config {', '.join(unknown)}")
+    rows = [
+        one
+        for one in found
+        if (not parsed.keys or one["name"] in parsed.keys) and (one["set"] or not parsed.set_only)
+    ]
+    show_rows(rows, parsed.output, ("name", "value", "source"))
+    return 0
+
+
+def configs_of(clients: Clients, admin: AdminClient, topic: str) -> list[dict[str, Any]]:
+    from confluent_kafka.admin import ConfigResource
+
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    with clients.asking(f"the configs of {topic}", admin):
+        [future] = admin.describe_configs([resource], request_timeout=clients.timeout_s).values()
+    entries = clients.result(f"the configs of {topic}", future, admin)
+    return [
+        {
+            "name": name,
+            "value": None if entry.is_sensitive else entry.value,
+            "source": _SOURCES.get(int(entry.source), str(entry.source)),
+            "set": int(entry.source) == _OF_THE_TOPIC,
+        }
+        for name, entry in sorted(entries.items())
+    ]
+
+
+def put(parsed: argparse.Namespace) -> int:
+    _alter(parsed, dict(parsed.values))
+    for name, value in parsed.values:
+        print(f"{parsed.name}: {name}={value}{_only(parsed)}")
+    return 0
+
+
+def unset(parsed: argparse.Namespace) -> int:
+    _alter(parsed, dict.fromkeys(parsed.keys))
+    for name in parsed.keys:
+        print(f"{parsed.name}: {name} has its default again{_only(parsed)}")
+    return 0
+
+
+def _only(parsed: argparse.Namespace) -> str:
+    return " (dry run)" if parsed.dry_run else ""
+
+
+def _alter(parsed: argparse.Namespace, changes: dict[str, str | None]) -> None:
+    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
+
+    entries = [
+        ConfigEntry(
+            name,
+            value if value is not None else "",
+            incremental_operation=(
+                AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+            ),
+        )
+        for name, value in changes.items()
+    ]
+    resource = ConfigResource(ConfigResource.Type.TOPIC, parsed.name, incremental_configs=entries)
+    clients = Clients(parsed)
+    admin = clients.admin()
+    what = f"the configs of {parsed.name}"
+    with clients.asking(what, admin):
+        [future] = admin.incremental_alter_configs(
+            [resource], validate_only=parsed.dry_run, request_timeout=clients.timeout_s
+        ).values()
+    clients.result(what, future, admin)

@@ -1,0 +1,212 @@
+"""ScanWorkers: what a worker process finds is what is found here, on each engine and each loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+
+from application.ports.scan_worker import RunningScan, ScanJob
+from application.records.filter import RecordFilter
+from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from application.records.sliced import SlicedScan
+from application.upkeep.spare_time import SpareTime
+from domain.errors import BrokerError, StorageFailed
+from infrastructure.clock import SystemClock
+from infrastructure.codecs.compression import BatchCompression
+from infrastructure.scanning.scan_worker import ScanProcesses
+from infrastructure.scheduler import AsyncioScheduler
+from infrastructure.storage.lmdb.reading import open_to_read
+from infrastructure.storage.opening import Storage, open_storage
+from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
+
+BATCHES, EACH = 40, 500
+COUNT = BATCHES * EACH
+
+LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
+    "asyncio": asyncio.new_event_loop,
+    "uvloop": uvloop.new_event_loop,
+}
+
+
+class World:
+    def __init__(self, storage: Storage, loop: asyncio.AbstractEventLoop, most: int) -> None:
+        self.log = storage.log
+        self.pool = ScanProcesses(loop, storage.info.path, most)
+        self.spare_time = SpareTime(AsyncioScheduler(loop))
+
+    def plan(self, form: str = "json", **wanted: Any) -> ScanPlan:
+        ranges = [OffsetRange(0, 1, 0, COUNT, COUNT)]
+        return ScanPlan(ranges, RecordFilter(**wanted), form)
+
+    def sliced(self, job: ScanJob, workers: ScanProcesses | None) -> SlicedScan:
+        return SlicedScan(
+            job, self.log, BatchCompression(), SystemClock(), self.spare_time, workers
+        )
+
+
+def filled(folder: Path, engine: str) -> Storage:
+    storage = open_storage("memory://" if engine == "memory" else f"lmdb://{folder}/store", "os")
+    for number in range(BATCHES):
+        first = number * EACH
+        records = [
+            (f"key-{at}", f"value {at} " * 20, [("h", b"1")], TIMESTAMP + at)
+            for at in range(first, first + EACH)
+        ]
+        batch = record_batch(records, base_offset=first, codec=(0, GZIP, ZSTD)[number % 3])
+        storage.log.append(1, first + EACH - 1, batch, TIMESTAMP + first + EACH - 1)
+    storage.commit.commit(lambda failure: None)
+    return storage
+
+
+@pytest.fixture(scope="module", params=["memory", "lmdb"])
+def storage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    storage = filled(tmp_path_factory.mktemp("scanned"), request.param)
+    yield storage
+    storage.commit.close()
+
+
+@pytest.fixture(params=LOOPS)
+def play(request: pytest.FixtureRequest, storage: Storage) -> Any:
+    def run(story: Callable[[World], Coroutine[Any, Any, None]], most: int = 1) -> None:
+        async def main() -> None:
+            world = World(storage, asyncio.get_running_loop(), most)
+            try:
+                await asyncio.wait_for(story(world), 30)
+            finally:
+                world.pool.close()
+
+        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+            runner.run(main())
+
+    return run
+
+
+async def all_of(scan: RunningScan | None) -> tuple[bytes, ScanEnd | BrokerError]:
+    assert scan is not None
+    data = b""
+    while True:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        scan.next().then(future.set_result)
+        part = await future
+        data += part.data
+        if part.end is not None:
+            return data, part.end
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
+    async def story(world: World) -> None:
+        here, _ = await all_of(world.sliced(ScanJob(world.plan(form), "auto", None), None))
+        there, end = await all_of(
+            world.pool.start(ScanJob(world.plan(form), "auto", None), world.log)
+        )
+        both, whole = await all_of(
+            world.sliced(ScanJob(world.plan(form), "auto", None), world.pool)
+        )
+        assert here == there == both
+        assert here.count(b"\n") == COUNT + (form == "csv")
+        for one in (end, whole):
+            assert isinstance(one, ScanEnd)
+            assert (one.reason, one.found, one.scanned) == ("end", COUNT, COUNT)
+
+    play(story)
+
+
+def test_times_lead_to_the_right_place(play: Any) -> None:
+    async def story(world: World) -> None:
+        plan = world.plan(start_ms=TIMESTAMP + 15_000, end_ms=TIMESTAMP + 15_004)
+        data, end = await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
+        assert data.count(b"\n") == 5
+        assert isinstance(end, ScanEnd) and end.scanned <= 2 * EACH
+
+    play(story)
+
+
+def test_who_reads_slowly_is_waited_for(play: Any) -> None:
+    async def story(world: World) -> None:
+        scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert scan is not None
+        first: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        scan.next().then(first.set_result)
+        part = await first
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+        assert len(scan._data) < 1 << 20  # type: ignore[attr-defined]
+        rest, end = await all_of(scan)
+        assert (part.data + rest).count(b"\n") == COUNT
+        assert isinstance(end, ScanEnd)
+
+    play(story)
+
+
+def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> None:
+    async def story(world: World) -> None:
+        first = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        await all_of(first)
+        pids = world.pool.pids
+        await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        assert world.pool.pids == pids
+
+    play(story)
+
+
+def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
+    async def story(world: World) -> None:
+        scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert scan is not None
+        scan.close()
+        assert world.pool.pids == []
+        _, end = await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        assert isinstance(end, ScanEnd)
+
+    play(story)
+
+
+def test_a_process_that_dies_is_told(play: Any) -> None:
+    async def story(world: World) -> None:
+        scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        [pid] = world.pool.pids
+        os.kill(pid, signal.SIGKILL)
+        _, end = await all_of(scan)
+        assert isinstance(end, StorageFailed)
+        assert world.pool.pids == []
+
+    play(story)
+
+
+def test_a_time_budget_ends_it_with_some_of_the_way_gone(play: Any) -> None:
+    async def story(world: World) -> None:
+        plan = world.plan(in_key=b"value")
+        _, end = await all_of(world.pool.start(ScanJob(plan, "auto", 1), world.log))
+        assert isinstance(end, ScanEnd)
+        assert (end.reason, end.found) == ("time", 0)
+        assert 0 < end.ranges[0].start < COUNT
+
+    play(story)
+
+
+def test_a_store_that_grew_large_is_read(tmp_path: Path) -> None:
+    """More than LMDB maps where nobody says how much."""
+    storage = open_storage(f"lmdb://{tmp_path}/store", "os")
+    for offset in range(100):
+        batch = record_batch(["x" * 200_000], base_offset=offset)
+        storage.log.append(1, offset, batch)
+    storage.commit.commit(lambda failure: None)
+    storage.commit.close()  # LMDB opens a store once in a process
+    reading = open_to_read(tmp_path / "store")
+    assert reading.read(1, 99, 100, 0, True) == batch
+    assert len(reading.headers(1, 0, 1000)) == 100
+    reading._env.close()
+
+
+def test_a_store_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="could not be opened"):
+        open_to_read(tmp_path)

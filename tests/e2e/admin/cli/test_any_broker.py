@@ -1,0 +1,71 @@
+"""The same commands against Apache Kafka: they know no more of a broker than the protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import Ottla
+from tests.oracle.kafka import KafkaNotFound, find_jars, running_kafka
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ottla]:
+    try:
+        jars = find_jars()
+    except KafkaNotFound as reason:
+        pytest.skip(str(reason))
+    with running_kafka(jars, tmp_path_factory.mktemp("kafka")) as address:
+        yield Ottla(address.bootstrap)
+
+
+def test_topics_and_their_configs(kafka: Ottla, name: str) -> None:
+    kafka.run("topic", "create", name, "-p", "2", "-c", "retention.ms=5000")
+    assert kafka.run("topic", "list", f"^{name}$").rows == [[name, "2", "1"]]
+    kafka.run("topic", "config", "set", name, "retention.ms=7000")
+    [row] = json.loads(kafka.run("topic", "config", "get", name, "retention.ms", "-o", "json").out)
+    assert (row["value"], row["source"]) == ("7000", "topic")
+    kafka.run("topic", "config", "unset", name, "retention.ms")
+    [told] = json.loads(kafka.run("topic", "describe", name, "-o", "json").out)
+    assert "retention.ms" not in told["configs"]
+    assert "already exists" in kafka.run("topic", "create", name, code=1).errors
+    kafka.run("topic", "delete", name)
+
+
+def test_records_offsets_and_trimming(kafka: Ottla, name: str) -> None:
+    kafka.run("topic", "create", name)
+    stamped = "".join(f"{1_700_000_000_000 + n * 1000} {n}\n" for n in range(10)).encode()
+    kafka.run("produce", "-t", name, "-f", r"%T %v\n", "-z", "lz4", stdin=stamped)
+    assert kafka.run("consume", name, "-o", "@1700000007000", "-e").lines == ["7", "8", "9"]
+    assert kafka.run("consume", name, "-o", "-3:9", "-e").lines == ["7", "8"]
+    kafka.run("topic", "trim", name, "-o", "+4")
+    assert kafka.run("offsets", name).rows == [[name, "0", "4", "10"]]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_groups(kafka: Ottla, name: str, protocol: str) -> None:
+    kafka.run("topic", "create", name)
+    kafka.run("produce", "-t", name, stdin=b"0\n1\n2\n3\n")
+    chosen = ("-X", f"group.protocol={protocol}", "--timeout", "20")
+    assert kafka.run("consume", name, "-g", name, "-n", "2", *chosen).lines == ["0", "1"]
+    assert kafka.run("group", "describe", name).rows == [
+        [name, name, "0", "2", "4", "2", "-", "-", "-"]
+    ]
+    assert [name, "Empty", protocol.capitalize()] in kafka.run("group", "list").rows
+    assert kafka.run("group", "seek", name, "--to", "+1").rows == [[name, name, "0", "2", "3"]]
+    assert kafka.run("group", "offset-delete", name, "-t", name).lines == [
+        f"{name}-0: the offset is deleted"
+    ]
+
+
+def test_health_doctor_and_perf(kafka: Ottla, name: str) -> None:
+    kafka.run("topic", "create", name)
+    assert kafka.run("cluster", "health", "-w", "-e").lines[-1] == "HEALTHY  yes"
+    assert all(line.startswith("ok ") for line in kafka.run("doctor").lines)
+    kafka.run("perf", "produce", name, "-n", "1000")
+    assert ", 1000, " in kafka.run("perf", "consume", name, "-n", "1000").lines[1]
+    assert len(kafka.run("perf", "e2e", name, "-n", "10").lines) == 3

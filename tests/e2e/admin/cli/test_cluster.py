@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import re
+import socket
+from pathlib import Path
+
+from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+from tests.e2e.broker_process import BrokerProcess
+
+NUMBER = r"[0-9]+(\.[0-9]+)?"
+
+
+def nobody() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def test_a_cluster_is_shown(ottla: Ottla) -> None:
+    told = json.loads(ottla.run("cluster", "info", "-o", "json").out)
+    host, port = ottla.bootstrap.split(":")
+    assert told["brokers"] == [{"id": 1, "host": host, "port": int(port), "rack": None}]
+    assert told["cluster_id"] in ottla.run("cluster", "info").out
+
+
+def test_health_is_an_exit_code(ottla: Ottla) -> None:
+    assert ottla.run("cluster", "health").lines == ["HEALTHY  yes"]
+    gone = ottla.run("cluster", "health", "-b", nobody(), code=1)
+    assert gone.lines[0] == "HEALTHY  no"
+    assert "connection refused" in gone.lines[1]
+    waited = ottla.run("cluster", "health", "-w", "-e", "--timeout", "0.5", "-b", nobody(), code=1)
+    assert waited.errors == "ottla: not healthy within 0.5 s\n"
+
+
+def test_health_waits_for_a_broker(ottla: Ottla, tmp_path: Path) -> None:
+    broker = BrokerProcess(tmp_path, "memory", ["--listen", (address := nobody())])
+    waiting = ottla.start("cluster", "health", "-w", "-e", "--timeout", "30", "-b", address)
+    assert waiting.stdout is not None
+    assert waiting.stdout.readline() == b"HEALTHY  no\n"
+    with broker:
+        out, errors = waiting.communicate(timeout=PATIENCE_S)
+        assert (waiting.returncode, errors) == (0, b"")
+        assert out.endswith(b"HEALTHY  yes\n")
+
+
+def test_no_broker_is_said_at_once_and_in_one_line(ottla: Ottla) -> None:
+    for arguments in (
+        ("topic", "list"),
+        ("group", "list"),
+        ("consume", "x"),
+        ("produce", "-t", "x"),
+    ):
+        address = nobody()
+        said = ottla.run(*arguments, "-b", address, code=1)
+        assert said.errors == (
+            f"ottla: no broker at {address}: connection refused "
+            f"(`ottla doctor -b {address}` says more)\n"
+        )
+
+
+def test_offsets_are_shown_by_time(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name, "-p", "2")
+    stamped = b"1700000000000 a\n1700000001000 b\n"
+    ottla.run("produce", "-t", name, "-p", "1", "-f", r"%T %v\n", stdin=stamped)
+    assert ottla.run("offsets", name).rows == [[name, "0", "0", "0"], [name, "1", "0", "2"]]
+    at = ottla.run("offsets", name, "-p", "1", "-a", "@1700000000500", "-a", "@-1h", "-o", "json")
+    assert json.loads(at.out) == [{"topic": name, "partition": 1, "@1700000000500": 1, "@-1h": 2}]
+
+
+def test_perf_prints_kafkas_lines(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name)
+    [line] = ottla.run("perf", "produce", name, "-n", "2000", "-s", "50").lines
+    assert re.fullmatch(
+        rf"2000 records sent, {NUMBER} records/sec \({NUMBER} MB/sec\), {NUMBER} ms avg latency, "
+        rf"{NUMBER} ms max latency, \d+ ms 50th, \d+ ms 95th, \d+ ms 99th, \d+ ms 99\.9th\.",
+        line,
+    )
+    head, line = ottla.run("perf", "consume", name, "-n", "2000").lines
+    assert head.startswith("start.time, end.time, data.consumed.in.MB, MB.sec, ")
+    fields = dict(zip(head.split(", "), line.split(", "), strict=True))
+    assert (fields["data.consumed.in.nMsg"], fields["data.consumed.in.MB"]) == ("2000", "0.0954")
+    first, average, percentiles = ottla.run("perf", "e2e", name, "-n", "20").lines
+    assert re.fullmatch(rf"0\t{NUMBER}", first)
+    assert re.fullmatch(rf"Avg latency: {NUMBER} ms", average)
+    assert re.fullmatch(r"Percentiles: 50th = \d+, 99th = \d+, 99.9th = \d+", percentiles)
+
+
+def test_a_broker_that_goes_away_is_told_and_not_waited_for_for_ever(
+    ottla: Ottla, name: str, tmp_path: Path
+) -> None:
+    with BrokerProcess(tmp_path, "memory") as broker:
+        mine = Ottla(broker.bootstrap)
+        mine.run("produce", "-t", name, stdin=b"first\n")
+        consuming = mine.start("consume", name, "--timeout", "1")
+        assert consuming.stdout is not None
+        assert consuming.stdout.readline() == b"first\n"
+        broker.kill()
+        out, errors = consuming.communicate(timeout=PATIENCE_S)
+        assert (consuming.returncode, out) == (1, b"")
+        assert errors.startswith(f"ottla: {broker.bootstrap} is gone for 1 s".encode())
+        assert errors.count(b"\n") == 1

@@ -1,0 +1,173 @@
+"""Each way in which a client cannot connect, made for real, and what the doctor says of it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import Ottla
+from tests.e2e.admin.cli.test_cluster import nobody
+from tests.e2e.broker_process import BrokerProcess
+
+
+@contextmanager
+def server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Answers every connection so."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with connection:
+                    try:
+                        answer(connection)
+                    except OSError:
+                        pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def problems(ottla: Ottla, *arguments: str) -> str:
+    found = json.loads(ottla.run("doctor", "-o", "json", *arguments, code=1).out)
+    bad = [one for one in found if one["level"] == "problem"]
+    assert bad
+    assert all(one["remedy"] for one in bad)
+    return " ".join(one["what"] for one in bad)
+
+
+def test_a_broker_that_works_is_exit_code_zero(ottla: Ottla) -> None:
+    said = ottla.run("doctor")
+    assert all(line.startswith("ok ") for line in said.lines)
+    assert "speaks Kafka's protocol" in said.out
+    assert "a client of librdkafka connects" in said.lines[-1]
+
+
+def test_nobody_listens(ottla: Ottla) -> None:
+    assert "nothing listens there" in problems(ottla, "-b", nobody())
+
+
+def test_a_name_that_there_is_not(ottla: Ottla) -> None:
+    assert "cannot be resolved" in problems(ottla, "-b", "no-such-host.invalid:9092")
+
+
+@pytest.mark.parametrize(
+    "advertised, words",
+    [
+        ("127.0.0.1:1", "which cannot be reached from here: connection refused"),
+        ("no-such-host.invalid:9092", "the name cannot be resolved"),
+    ],
+)
+def test_an_advertised_address_that_cannot_be_reached(
+    ottla: Ottla, tmp_path: Path, advertised: str, words: str
+) -> None:
+    told = ["--set", f"advertised.listeners=PLAINTEXT://{advertised}"]
+    with BrokerProcess(tmp_path, "memory", told) as broker:
+        said = problems(ottla, "-b", broker.bootstrap)
+    assert f"broker 1 tells clients to connect to {advertised}" in said
+    assert words in said
+
+
+def test_an_advertised_address_of_another_cluster(
+    ottla: Ottla, tmp_path: Path, cli_broker: BrokerProcess
+) -> None:
+    told = ["--set", f"advertised.listeners=PLAINTEXT://{cli_broker.bootstrap}"]
+    with BrokerProcess(tmp_path, "memory", told) as broker:
+        assert "where another cluster answers" in problems(ottla, "-b", broker.bootstrap)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    file = tmp_path / "certificate.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
+            *("-subj", "/CN=localhost", "-keyout", str(file), "-out", str(tmp_path / "public")),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    file.write_bytes(file.read_bytes() + (tmp_path / "public").read_bytes())
+    return file
+
+
+def test_plain_on_a_tls_port_and_a_certificate_of_nobody(ottla: Ottla, certificate: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    def shake(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as encrypted:
+            encrypted.recv(1)
+
+    with server(shake) as address:
+        assert "speaks TLS, and the client does not" in problems(ottla, "-b", address)
+        said = problems(ottla, "-b", address, "-X", "security.protocol=SSL")
+        assert "certificate that is not trusted" in said
+
+
+def test_tls_on_a_plain_port(ottla: Ottla) -> None:
+    said = problems(ottla, "-X", "security.protocol=SSL")
+    assert "does not speak TLS, and the client does" in said
+
+
+@pytest.mark.parametrize(
+    "first_bytes, words",
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is an HTTP server, no broker; process "),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "is an SSH server, no broker"),
+        (b"", "does not answer as a broker"),
+        (b"\0\0\0\x08\0\0\0\1\0\x23", "does not answer as a broker"),
+    ],
+)
+def test_something_else_behind_the_port(ottla: Ottla, first_bytes: bytes, words: str) -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(first_bytes)
+
+    with server(answer) as address:
+        assert words in problems(ottla, "-b", address)
+
+
+def test_a_server_that_speaks_only_when_it_is_spoken_to(ottla: Ottla) -> None:
+    def answer(connection: socket.socket) -> None:
+        if b"HTTP" in connection.recv(4096):
+            connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+        else:
+            connection.recv(1)
+
+    with server(answer) as address:
+        assert "is an HTTP server" in problems(ottla, "-b", address, "--timeout", "0.5")
+
+
+@pytest.mark.parametrize(
+    "known, words",
+    [
+        ({0: (0, 2), 1: (0, 3), 3: (0, 4), 18: (0, 0)}, "up to version 2 only"),
+        ({0: (99, 99), 1: (4, 18), 3: (0, 13), 18: (0, 4)}, "from version 99 on only"),
+        ({18: (0, 4)}, "does not serve Produce to clients"),
+    ],
+)
+def test_a_broker_of_another_time(
+    ottla: Ottla, known: dict[int, tuple[int, int]], words: str
+) -> None:
+    def answer(connection: socket.socket) -> None:
+        asked = connection.recv(4096)
+        body = asked[8:12] + b"\0\0" + len(known).to_bytes(4, "big")
+        for key, versions in known.items():
+            body += b"".join(number.to_bytes(2, "big") for number in (key, *versions))
+        connection.sendall(len(body).to_bytes(4, "big") + body)
+
+    with server(answer) as address:
+        assert words in problems(ottla, "-b", address, "--timeout", "1")

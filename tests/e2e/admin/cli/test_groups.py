@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+
+HEAD = [
+    *("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"),
+    *("CONSUMER-ID", "HOST", "CLIENT-ID"),
+]
+
+
+@pytest.fixture
+def group(ottla: Ottla, name: str) -> str:
+    """Six of ten records read, and nobody in it."""
+    ottla.run("topic", "create", name)
+    ottla.run("produce", "-t", name, stdin=b"".join(b"%d\n" % n for n in range(10)))
+    ottla.run("consume", name, "-g", name, "-n", "6")
+    return name
+
+
+def offsets(ottla: Ottla, group: str) -> list[tuple[int, int, int, int]]:
+    [told] = json.loads(ottla.run("group", "describe", group, "-o", "json").out)
+    return [
+        (one["partition"], one["current_offset"], one["log_end_offset"], one["lag"])
+        for one in told["offsets"]
+    ]
+
+
+def test_a_group_is_described_in_kafkas_columns(ottla: Ottla, group: str) -> None:
+    said = ottla.run("group", "describe", group)
+    assert said.lines[0].split() == HEAD
+    assert said.rows == [[group, group, "0", "6", "10", "4", "-", "-", "-"]]
+    assert said.errors == f"Consumer group '{group}' has no active members.\n"
+    assert [group, "Empty", "Classic"] in ottla.run("group", "list").rows
+    [state] = ottla.run("group", "describe", group, "--state").rows
+    assert state[0] == group
+    assert state[-2:] == ["Empty", "0"]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_members_are_shown_and_are_in_the_way(ottla: Ottla, group: str, protocol: str) -> None:
+    ottla.run("group", "delete", group)
+    member = ottla.start("consume", group, "-g", group, "-X", f"group.protocol={protocol}")
+    try:
+        assert member.stdout is not None
+        assert member.stdout.readline() == b"0\n"
+        [row] = ottla.run("group", "describe", group).rows
+        assert row[1:3] == [group, "0"]
+        assert (row[7], row[8]) == ("/127.0.0.1", "ottla-cli")
+        refused = ottla.run("group", "seek", group, "--to", "start", "-t", group, code=1)
+        assert "has members" in refused.errors
+        assert "NON_EMPTY_GROUP" in ottla.run("group", "delete", group, code=1).errors
+    finally:
+        member.terminate()
+        member.communicate(timeout=PATIENCE_S)
+
+
+def test_a_group_is_moved(ottla: Ottla, group: str) -> None:
+    dry = ottla.run("group", "seek", group, "--to", "start", "--dry-run")
+    assert dry.rows == [[group, group, "0", "6", "0"]]
+    assert offsets(ottla, group) == [(0, 6, 10, 4)]
+    for where, expected in (("-2", 4), ("+3", 7), ("end", 10), ("3", 3), ("@-1h", 0), ("99", 10)):
+        ottla.run("group", "seek", group, "--to", where)
+        assert offsets(ottla, group) == [(0, expected, 10, 10 - expected)]
+
+
+def test_offsets_and_groups_are_deleted(ottla: Ottla, group: str) -> None:
+    other = f"{group}-2"
+    ottla.run("produce", "-t", other, stdin=b"x\n")
+    ottla.run("group", "seek", group, "--to", "end", "-t", other)
+    said = ottla.run("group", "offset-delete", group, "-t", other)
+    assert said.lines == [f"{other}-0: the offset is deleted"]
+    assert offsets(ottla, group) == [(0, 6, 10, 4)]
+    assert (
+        "has no offsets there"
+        in ottla.run("group", "offset-delete", group, "-t", other, code=1).errors
+    )
+    assert ottla.run("group", "delete", group).lines == [f"{group} is deleted"]
+    assert ottla.run("group", "describe", group, code=1).errors == (
+        f"ottla: group {group}: there is no such group\n"
+    )

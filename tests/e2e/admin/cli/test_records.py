@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+
+
+@pytest.fixture
+def filled(ottla: Ottla, name: str) -> str:
+    """Ten records in one partition, a second apart from 2023-11-14T22:13:20Z on."""
+    ottla.run("topic", "create", name)
+    records = "".join(f"{1_700_000_000_000 + n * 1000} k{n} v{n}\n" for n in range(10))
+    ottla.run("produce", "-t", name, "-f", r"%T %k %v\n", stdin=records.encode())
+    return name
+
+
+def test_lines_become_records_and_records_lines(ottla: Ottla, name: str) -> None:
+    said = ottla.run("produce", "-t", name, stdin="grüße\n\nlast".encode())
+    assert said.errors == f"3 records produced: {name}-0 @ 0-2\n"
+    assert ottla.run("consume", name, "-e").lines == ["grüße", "", "last"]
+
+
+def test_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name, "-p", "2")
+    options = ("-p", "1", "-H", "h=1", "-H", "h=2", "-T", "@2023-11-14T22:13:20Z", "-Z")
+    ottla.run("produce", "-t", name, "-K", ":", *options, stdin=b"a:b:c\nno key\ngone:\n")
+    told = ottla.run("consume", name, "-e", "-f", r"%p %o %k=%v %h %T %K %S\n")
+    assert told.lines == [
+        "1 0 a=b:c h=1,h=2 1700000000000 1 3",
+        "1 1 =no key h=1,h=2 1700000000000 -1 6",
+        "1 2 gone= h=1,h=2 1700000000000 4 -1",
+    ]
+    last = json.loads(ottla.run("consume", name, "-o", "2", "-e", "--output", "json").out)
+    assert (last["key"], last["value"], last["offset"]) == ("gone", None, 2)
+    assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_files_are_records_as_they_are(ottla: Ottla, name: str, tmp_path: Path, codec: str) -> None:
+    content = bytes(range(256)) * 40
+    file = tmp_path / "content"
+    file.write_bytes(content)
+    ottla.run("produce", "-t", name, "-k", "file", "-z", codec, str(file), str(file))
+    assert ottla.run("consume", name, "-e", "-f", "%v").raw == content * 2
+
+
+@pytest.mark.parametrize(
+    "where, seen",
+    [
+        (("-o", "start"), range(10)),
+        (("-o", "7"), range(7, 10)),
+        (("-o", "+8"), range(8, 10)),
+        (("-o", "-3"), range(7, 10)),
+        (("-o", "@1700000005000"), range(5, 10)),
+        (("-o", "2:4"), range(2, 4)),
+        (("-o", "-3:9"), range(7, 9)),
+        (("-o", "@2023-11-14T22:13:21Z:@2023-11-14T22:13:23Z"), range(1, 3)),
+        (("-o", "end"), range(0)),
+        (("-n", "3"), range(3)),
+        (("-o", "4", "-n", "2"), range(4, 6)),
+    ],
+)
+def test_from_anywhere_to_anywhere(
+    ottla: Ottla, filled: str, where: tuple[str, ...], seen: range
+) -> None:
+    assert ottla.run("consume", filled, *where, "-e").lines == [f"v{n}" for n in seen]
+
+
+def test_several_topics_and_those_that_match(ottla: Ottla, name: str) -> None:
+    for number in (1, 2):
+        ottla.run("produce", "-t", f"{name}-{number}", stdin=b"x\n")
+    both = [f"{name}-1", f"{name}-2"]
+    for topics in (both, [f"^{name}-[12]$"]):
+        assert sorted(ottla.run("consume", *topics, "-e", "-f", r"%t\n").lines) == both
+    assert ottla.run("consume", f"^{name}-3", code=1).errors == (
+        f"ottla: no topic matches ^{name}-3\n"
+    )
+    # Nobody makes a topic by looking at it.
+    assert (
+        ottla.run("consume", f"{name}-3", code=1).errors == f"ottla: there is no topic {name}-3\n"
+    )
+
+
+def test_a_group_goes_on_where_it_was(ottla: Ottla, filled: str) -> None:
+    for expected in (range(4), range(4, 8), range(8, 10)):
+        said = ottla.run("consume", filled, "-g", filled, "-e", "-n", "4")
+        assert said.lines == [f"v{n}" for n in expected]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_it_without_a_word(ottla: Ottla, filled: str, number: int) -> None:
+    process = ottla.start("consume", filled)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"v0\n"
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (130, b"")
+
+
+def test_a_reader_that_has_gone_ends_it_without_a_word(ottla: Ottla, filled: str) -> None:
+    with ottla.start("consume", filled) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"v0\n"
+        process.stdout.close()
+        assert process.wait(PATIENCE_S) == 141
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+def test_a_line_is_sent_when_it_is_typed(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name)
+    from tests.e2e.broker_process import command, environment
+
+    process = subprocess.Popen(
+        command("produce", "-t", name),
+        env=environment() | {"OTTLA_BOOTSTRAP": ottla.bootstrap},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    os.write(process.stdin.fileno(), b"first\n")
+    assert ottla.run("consume", name, "-n", "1").lines == ["first"]
+    process.communicate(b"second\n", timeout=PATIENCE_S)
+    assert process.returncode == 0
+    assert ottla.run("consume", name, "-e").lines == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("produce",), "which topic?"),
+        (("produce", "-t", "x", "-k", "a", "-K", ":"), "-k is the key"),
+        (("consume", "x", "-o", "middle"), "is no position"),
+        (("consume", "x", "-g", "g", "-o", "47"), "group seek"),
+        (("consume", "x", "-f", "%q"), "%q has no meaning"),
+        (("consume", "x", "-X", "nosuch=1"), "nosuch"),
+        (("topic", "list", "("), "no regular expression"),
+        (("consume", "x", "--timeout", "0"), "not between"),
+    ],
+)
+def test_what_is_said_wrongly_is_exit_code_two(
+    ottla: Ottla, arguments: tuple[str, ...], words: str
+) -> None:
+    assert words in ottla.run(*arguments, code=2).errors
+
+
+def test_a_record_that_is_refused_is_told(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name, "-c", "max.message.bytes=1000")
+    said = ottla.run("produce", "-t", name, stdin=b"small\n" + b"x" * 5000 + b"\n", code=1)
+    assert "ottla: not taken:" in said.errors
+    assert "MSG_SIZE_TOO_LARGE" in said.errors

@@ -1,0 +1,71 @@
+"""What is different on a terminal: it asks, and it shows how far it is."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+from tests.e2e.broker_process import command, environment
+
+
+def on_a_terminal(
+    ottla: Ottla, *arguments: str, typed: bytes = b"", **variables: str
+) -> tuple[int, str]:
+    """The exit code, and what stood on the terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command(*arguments),
+        env=environment() | {"OTTLA_BOOTSTRAP": ottla.bootstrap, "TERM": "xterm"} | variables,
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        if typed:
+            os.write(ours, typed)
+        code = process.wait(PATIENCE_S)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other side is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(ours)
+    return code, shown.decode()
+
+
+@pytest.mark.parametrize("answer, code, left", [(b"n\n", 1, 1), (b"\n", 1, 1), (b"y\n", 0, 0)])
+def test_it_asks_before_a_topic_is_deleted(
+    ottla: Ottla, name: str, answer: bytes, code: int, left: int
+) -> None:
+    ottla.run("topic", "create", name)
+    ended, shown = on_a_terminal(ottla, "topic", "delete", name, typed=answer)
+    assert ended == code
+    assert f"Delete {name} with all records? [y/N]" in shown
+    assert len(ottla.run("topic", "list", f"^{name}$").rows) == left
+
+
+def test_yes_is_an_answer(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name)
+    assert on_a_terminal(ottla, "topic", "delete", "--yes", name) == (0, "")
+
+
+def test_long_work_shows_how_far_it_is(store: Callable[[], Path], ottla: Ottla) -> None:
+    folder = str(store())
+    code, shown = on_a_terminal(ottla, "storage", "verify", folder)
+    assert code == 0
+    assert "verify " in shown
+    assert "\x1b[32m" in shown
+    _, plain = on_a_terminal(ottla, "storage", "verify", folder, NO_COLOR="1")
+    assert "verify " in plain
+    assert "\x1b[32m" not in plain
+    assert ottla.run("storage", "verify", folder).errors == ""

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import Ottla
+
+
+@pytest.fixture
+def filled(ottla: Ottla, name: str) -> str:
+    """Ten records in the first of two partitions, one in the second."""
+    ottla.run("topic", "create", name, "-p", "2")
+    ottla.run("produce", "-t", name, "-p", "0", stdin=b"".join(b"%d\n" % n for n in range(10)))
+    ottla.run("produce", "-t", name, "-p", "1", stdin=b"other\n")
+    return name
+
+
+def test_the_oldest_records_are_deleted(ottla: Ottla, filled: str) -> None:
+    dry = ottla.run("topic", "trim", filled, "-o", "-3", "-p", "0", "--dry-run")
+    assert dry.lines == ["partition 0: begins at 7 now, and not at 0 (dry run)"]
+    assert ottla.run("offsets", filled).rows == [[filled, "0", "0", "10"], [filled, "1", "0", "1"]]
+
+    trimmed = ottla.run("topic", "trim", filled, "-o", "-3", "-p", "0")
+    assert trimmed.lines == ["partition 0: begins at 7 now, and not at 0"]
+    assert ottla.run("offsets", filled).rows == [[filled, "0", "7", "10"], [filled, "1", "0", "1"]]
+    assert ottla.run("consume", filled, "-p", "0", "-e").lines == ["7", "8", "9"]
+
+    ottla.run("topic", "trim", filled, "-o", "end")
+    assert ottla.run("consume", filled, "-e").lines == []
+    again = ottla.run("topic", "trim", filled, "-o", "3")
+    assert again.lines == [f"partition {n}: is as it was" for n in (0, 1)]
+
+
+def test_a_partition_that_there_is_not_is_named(ottla: Ottla, filled: str) -> None:
+    said = ottla.run("topic", "trim", filled, "-o", "end", "-p", "1,7", code=1)
+    assert said.errors == f"ottla: {filled} has no partition 7\n"

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from application.metrics.family import Histogram, Value
+from application.metrics.request_counts import STAGES, RequestCounts
+from application.metrics.requests import Counted, RequestReadings
+
+
+def counts(*durations_ns: int, codes: tuple[int, ...] = ()) -> RequestCounts:
+    made = RequestCounts()
+    for duration_ns in durations_ns:
+        made.total[duration_ns.bit_length()] += 1
+        made.total_ns += duration_ns
+        made.bytes_in += 100
+        made.bytes_out += 10
+    made.note_errors(codes)
+    return made
+
+
+def told(*counted: Counted) -> dict[tuple[str, ...], Value]:
+    readings = RequestReadings(lambda: counted, {3: "UNKNOWN", 6: "NOT_LEADER"}).read()
+    return {
+        (family.name, *labels): value for family, samples in readings for labels, value in samples
+    }
+
+
+def test_versions_are_told_apart_in_numbers_and_together_in_times() -> None:
+    figures = told(
+        ("Produce", 9, counts(5000, 5000, codes=(3,))),
+        ("Produce", 7, counts(1 << 30, codes=(3, 6))),
+        ("Fetch", 12, counts(7)),
+        ("Metadata", 1, counts()),
+    )
+    number = "kafka_network_requestmetrics_requests_total"
+    assert figures[number, "Produce", "9"] == 2 and figures[number, "Produce", "7"] == 1
+    assert (number, "Metadata", "1") not in figures
+    assert figures["ottla_request_bytes_total", "Produce"] == 300
+    assert figures["ottla_response_bytes_total", "Fetch"] == 10
+    errors = "kafka_network_requestmetrics_errors_total"
+    assert figures[errors, "Produce", "UNKNOWN"] == 2
+    assert figures[errors, "Produce", "NOT_LEADER"] == 1
+    times = figures["ottla_request_duration_seconds", "Produce"]
+    assert isinstance(times, Histogram)
+    assert (times.count, times.sum) == (3, (10_000 + (1 << 30)) / 1e9)
+    median = figures["kafka_network_requestmetrics_totaltimems", "Produce", "0.5"]
+    assert isinstance(median, float) and 0.004 < median < 0.009
+
+
+def test_every_stage_has_its_histogram() -> None:
+    figures = told(("Produce", 9, counts(5000)))
+    stages = {key[2] for key in figures if key[0] == "ottla_request_stage_seconds"}
+    assert stages == set(STAGES)

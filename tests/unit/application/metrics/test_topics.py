@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from application.metrics.family import Value
+from application.metrics.topics import Rate, TopicReadings
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+
+MINUTE_MS = 60_000
+
+
+def told(readings: TopicReadings) -> dict[tuple[str, ...], Value]:
+    """By family and labels."""
+    return {
+        (family.name, *labels): value
+        for family, samples in readings.read()
+        for labels, value in samples
+    }
+
+
+def test_a_rate_comes_close_to_what_is_steady_whatever_the_steps() -> None:
+    for step_ms in (1000, 15_000, 5 * MINUTE_MS):
+        rate, count = Rate(), 0
+        for _ in range(90 * MINUTE_MS // step_ms):
+            count += 100 * step_ms // 1000
+            rate.update(count, step_ms)
+        assert 99 < rate.a_second <= 100
+
+
+def test_a_rate_falls_when_nothing_more_comes_and_a_count_may_begin_anew() -> None:
+    rate = Rate()
+    rate.update(6000, MINUTE_MS)
+    before = rate.a_second
+    rate.update(6000, MINUTE_MS)
+    assert 0 < rate.a_second < before
+    rate.update(600, MINUTE_MS)  # less than before: it was loaded again
+    assert rate.a_second > 0
+
+
+def test_what_was_there_before_the_first_look_is_no_rate() -> None:
+    rate = Rate()
+    rate.update(1 << 40, 0)
+    rate.update(1 << 40, MINUTE_MS)
+    assert rate.a_second == 0
+
+
+def test_what_went_through_a_topic_is_that_of_its_partitions_together() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    sizes = 0
+    for index in (0, 1, 1):
+        batch = record_batch(["a", "b"])
+        sizes += len(batch)
+        fake.appended(batch, "t", index)
+    fake.append(b"x" * 100, "t", 0)  # refused
+    figures = told(TopicReadings(fake.broker.catalog, fake.clock, 1))
+    of_topic = "kafka_server_brokertopicmetrics"
+    assert figures[f"{of_topic}_messagesin_total", "t"] == 6
+    assert figures[f"{of_topic}_bytesin_total", "t"] == sizes
+    assert figures[f"{of_topic}_totalproducerequests_total", "t"] == 4
+    assert figures[f"{of_topic}_failedproducerequests_total", "t"] == 1
+    assert figures["kafka_topic_partition_current_offset", "t", "1"] == 4
+    assert figures["kminion_kafka_topic_log_dir_size_total_bytes", "t"] == sizes
+
+
+def test_rates_are_told_from_the_second_look_on() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
+    key = ("kafka_server_BrokerTopicMetrics_Topic_FifteenMinuteRate", "BytesInPerSec", "t")
+    assert told(readings)[key] == 0
+    fake.appended(record_batch(["x" * 1000]))
+    fake.scheduler.advance(MINUTE_MS)
+    rate = told(readings)[key]
+    assert isinstance(rate, float) and 0 < rate < 1100 / 60
+    of_all = "kafka_server_BrokerTopicMetrics_FifteenMinuteRate"
+    assert told(readings)[of_all, "BytesInPerSec"] == rate

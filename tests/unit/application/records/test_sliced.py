@@ -1,0 +1,151 @@
+"""A scan on the loop: when it is handed over, waits, or ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.pending import Pending, resolved
+from application.ports.log_store import LogStore
+from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
+from application.records.browse import BrowseQuery
+from application.records.plan import ScanEnd, ScanPlan
+from application.records.sliced import SlicedScan
+from domain.errors import StorageFailed
+from infrastructure.codecs.compression import BatchCompression
+from tests.fakes.answers import answers_of
+from tests.fakes.batches import ZSTD, record_batch
+from tests.fakes.broker import FakeBroker
+
+
+class FakeWorkers:
+    """Told by hand whether one is free; each says only that it has been given the rest."""
+
+    def __init__(self) -> None:
+        self.free = False
+        self.jobs: list[ScanJob] = []
+        self.closed = 0
+
+    def start(self, job: ScanJob, log: LogStore) -> RunningScan | None:
+        if not self.free:
+            return None
+        self.jobs.append(job)
+        return self
+
+    def next(self) -> Pending[ScanPart]:
+        return resolved(ScanPart(b"rest\n", ScanEnd("end", 1, 10, 0, [])))
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic()
+    fake.appended(record_batch(["small"]))
+    return fake
+
+
+@pytest.fixture
+def workers() -> FakeWorkers:
+    return FakeWorkers()
+
+
+def scan(fake: FakeBroker, workers: FakeWorkers | None, budget_ms: int | None = None) -> SlicedScan:
+    plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t"))
+    job = ScanJob(plan, "auto", budget_ms)
+    spare_time = fake.broker.spare_time
+    return SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
+
+
+def make_heavy(fake: FakeBroker) -> None:
+    fake.appended(record_batch(["0" * 300_000], codec=ZSTD))
+
+
+def ended(pending: Pending[ScanPart]) -> tuple[bytes, ScanEnd]:
+    [part] = answers_of(pending)
+    assert isinstance(part.end, ScanEnd)
+    return part.data, part.end
+
+
+def test_what_is_soon_done_needs_no_worker(fake: FakeBroker, workers: FakeWorkers) -> None:
+    pending = scan(fake, workers).next()
+    assert not pending.resolved
+    fake.run()
+    data, end = ended(pending)
+    assert (data.count(b"\n"), end.reason, end.found) == (1, "end", 1)
+    assert workers.jobs == []
+
+
+def test_a_large_batch_goes_to_a_worker_with_what_is_left(
+    fake: FakeBroker, workers: FakeWorkers
+) -> None:
+    make_heavy(fake)
+    workers.free = True
+    pending = scan(fake, workers, budget_ms=500).next()
+    fake.run()
+    data, end = ended(pending)
+    assert data.startswith(b'{"partition_id":0,"offset":0') and data.endswith(b"rest\n")
+    assert (end.found, end.scanned) == (2, 11)
+    [job] = workers.jobs
+    assert (job.plan.ranges[0].start, job.begun, job.budget_ms) == (1, True, 500)
+
+
+def test_it_waits_for_a_worker_but_not_longer_than_it_may(
+    fake: FakeBroker, workers: FakeWorkers
+) -> None:
+    make_heavy(fake)
+    first = scan(fake, workers, budget_ms=500).next()
+    second = scan(fake, workers).next()
+    fake.scheduler.advance(499)
+    assert not first.resolved and not second.resolved
+    fake.scheduler.advance(10)
+    data, end = ended(first)
+    assert (data.count(b"\n"), end.reason) == (1, "time")
+    assert end.ranges[0].start == 1
+    workers.free = True
+    fake.scheduler.advance(10)
+    assert ended(second)[1].reason == "end"
+
+
+def test_without_workers_all_is_done_here(fake: FakeBroker) -> None:
+    make_heavy(fake)
+    running = scan(fake, None)
+    found = 0
+    while True:
+        pending = running.next()
+        fake.scheduler.advance(50)
+        [part] = answers_of(pending)
+        found += part.data.count(b"\n")
+        if part.end is not None:
+            break
+    assert found == 2
+
+
+def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
+    fake.log.failing = StorageFailed("the disk is ill")
+    pending = scan(fake, None).next()
+    fake.run()
+    [part] = answers_of(pending)
+    assert isinstance(part.end, StorageFailed)
+    fake.log.failing = None
+    pending = scan(fake, None).next()
+    fake.broker.spare_time.end()
+    fake.run()
+    [part] = answers_of(pending)
+    assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
+
+
+def test_who_leaves_stops_it(fake: FakeBroker, workers: FakeWorkers) -> None:
+    running = scan(fake, workers)
+    pending = running.next()
+    running.close()
+    fake.run()
+    assert not pending.resolved
+    make_heavy(fake)
+    workers.free = True
+    running = scan(fake, workers)
+    running.next()
+    fake.run()
+    running.close()
+    assert workers.closed == 1

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.lmdb.offline import COMPACT_FILE, check_pages, compact, last_end
+from infrastructure.storage.opening import Storage, open_storage
+
+
+def filled(folder: Path) -> Storage:
+    storage = open_storage(f"lmdb://{folder}")
+    for number in range(200):
+        storage.state.put("rows", b"%d" % number, bytes(4000))
+    storage.commit.commit(lambda failure: None)
+    for number in range(199):
+        storage.state.put("rows", b"%d" % number, None)
+    storage.commit.commit(lambda failure: None)
+    return storage
+
+
+def test_a_compacted_store_is_the_same_and_smaller(tmp_path: Path) -> None:
+    storage = filled(tmp_path)
+    store_id = storage.info.store_id
+    storage.commit.close()
+    # Of one that was killed.
+    (tmp_path / COMPACT_FILE).write_bytes(b"half a copy")
+
+    before, after = compact(tmp_path)
+    assert after * 4 < before
+    assert (tmp_path / "data.mdb").stat().st_size == after
+    assert not (tmp_path / COMPACT_FILE).exists()
+    assert check_pages(tmp_path) is None
+    again = open_storage(f"lmdb://{tmp_path}")
+    assert (again.info.store_id, again.state.tables()) == (store_id, ["rows"])
+    assert again.state.get("rows", b"199") == bytes(4000)
+    again.commit.close()
+
+
+def test_a_store_that_is_in_use_is_left_alone(tmp_path: Path) -> None:
+    storage = filled(tmp_path)
+    for look in (compact, check_pages, last_end):
+        with pytest.raises(StorageInUse):
+            look(tmp_path)
+    storage.commit.close()
+    assert "could have taken nothing" in last_end(tmp_path)
+
+
+def test_what_cannot_be_written_leaves_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path).commit.close()
+    before = (tmp_path / "data.mdb").read_bytes()
+
+    def no_room(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("infrastructure.storage.lmdb.offline.os.fsync", no_room)
+        with pytest.raises(Exception, match="No space left"):
+            compact(tmp_path)
+    assert (tmp_path / "data.mdb").read_bytes() == before
+    assert not (tmp_path / COMPACT_FILE).exists()

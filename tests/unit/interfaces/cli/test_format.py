@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from interfaces.cli.failures import NotUnderstood
+from interfaces.cli.format import Headers, Reader, json_line, literal, printer
+
+
+class Record:
+    def __init__(
+        self, key: bytes | None = b"k", value: bytes | None = b"v", headers: Headers | None = None
+    ) -> None:
+        self._key, self._value, self._headers = key, value, headers
+
+    def topic(self) -> str:
+        return "orders"
+
+    def partition(self) -> int:
+        return 3
+
+    def offset(self) -> int:
+        return 47
+
+    def key(self) -> bytes | None:
+        return self._key
+
+    def value(self) -> bytes | None:
+        return self._value
+
+    def headers(self) -> Headers | None:
+        return self._headers
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, 1_700_000_000_123
+
+
+HEADED = Record(headers=[("a", b"1"), ("b", None)])
+
+
+@pytest.mark.parametrize(
+    "text, record, printed",
+    [
+        (r"%t-%p@%o\n", Record(), b"orders-3@47\n"),
+        ("%k=%v=%s", Record(), b"k=v=v"),
+        ("%k %v %K %V %S", Record(None, None), b"  -1 -1 -1"),
+        ("%K %S", Record(b"", b"abc"), b"0 3"),
+        ("%h %H", HEADED, b"a=1,b= 2"),
+        ("%T %d", Record(), b"1700000000123 2023-11-14T22:13:20.123Z"),
+        (r"100%% \x41\t\\", Record(), b"100% A\t\\"),
+        ("%v", Record(value=b"\xff\x00"), b"\xff\x00"),
+        ("", Record(), b""),
+    ],
+)
+def test_a_record_is_printed(text: str, record: Record, printed: bytes) -> None:
+    assert printer(text)(record) == printed
+
+
+@pytest.mark.parametrize("text", ["%q", "%", r"\q", "abc%", "abc\\"])
+def test_a_format_without_meaning_is_refused(text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        printer(text)
+
+
+def test_json_says_everything_in_one_line() -> None:
+    line = json_line(Record(b"\xff", "é\n".encode(), [("h", None), ("i", b"\xfe")]))
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {
+        "topic": "orders",
+        "partition": 3,
+        "offset": 47,
+        "timestamp": 1_700_000_000_123,
+        "key_base64": "/w==",
+        "value": "é\n",
+        "headers": [{"name": "h", "value": None}, {"name": "i", "value_base64": "/g=="}],
+    }
+
+
+def read(text: str, data: bytes, piece: int = 1 << 16) -> list[dict[str, bytes]]:
+    stream = io.BytesIO(data)
+    return list(Reader(text).records(lambda size: stream.read(min(size, piece))))
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+def test_records_are_read_however_they_come(piece: int) -> None:
+    found = read(r"%k::%v;;", b"a::1;;b::2;;c::", piece)
+    assert found == [{"k": b"a", "v": b"1"}, {"k": b"b", "v": b"2"}, {"k": b"c", "v": b""}]
+
+
+def test_without_an_end_a_line_is_a_record() -> None:
+    assert read("%v", b"a\nb c\n\nd") == [{"v": b"a"}, {"v": b"b c"}, {"v": b""}, {"v": b"d"}]
+
+
+def test_what_stands_before_the_first_field_is_taken_off() -> None:
+    assert read(r"<%t|%p> %v\n", b"<t|1> x\n") == [{"t": b"t", "p": b"1", "v": b"x"}]
+
+
+@pytest.mark.parametrize("text", ["%k%v", "%v %v", "only words", "%o"])
+def test_a_format_by_which_nothing_can_be_read_is_refused(text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        Reader(text)
+
+
+def test_a_record_that_is_not_as_the_format_says_is_named() -> None:
+    with pytest.raises(NotUnderstood, match="record 2"):
+        read("%k:%v", b"a:1\nno colon\n")
+
+
+def test_a_delimiter_may_have_escapes_but_no_fields() -> None:
+    assert literal(r"\t%k\x00") == b"\t%k\0"

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from interfaces.cli.group import COLUMNS, kafka_table
+from interfaces.cli.output import table
+from interfaces.cli.perf.latencies import Latencies, total_line, window_line
+from interfaces.cli.progress import Progress
+
+
+def test_a_table_is_as_wide_as_what_is_in_it() -> None:
+    rows = [{"name": "a", "left_over": None}, {"name": "longer", "left_over": [1, 2]}]
+    assert table(("name", "left_over"), rows).splitlines() == [
+        "NAME    LEFT-OVER",
+        "a       -",
+        "longer  1,2",
+    ]
+
+
+def test_what_would_drive_a_terminal_is_escaped() -> None:
+    assert "\x1b" not in table(("name",), [{"name": "\x1b[31mred\n"}])
+
+
+def test_a_group_is_printed_as_kafkas_own_tool_does() -> None:
+    row = dict(
+        zip(
+            COLUMNS, ("test-group-1795322292123", "perf", 0, 7, 9, 2, None, None, None), strict=True
+        )
+    )
+    assert kafka_table([row]).splitlines() == [
+        "GROUP                    TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG"
+        "             CONSUMER-ID     HOST            CLIENT-ID",
+        "test-group-1795322292123 perf            0          7               9               2"
+        "               -               -               -",
+    ]
+
+
+def test_perf_lines_are_kafkas() -> None:
+    latencies = Latencies()
+    for milliseconds in range(1, 1001):
+        latencies.add(milliseconds / 10)
+    assert window_line(1000, 100_000, 2.0, latencies) == (
+        "1000 records sent, 500.0 records/sec (0.05 MB/sec), 50.0 ms avg latency, "
+        "100.0 ms max latency."
+    )
+    assert total_line(1000, 100_000, 2.0, latencies) == (
+        "1000 records sent, 500.000000 records/sec (0.05 MB/sec), 50.05 ms avg latency, "
+        "100.00 ms max latency, 50 ms 50th, 95 ms 95th, 99 ms 99th, 100 ms 99.9th."
+    )
+
+
+def test_progress_has_no_colour_where_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    progress = Progress("verify", 10)
+    progress.step(5)
+    assert progress.line() == f"verify  50% [{'#' * 15}{'.' * 15}]"
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b[" in Progress("verify", 10).line()
+
+
+def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("verify", 10) as progress:
+        progress.step(5)
+    assert capsys.readouterr() == ("", "")

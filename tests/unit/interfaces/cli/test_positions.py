@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from interfaces.cli.failures import NotUnderstood
+from interfaces.cli.positions import (
+    END,
+    MINUS,
+    OFFSET,
+    PLUS,
+    START,
+    TIME,
+    Bounds,
+    Position,
+    part,
+    position,
+    resolved,
+)
+
+NOW_MS = 1_800_000_000_000
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("start", Position(START)),
+        ("end", Position(END)),
+        ("47", Position(OFFSET, 47)),
+        ("+2", Position(PLUS, 2)),
+        ("-3", Position(MINUS, 3)),
+        ("@1700000000000", Position(TIME, 1_700_000_000_000)),
+        ("@1700000000", Position(TIME, 1_700_000_000_000)),
+        ("@2023-11-14T22:13:20Z", Position(TIME, 1_700_000_000_000)),
+        ("@-1h", Position(TIME, NOW_MS - 3_600_000)),
+    ],
+)
+def test_a_position_is_read(text: str, expected: Position) -> None:
+    assert position(text, NOW_MS) == expected
+
+
+@pytest.mark.parametrize("text", ["", "middle", "4 7", "--3", "@yesterday", "@", "1e3"])
+def test_what_is_no_position_is_refused(text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        position(text, NOW_MS)
+
+
+@pytest.mark.parametrize(
+    "text, first, stop",
+    [
+        ("3:5", Position(OFFSET, 3), Position(OFFSET, 5)),
+        (":end", Position(START), Position(END)),
+        ("start", Position(START), None),
+        (
+            "@1700000000:@1700000001",
+            Position(TIME, 1_700_000_000_000),
+            Position(TIME, 1_700_000_001_000),
+        ),
+        ("@2023-11-14T22:13:20Z", Position(TIME, 1_700_000_000_000), None),
+        ("@2023-11-14T22:13:20Z:end", Position(TIME, 1_700_000_000_000), Position(END)),
+        ("start:@2023-11-14T22:13:20Z", Position(START), Position(TIME, 1_700_000_000_000)),
+    ],
+)
+def test_a_part_is_read(text: str, first: Position, stop: Position | None) -> None:
+    assert part(text, NOW_MS) == (first, stop)
+
+
+@pytest.mark.parametrize(
+    "text, current, offset",
+    [
+        ("start", None, 10),
+        ("end", None, 20),
+        ("15", None, 15),
+        ("3", None, 10),
+        ("99", None, 20),
+        ("+2", None, 12),
+        ("-3", None, 17),
+        ("+2", 15, 17),
+        ("-3", 15, 12),
+        ("-30", 15, 10),
+        ("@1700000000", None, 13),
+    ],
+)
+def test_a_position_lies_within_what_there_is(text: str, current: int | None, offset: int) -> None:
+    assert resolved(position(text, NOW_MS), Bounds(10, 20, 13), current) == offset
+
+
+def test_a_moment_after_everything_is_the_end() -> None:
+    assert resolved(Position(TIME, NOW_MS), Bounds(10, 20, None)) == 20
