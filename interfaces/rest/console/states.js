@@ -42,6 +42,7 @@ export function correlation(id) {
  */
 export function filled(element, { signal, ms, fetching, draw }) {
   let drawn = false
+  let told = null
   const stale = h('div', { class: 'stale', hidden: true })
   const content = h('div', {}, loading())
   replace(element, stale, content)
@@ -53,9 +54,12 @@ export function filled(element, { signal, ms, fetching, draw }) {
       const made = draw(fetched)
       if (made) replace(content, made)
       drawn = true
+      told = null
       stale.hidden = true
     } catch (failure) {
-      if (signal.aborted) return
+      // What is told already stays: somebody may be reading it, or about to press its button.
+      if (signal.aborted || told === messageOf(failure)) return
+      told = messageOf(failure)
       if (drawn) {
         replace(stale, trouble(failure))
         stale.hidden = false
@@ -66,6 +70,7 @@ export function filled(element, { signal, ms, fetching, draw }) {
   }
 
   function again() {
+    told = null
     if (!drawn) replace(content, loading())
     return turn()
   }

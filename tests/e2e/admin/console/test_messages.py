@@ -15,7 +15,9 @@ from tests.e2e.admin.console.test_topics import new_topic
 
 
 def rows(page: Page) -> list[list[str]]:
-    return [row.locator("td").all_inner_texts() for row in page.locator("tr.pressable").all()]
+    cells = "rows => rows.map((row) => Array.from(row.cells, (cell) => cell.innerText))"
+    found: list[list[str]] = page.locator("tr.pressable").evaluate_all(cells)
+    return found
 
 
 def produce(console: Console, topic: str, *records: tuple[object, object]) -> None:

@@ -14,11 +14,10 @@ from tests.e2e.broker_process import BrokerProcess
 def test_the_overview_says_what_the_broker_has_and_does(console: Console) -> None:
     page = console.open("#/", "Overview")
     tiles = page.locator(".tiles")
-    expect(tiles).to_contain_text("8")
-    expect(tiles).to_contain_text("30 partitions")
+    expect(tiles).to_contain_text(re.compile(r"Topics\d+\d+ partitions"))
+    expect(tiles).to_contain_text(re.compile("Data.* [KM]iBin memory"))
     expect(page.get_by_role("img", name="Records")).to_be_visible()
     expect(page.get_by_role("link", name="shipping")).to_have_attribute("href", "#/groups/shipping")
-    expect(page.locator("main")).to_contain_text("in memory")
     expect(page.locator(".facts")).to_contain_text("PLAINTEXT://127.0.0.1")
 
 
@@ -76,7 +75,7 @@ def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console:
     page = console.open("#/requests", "Requests")
     row = page.locator("tr[data-row]").first
     expect(row.get_by_role("img")).to_be_visible()
-    page.get_by_label("API").fill("CreateTopics")
+    page.get_by_label("API", exact=True).fill("CreateTopics")
     expect(page.locator("tr[data-row]", has_text="Produce")).to_have_count(0)
     number = row.locator("td").nth(2).inner_text()
     row.get_by_role("button").click()
@@ -85,7 +84,7 @@ def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console:
     expect(shown).to_contain_text("Waited for a commit or for others")
     expect(shown).to_contain_text(re.compile(r"\d topic"))
     assert "api=CreateTopics" in page.url
-    page.get_by_label("API").fill("")
+    page.get_by_label("API", exact=True).fill("")
     page.get_by_label("Correlation id").fill("987654321")
     expect(page.locator("main")).to_contain_text("No such request is remembered")
     page.get_by_label("Correlation id").fill(number)

@@ -56,7 +56,7 @@ def test_a_topic_is_found_opened_and_read_by_keyboard(console: Console) -> None:
     page = console.open("#/topics", "Topics")
     page.keyboard.press("/")
     expect(page.get_by_label("Search topics")).to_be_focused()
-    page.keyboard.type("or")
+    page.keyboard.type("order")
     expect(page.locator("tr[data-row]")).to_have_count(1)
     page.keyboard.press("Control+A")
     page.keyboard.type("s")
