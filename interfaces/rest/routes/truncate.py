@@ -18,12 +18,13 @@ from interfaces.rest.pending import value_of
 from interfaces.rest.records.wanted import MAX_OFFSET
 from interfaces.rest.routes.topics import existing_topic
 from interfaces.rest.shapes.common import Asked
+from interfaces.rest.shapes.topics import Int32
 
 MAX_TOPICS = 1000
 
 
 class PartitionTruncated(Asked):
-    partition_id: int = Field(validation_alias=AliasChoices("partition_id", "partition"))
+    partition_id: Int32 = Field(validation_alias=AliasChoices("partition_id", "partition"))
     offset: int | None = Field(
         None, ge=0, le=MAX_OFFSET, description="The first to be kept; without it, none is."
     )

@@ -8,10 +8,19 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
-from tests.e2e.admin.collector import fake_collector
+from tests.e2e.admin.collector import Collected, FakeCollector, fake_collector
 from tests.e2e.broker_process import ROOT, BrokerProcess, environment
 
 PATIENCE_S = 30
+
+
+def first_with(records: int, collector: FakeCollector) -> Collected:
+    """Some may have been made before, however late they come."""
+    while True:
+        sent = collector.requests.get(timeout=PATIENCE_S)
+        for metric in sent.metrics("kafka_topic_partition_current_offset"):
+            if [point.as_int for point in metric.gauge.data_points] == [records]:
+                return sent
 
 
 def test_a_collector_is_sent_what_a_scrape_would_tell(tmp_path: Path) -> None:
@@ -22,8 +31,7 @@ def test_a_collector_is_sent_what_a_scrape_would_tell(tmp_path: Path) -> None:
             for _ in range(5):
                 producer.produce("t", value=b"x", partition=0)
             assert producer.flush(PATIENCE_S) == 0
-            collector.requests.get(timeout=PATIENCE_S)  # may have been read before
-            sent = collector.requests.get(timeout=PATIENCE_S)
+            sent = first_with(5, collector)
             assert broker.terminate() == 0, broker.log()
     assert sent.headers["Content-Type"] == "application/x-protobuf"
     assert sent.resource["service.name"] == "ottla"

@@ -81,6 +81,25 @@ def a_second_member(tell: Teller) -> None:
     tell.ask("the first gets them back", modern(group, one, 2))
 
 
+@scenario("consumer_group_heartbeat")
+def an_answer_that_is_lost(tell: Teller) -> None:
+    """It is not given again to who says nothing, only to who says everything."""
+    group, topic = tell.group("g"), known_topic(tell, "a", 2)
+    one = enter(tell, "the first joins", "m", group, topic.name).member_id
+    tell.ask("the first has all", modern(group, one, 1, owned={topic: [0, 1]}))
+    two = enter(tell, "the second joins", "n", group, topic.name).member_id
+    lost = tell.ask("the first is to give some away, and does not hear it", modern(group, one, 1))
+    tell.ask("the first says nothing", modern(group, one, 1))
+    tell.ask("the first says what it has", modern(group, one, 1, owned={topic: [0, 1]}))
+    tell.ask("the second waits", modern(group, two, 2))
+    everything = modern(group, one, 1, topic.name, owned={topic: [0, 1]})
+    tell.ask("the first says everything", everything)
+    tell.ask("the first has given it away", modern(group, one, 1, owned={topic: _partitions(lost)}))
+    tell.ask("the second gets it, and does not hear it", modern(group, two, 2))
+    tell.ask("the second says nothing", modern(group, two, 2))
+    tell.ask("the second says everything", modern(group, two, 2, topic.name, owned={}))
+
+
 def _partitions(answer: Any) -> list[int]:
     return sorted(
         number for topic in answer.assignment.topic_partitions for number in topic.partitions
