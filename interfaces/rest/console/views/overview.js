@@ -116,10 +116,10 @@ function lagOf(overview) {
   ]
 }
 
-function bar(share, tone = '') {
+function bar(share) {
   const inner = h('i')
   inner.style.width = `${Math.max(1, Math.min(100, share * 100))}%`
-  return h('div', { class: `bar ${tone}`.trim(), 'aria-hidden': 'true' }, inner)
+  return h('div', { class: 'bar', 'aria-hidden': 'true' }, inner)
 }
 
 function factsOf(overview) {

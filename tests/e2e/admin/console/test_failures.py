@@ -46,11 +46,14 @@ def test_a_view_says_why_it_has_nothing_and_tries_again(
 
 
 def test_what_is_shown_stays_while_a_later_answer_fails(console: Console) -> None:
+    console.page.clock.install()
     page = console.open("#/groups", "Groups")
     console.refuse("**/console/data/groups")
+    page.clock.run_for(3000)
     expect(page.get_by_role("alert")).to_contain_text("not now")
     expect(page.get_by_role("link", name="billing")).to_be_visible()
     page.unroute("**/console/data/groups")
+    page.clock.run_for(3000)
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
@@ -70,12 +73,15 @@ def test_a_broker_that_is_gone_is_said_and_found_again(
 ) -> None:
     broker = own_console()
     console = make_console(broker)
+    console.page.clock.install()
     page = console.open("#/topics", "Topics")
     broker.arguments[1] = f"{broker.admin.host}:{broker.admin.port}"
     broker.terminate()
+    page.clock.run_for(5000)
     expect(page.locator(".pulse")).to_have_text("No answer")
     expect(page.get_by_role("alert").first).to_contain_text("The broker does not answer.")
     broker.start()
+    page.clock.run_for(5000)
     expect(page.locator(".pulse")).to_have_text("0 connections")
     expect(page.get_by_role("alert")).to_have_count(0)
 

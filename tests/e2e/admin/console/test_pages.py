@@ -22,8 +22,12 @@ def test_the_overview_says_what_the_broker_has_and_does(console: Console) -> Non
 
 
 def test_charts_go_on_while_somebody_looks(console: Console) -> None:
+    console.page.clock.install()
     page = console.open("#/", "Overview")
     records = page.locator("figure", has_text="Records")
+    for _ in range(3):
+        with page.expect_response("**/console/data/overview"):
+            page.clock.run_for(2000)
     # A rate needs two looks, a line three.
     expect(records.locator("path.line")).to_have_attribute("d", re.compile("^M.*L"))
     expect(records.locator(".key b")).to_have_text(re.compile("/s$"))
