@@ -45,6 +45,8 @@ class ScanProcesses:
         self._folder = folder
         self._most = most
         self._processes: list[ScanProcess] = []
+        #: Killed, and not all of them gone yet.
+        self._ended: list[ScanProcess] = []
         self._closed = False
 
     @property
@@ -59,7 +61,8 @@ class ScanProcesses:
                 return process.begin(job, log)
         if len(self._processes) >= self._most:
             return None
-        process = ScanProcess(self._loop, self._folder, self._processes.remove)
+        self._ended = [each for each in self._ended if not each.is_gone]
+        process = ScanProcess(self._loop, self._folder, self._end_of)
         self._processes.append(process)
         return process.begin(job, log)
 
@@ -67,7 +70,12 @@ class ScanProcesses:
         self._closed = True
         for process in list(self._processes):
             process.end()
+        for process in self._ended:
             process.reap(wait=True)
+
+    def _end_of(self, process: ScanProcess) -> None:
+        self._processes.remove(process)
+        self._ended.append(process)
 
 
 class ScanProcess(asyncio.Protocol):
@@ -103,6 +111,10 @@ class ScanProcess(asyncio.Protocol):
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def is_gone(self) -> bool:
+        return self._process.returncode is not None
 
     def begin(self, job: ScanJob, log: LogStore) -> RunningJob:
         import pickle  # most brokers never need it

@@ -117,8 +117,8 @@ def announce_ready() -> None:
     """As the ready file does, without anybody looking for a file again and again."""
     started = serve._start
 
-    async def announced(settings: Any, container: Any) -> Any:
-        found = await started(settings, container)
+    async def announced(settings: Any, container: Any, log: Any) -> Any:
+        found = await started(settings, container, log)
         say("ready", port=found.listeners[0].port)
         return found
 

@@ -89,7 +89,7 @@ POINTS: tuple[Point, ...] = (
     *_of_each_commit("producer", 5, again=True),
     *_of_each_commit("producer, removed", 2),
     *_of_each_commit("offsets", 50, again=True),
-    *_of_each_commit("groups", 10, again=True),
+    *_of_each_commit("groups", 10),
     Point("within a commit", When.RUNNING, 100),
     Point("the first of several answers is sent", When.RUNNING, 50),
     Point("all answers of a pass are sent", When.RUNNING, 50),

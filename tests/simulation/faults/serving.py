@@ -148,14 +148,13 @@ def what_gathered_behind_a_failure_is_acknowledged(patch: Patch) -> None:
 
 
 def last_reply_is_sent_first(patch: Patch) -> None:
-    def ready(self: Connection) -> list[Any]:
-        out: list[Any] = []
-        for reply in [one for one in reversed(self.replies) if one.pieces is not None]:
+    def answered(self: Connection) -> list[Any]:
+        found = [one for one in reversed(self.replies) if one.pieces is not None]
+        for reply in found:
             self.replies.remove(reply)
-            out += reply.pieces or []
-        return out
+        return found
 
-    patch.setattr(Connection, "ready", ready)
+    patch.setattr(Connection, "answered", answered)
 
 
 def answer_is_forgotten(patch: Patch) -> None:
