@@ -65,7 +65,7 @@ def test_every_view_has_an_address_and_the_back_button_works(console: Console) -
     ):
         page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
         page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
-        assert page.url.endswith(address)
+        expect(page).to_have_url(re.compile(f"{re.escape(address)}$"))
     page.go_back()
     page.get_by_role("heading", name="Connections", exact=True, level=1).wait_for()
     page.go_back()
@@ -80,6 +80,8 @@ def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console:
     row = page.locator("tr[data-row]").first
     expect(row.get_by_role("img")).to_be_visible()
     page.get_by_label("API", exact=True).fill("CreateTopics")
+    expect(page).to_have_url(re.compile("api=CreateTopics"))
+    expect(row).to_contain_text("CreateTopics")
     expect(page.locator("tr[data-row]", has_text="Produce")).to_have_count(0)
     number = row.locator("td").nth(2).inner_text()
     row.get_by_role("button").click()
@@ -87,7 +89,6 @@ def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console:
     expect(shown.get_by_role("heading")).to_contain_text(f"correlation id {number}")
     expect(shown).to_contain_text("Waited for a commit or for others")
     expect(shown).to_contain_text(re.compile(r"\d topic"))
-    assert "api=CreateTopics" in page.url
     page.get_by_label("API", exact=True).fill("")
     page.get_by_label("Correlation id").fill("987654321")
     expect(page.locator("main")).to_contain_text("No such request is remembered")
@@ -126,7 +127,7 @@ def test_configs_say_what_is_set_and_by_whom(console: Console) -> None:
     page.get_by_label("Search settings").fill("")
     page.get_by_label("Which settings").select_option("set")
     expect(page.locator(".config:visible .badge").first).to_have_text("set")
-    assert page.url.endswith("?only=set")
+    expect(page).to_have_url(re.compile(r"\?only=set$"))
 
 
 def test_a_setting_is_changed_and_taken_back(console: Console) -> None:
