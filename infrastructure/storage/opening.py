@@ -230,7 +230,7 @@ def contents(storage: Storage) -> Contents:
     state = storage.state
     known = known_database(state)
     return Contents(
-        StoredTopicRepository(state),
+        StoredTopicRepository(storage.log, state),
         StoredPartitionRepository(storage.log, state),
         StoredConfigRepository(state),
         StoredGroupRepository(state),
