@@ -184,6 +184,18 @@ def test_a_folder_that_is_no_store_is_left_as_it_is(cli: Ottla, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_that_was_trimmed_to_its_end_is_whole(cli: Ottla, tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path) as broker:
+        ottla = Ottla(broker.bootstrap)
+        ottla.run("produce", "-t", "orders", stdin=b"x\ny\nz\n")
+        ottla.run("consume", "orders", "-g", "readers", "-n", "3")
+        ottla.run("topic", "trim", "orders", "-o", "3")
+        assert broker.terminate() == 0
+    said = verified(cli, broker.folder / "data", 0)
+    assert "1 partitions, 0 batches" in str(said)
+    assert "lies behind the end" not in str(said)
+
+
 def test_a_trimmed_store_is_whole(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         ottla = Ottla(broker.bootstrap)
