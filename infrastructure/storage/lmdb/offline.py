@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import lmdb
@@ -73,10 +74,13 @@ def compact(folder: Path) -> tuple[int, int]:
     data_file, new = folder / DATA_FILE, folder / COMPACT_FILE
     environment = LmdbEnvironment(folder, "commit")
     try:
-        before_bytes = data_file.stat().st_size
+        before = data_file.stat()
         new.unlink(missing_ok=True)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
+            # Whoever compacts, root maybe, the broker and nobody else is to open it again.
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
             environment.env.copyfd(descriptor, compact=True)
             os.fsync(descriptor)
         finally:
@@ -85,7 +89,7 @@ def compact(folder: Path) -> tuple[int, int]:
         environment.env.close()
         new.rename(data_file)
         sync_folder(folder)
-        return before_bytes, data_file.stat().st_size
+        return before.st_size, data_file.stat().st_size
     except lmdb.Error as error:
         raise StorageDamaged(f"the store in {folder} cannot be copied: {error}") from error
     except OSError as error:
