@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import importlib.util
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -264,6 +265,15 @@ def check_pages(url: str) -> str | None:
     from infrastructure.storage.lmdb.offline import check_pages
 
     return check_pages(folder_of(url))
+
+
+@contextmanager
+def made_whole(url: str) -> Iterator[str]:
+    """The URL to make a store under that takes the place of `url` when it is whole."""
+    from infrastructure.storage.lmdb.offline import made_whole
+
+    with made_whole(folder_of(url)) as partial:
+        yield f"lmdb://{partial}"
 
 
 def compact(url: str) -> tuple[int, int]:

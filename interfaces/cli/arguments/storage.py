@@ -53,6 +53,8 @@ def add(commands: Commands) -> None:
         "copy",
         "storage.copy:copy",
         "copy a store into a new one, maybe of another engine",
+        "It is made in TARGET.partial and takes its name when it is whole. What a copy that was "
+        "killed has left there goes with the next one.",
     )
     _add_store(copy)
     copy.add_argument("target", metavar="TARGET", help="where to; it must not be there yet")
