@@ -230,6 +230,24 @@ def test_what_a_power_cut_could_do_is_said(
     assert words in power["what"]
 
 
+def test_looking_at_a_store_leaves_it_as_it_is(cli: Ottla, tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path, arguments=["--flush", "interval"]) as broker:
+        Ottla(broker.bootstrap).run("produce", "-t", "orders", stdin=b"x\n")
+        broker.kill()
+    data = broker.folder / "data"
+    Damage(data).change(b"rows", lambda txn: txn.put(b"store\0format", b"2"))
+
+    def found() -> list[bytes]:
+        return [(data / name).read_bytes() for name in ("data.mdb", "ottla.unsynced")]
+
+    before = found()
+    for command in ("info", "verify", "dump"):
+        cli.run("storage", command, str(data))
+    cli.run("storage", "copy", str(data), str(tmp_path / "copy"))
+    assert found() == before
+    assert "1 batches, 1 records" in str(verified(cli, tmp_path / "copy", 0))
+
+
 def test_a_folder_that_is_no_store_is_left_as_it_is(cli: Ottla, tmp_path: Path) -> None:
     for command in ("info", "verify", "dump", "compact"):
         assert "there is no store" in cli.run("storage", command, str(tmp_path), code=1).errors
