@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import importlib.util
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -116,16 +117,20 @@ class Storage:
         self.room = room
 
 
-def open_storage(url: str, flush: Flush = "commit", map_size_bytes: int | None = None) -> Storage:
+def open_storage(
+    url: str, flush: Flush = "commit", map_size_bytes: int | None = None, read_only: bool = False
+) -> Storage:
     """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
 
-    `map_size_bytes` is for LMDB where less address space than usual is to be reserved.
+    `map_size_bytes` is for LMDB where less address space than usual is to be reserved. `read_only`
+    leaves a store as it is; but where the machine went down while it was open with flush=interval,
+    it is put back to its newest flush as for anybody, because nothing newer can be trusted.
     """
     scheme, separator, place = url.partition("://")
     if separator and scheme == "memory" and not place:
         return _open_memory()
     if separator and scheme == "lmdb" and place:
-        return _open_lmdb(Path(place), flush, map_size_bytes)
+        return _open_lmdb(Path(place), flush, map_size_bytes, read_only)
     raise UnknownStorage(f"storage '{url}' is not known; allowed: {ALLOWED}")
 
 
@@ -144,14 +149,14 @@ def _open_memory() -> Storage:
     )
 
 
-def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None) -> Storage:
+def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None, read_only: bool) -> Storage:
     from infrastructure.storage.lmdb.commit import LmdbCommit
     from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
     from infrastructure.storage.lmdb.state_store import LmdbStateStore
     from infrastructure.storage.lmdb.write_pass import WritePass
 
-    environment = LmdbEnvironment(folder, flush, map_size_bytes or MAP_SIZE_BYTES)
+    environment = LmdbEnvironment(folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only)
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
     return Storage(
@@ -230,7 +235,7 @@ def contents(storage: Storage) -> Contents:
     state = storage.state
     known = known_database(state)
     return Contents(
-        StoredTopicRepository(state),
+        StoredTopicRepository(storage.log, state),
         StoredPartitionRepository(storage.log, state),
         StoredConfigRepository(state),
         StoredGroupRepository(state),
@@ -264,6 +269,15 @@ def check_pages(url: str) -> str | None:
     from infrastructure.storage.lmdb.offline import check_pages
 
     return check_pages(folder_of(url))
+
+
+@contextmanager
+def made_whole(url: str) -> Iterator[str]:
+    """The URL to make a store under that takes the place of `url` when it is whole."""
+    from infrastructure.storage.lmdb.offline import made_whole
+
+    with made_whole(folder_of(url)) as partial:
+        yield f"lmdb://{partial}"
 
 
 def compact(url: str) -> tuple[int, int]:

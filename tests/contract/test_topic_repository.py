@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain.topics.topic import Topic
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from tests.contract.engines import OpenStore
+from tests.fakes.batches import record_batch
 
 
 def topic(name: str, *partition_ids: int, configs: dict[str, str] | None = None) -> Topic:
@@ -16,7 +17,7 @@ def described(topics: list[Topic]) -> list[tuple[str, bytes, tuple[int, ...], di
 
 
 def test_a_saved_topic_is_loaded_as_it_was(store: OpenStore) -> None:
-    topics = StoredTopicRepository(store.state)
+    topics = StoredTopicRepository(store.log, store.state)
     saved = [topic("orders", 3, 4, configs={"retention.ms": "5"}), topic("payments", 9)]
     for one in saved:
         topics.save(one)
@@ -27,7 +28,7 @@ def test_a_saved_topic_is_loaded_as_it_was(store: OpenStore) -> None:
 
 
 def test_saving_again_replaces_the_topic(store: OpenStore) -> None:
-    topics = StoredTopicRepository(store.state)
+    topics = StoredTopicRepository(store.log, store.state)
     small = topic("orders", 1)
     topics.save(small)
     store.keep()
@@ -39,7 +40,7 @@ def test_saving_again_replaces_the_topic(store: OpenStore) -> None:
 
 
 def test_a_deleted_topic_leaves_its_partitions_to_be_dropped(store: OpenStore) -> None:
-    topics = StoredTopicRepository(store.state)
+    topics = StoredTopicRepository(store.log, store.state)
     orders = topic("orders", 300, 2)
     topics.save(orders)
     store.keep()
@@ -56,7 +57,7 @@ def test_a_deleted_topic_leaves_its_partitions_to_be_dropped(store: OpenStore) -
 
 
 def test_a_topic_can_be_made_again_in_the_pass_that_deletes_it(store: OpenStore) -> None:
-    topics = StoredTopicRepository(store.state)
+    topics = StoredTopicRepository(store.log, store.state)
     topics.save(topic("orders", 1))
     store.keep()
 
@@ -69,33 +70,44 @@ def test_a_topic_can_be_made_again_in_the_pass_that_deletes_it(store: OpenStore)
 
 
 def test_partition_ids_are_never_given_twice(store: OpenStore) -> None:
-    topics = StoredTopicRepository(store.state)
+    topics = StoredTopicRepository(store.log, store.state)
 
     assert topics.reserve_partition_ids(3) == (0, 1, 2)
     assert topics.reserve_partition_ids(2) == (3, 4)
     store.keep()
 
-    assert StoredTopicRepository(store.state).reserve_partition_ids(1) == (5,)
+    assert StoredTopicRepository(store.log, store.state).reserve_partition_ids(1) == (5,)
 
 
 def test_partition_ids_are_not_given_again_before_a_commit_or_after_a_failed_one(
     store: OpenStore,
 ) -> None:
-    topics = StoredTopicRepository(store.state)
+    topics = StoredTopicRepository(store.log, store.state)
     topics.reserve_partition_ids(3)  # nothing of this is ever committed
     assert topics.reserve_partition_ids(1) == (3,)
     store.keep()
 
-    assert StoredTopicRepository(store.state).reserve_partition_ids(1) == (4,)
+    assert StoredTopicRepository(store.log, store.state).reserve_partition_ids(1) == (4,)
+
+
+def test_a_store_without_its_counter_gives_no_partition_id_that_has_batches(
+    store: OpenStore,
+) -> None:
+    for partition_id in (0, 6):
+        store.log.append(partition_id, 0, record_batch(["of another topic"]))
+    store.keep()
+
+    topics = StoredTopicRepository(store.log, store.state)
+    assert topics.reserve_partition_ids(2) == (7, 8)
 
 
 def test_topics_and_counters_are_there_after_a_restart(lasting_store: OpenStore) -> None:
-    topics = StoredTopicRepository(lasting_store.state)
+    topics = StoredTopicRepository(lasting_store.log, lasting_store.state)
     topics.save(topic("orders", *topics.reserve_partition_ids(2)))
     lasting_store.keep()
 
     lasting_store.reopen()
 
-    topics = StoredTopicRepository(lasting_store.state)
+    topics = StoredTopicRepository(lasting_store.log, lasting_store.state)
     assert [t.partition_ids for t in topics.load()] == [(0, 1)]
     assert topics.reserve_partition_ids(1) == (2,)

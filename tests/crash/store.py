@@ -20,7 +20,7 @@ def check_store(folder: Path) -> None:
         raise Broken(f"LMDB's file is damaged: {problems[0]}")
     storage = open_storage(f"lmdb://{folder}", "os")
     try:
-        topics = StoredTopicRepository(storage.state)
+        topics = StoredTopicRepository(storage.log, storage.state)
         owned = {one for topic in topics.load() for one in topic.partition_ids}
         doomed = set(topics.doomed_partitions())
         snapshots = {_PARTITION_ID.unpack(key)[0] for key, _ in storage.state.scan("partitions")}

@@ -60,7 +60,7 @@ _TURN_ROW = b"store\0turn"
 class LmdbEnvironment:
     __slots__ = (
         "_lock", "batches", "env", "flush", "folder", "map_size_bytes", "power_cut",
-        "recovery_point", "reserved", "rows", "store_id", "timestamps",
+        "read_only", "recovery_point", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
     batches: _Database
@@ -68,9 +68,17 @@ class LmdbEnvironment:
     rows: _Database
     store_id: str
 
-    def __init__(self, folder: Path, flush: Flush, map_size_bytes: int = MAP_SIZE_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        flush: Flush,
+        map_size_bytes: int = MAP_SIZE_BYTES,
+        read_only: bool = False,
+    ) -> None:
         self.folder = folder
         self.flush = flush
+        #: Stays as it was found: its format, and what is known of a broker that was killed.
+        self.read_only = read_only
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _check_it_is_not_kafkas(folder)
@@ -85,13 +93,13 @@ class LmdbEnvironment:
         try:
             self.recovery_point = RecoveryPoint(folder)
             self._recover()
-            if not (folder / "data.mdb").exists():
+            if not read_only and not (folder / "data.mdb").exists():
                 self._make()
             self.env = self._open(folder, map_size_bytes)
             try:
                 written_format = self._identify()
                 self._begin_to_keep()
-                if written_format < FORMAT:
+                if written_format < FORMAT and not read_only:
                     self._raise_format()
             except BaseException:
                 self.recovery_point.close()
@@ -128,7 +136,7 @@ class LmdbEnvironment:
         point = self.recovery_point
         if point.was_cut_off and point.found is not None and not point.found.root:
             check_batches(self.folder, self.env, self.batches)
-        if self.flush == "commit" and point.found is None:
+        if self.read_only or (self.flush == "commit" and point.found is None):
             return
         point.open()
         if self.flush == "os":
@@ -166,6 +174,7 @@ class LmdbEnvironment:
                 env = lmdb.Environment(
                     os.fspath(place),
                     subdir=place.is_dir(),
+                    readonly=self.read_only,
                     map_size=size_bytes,
                     mode=0o700,
                     sync=self.flush == "commit",
@@ -197,7 +206,7 @@ class LmdbEnvironment:
     def _identify(self) -> int:
         """The format that the store is marked with."""
         self._check_length()
-        if self.env.stat()["entries"] == 0:
+        if self.env.stat()["entries"] == 0 and not self.read_only:
             # Nothing in it yet: an earlier version was interrupted when it made it.
             self._create(self.env)
         elif b"rows" not in self.env.dbs():
@@ -300,13 +309,14 @@ class LmdbEnvironment:
             txn.put(_TURN_ROW, b"%d" % txn.id())
 
     def sync(self) -> None:
-        self.env.sync(True)
+        if not self.read_only:
+            self.env.sync(True)
 
     def close(self, synced: bool = False) -> None:
         self.recovery_point.close()
         self.env.close()
         try:
-            if synced:
+            if synced and not self.read_only:
                 self.recovery_point.forget()
         finally:
             self._lock.release()

@@ -1,21 +1,30 @@
-"""A folder that no broker has: what its last end means, whether its pages are whole, compaction."""
+"""A folder that no broker has: what its last end means, whether its pages are whole, compaction,
+and the folder that a copy becomes."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import lmdb
 
 from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.folder_lock import FolderLock
+from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
 from infrastructure.storage.lmdb.inspection import page_problem
-from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
+from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
 
 DATA_FILE = "data.mdb"
 #: Left behind by a compaction that was killed; the next one makes it anew.
 COMPACT_FILE = "compact.mdb"
+_OF_A_NEW_STORE = {
+    *(DATA_FILE, "lock.mdb", "new.mdb", "new.mdb-lock"),
+    *(LOCK_FILE, UNSYNCED_FILE),
+}
 
 _CLOSED = (
     "it was closed in order, or ran with flush=commit: all that was acknowledged is on the disk, "
@@ -73,10 +82,13 @@ def compact(folder: Path) -> tuple[int, int]:
     data_file, new = folder / DATA_FILE, folder / COMPACT_FILE
     environment = LmdbEnvironment(folder, "commit")
     try:
-        before_bytes = data_file.stat().st_size
+        before = data_file.stat()
         new.unlink(missing_ok=True)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
+            # Whoever compacts, root maybe, the broker and nobody else is to open it again.
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
             environment.env.copyfd(descriptor, compact=True)
             os.fsync(descriptor)
         finally:
@@ -85,7 +97,7 @@ def compact(folder: Path) -> tuple[int, int]:
         environment.env.close()
         new.rename(data_file)
         sync_folder(folder)
-        return before_bytes, data_file.stat().st_size
+        return before.st_size, data_file.stat().st_size
     except lmdb.Error as error:
         raise StorageDamaged(f"the store in {folder} cannot be copied: {error}") from error
     except OSError as error:
@@ -95,6 +107,46 @@ def compact(folder: Path) -> tuple[int, int]:
     finally:
         new.unlink(missing_ok=True)
         environment.close(synced=True)
+
+
+@contextmanager
+def made_whole(folder: Path) -> Iterator[Path]:
+    """Another folder beside it, to make a store in; it takes the name when all went well.
+
+    Killed at any moment, there is a whole store under the name, or none. Raises StorageUnusable.
+    """
+    partial = folder.with_name(f"{folder.name}.partial")
+    try:
+        _remove_left_over(partial)
+    except OSError as error:
+        raise _cannot_be_made(partial, error) from error
+    try:
+        yield partial
+        try:
+            partial.rename(folder)
+            sync_folder(folder.parent)
+        except OSError as error:
+            raise _cannot_be_made(folder, error) from error
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _remove_left_over(partial: Path) -> None:
+    """Of one that was killed."""
+    if not partial.exists():
+        return
+    if not {file.name for file in partial.iterdir()} <= _OF_A_NEW_STORE:
+        raise StorageUnusable(f"{partial} is in the way: what lies in it is no store")
+    lock = _locked(partial)  # refused while somebody still makes it
+    try:
+        shutil.rmtree(partial)
+    finally:
+        lock.release()
+
+
+def _cannot_be_made(folder: Path, error: OSError) -> StorageUnusable:
+    return StorageUnusable(f"{folder} cannot be made: {error.strerror or error}")
 
 
 def _locked(folder: Path) -> FolderLock:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from struct import Struct
 
+from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from domain.topics.topic import Topic
 
@@ -24,10 +25,16 @@ _PARTITION_ID = Struct(">I")
 class StoredTopicRepository:
     __slots__ = ("_next_partition_id", "_state")
 
-    def __init__(self, state: StateStore) -> None:
+    def __init__(self, log: LogStore, state: StateStore) -> None:
         self._state = state
+        counter = state.get(_COUNTERS, _PARTITION_IDS)
+        if counter is None:
+            # Whoever lost the row may have batches: they are not to turn up in a new topic.
+            first = max(log.partition_ids(), default=-1) + 1
+        else:
+            first = int(counter)
         # Ahead of the row when a commit failed: what was given once may have been staged once.
-        self._next_partition_id = int(state.get(_COUNTERS, _PARTITION_IDS) or 0)
+        self._next_partition_id = first
 
     def load(self) -> list[Topic]:
         return [_topic(name, row) for name, row in self._state.scan(_TOPICS)]

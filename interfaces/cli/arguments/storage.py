@@ -14,13 +14,19 @@ from interfaces.cli.arguments.common import (
 )
 
 _STORE = "a data folder, or the URL of a store"
+_READS = (
+    "The store stays as it is; but after a power cut under flush=interval it goes back to its "
+    "newest flush, as at a start of the broker."
+)
 
 
 def add(commands: Commands) -> None:
     storage = family(
         commands, "storage", "look at, check, copy and shrink a data folder; no broker may have it"
     )
-    info = command(storage, "info", "storage.info:info", "what a store holds, and how large it is")
+    info = command(
+        storage, "info", "storage.info:info", "what a store holds, and how large it is", _READS
+    )
     _add_store(info)
     add_output(info)
 
@@ -30,12 +36,14 @@ def add(commands: Commands) -> None:
         "storage.verify:verify",
         "check all of a store",
         "Pages, checksums, offsets, the index by time, snapshots of producers, committed offsets; "
-        "and what a power cut could have done. The exit code is 1 if something is wrong.",
+        "and what a power cut could have done. The exit code is 1 if something is wrong. " + _READS,
     )
     _add_store(verify)
     add_output(verify)
 
-    dump = command(storage, "dump", "storage.dump:dump", "print batches, or the records in them")
+    dump = command(
+        storage, "dump", "storage.dump:dump", "print batches, or the records in them", _READS
+    )
     _add_store(dump)
     dump.add_argument("-t", "--topic", metavar="TOPIC", help="only this topic")
     dump.add_argument(
@@ -53,6 +61,8 @@ def add(commands: Commands) -> None:
         "copy",
         "storage.copy:copy",
         "copy a store into a new one, maybe of another engine",
+        "It is made in TARGET.partial and takes its name when it is whole. What a copy that was "
+        "killed has left there goes with the next one. " + _READS,
     )
     _add_store(copy)
     copy.add_argument("target", metavar="TARGET", help="where to; it must not be there yet")

@@ -38,6 +38,8 @@ def check_log(
     try:
         partition = recovered(found, place)
         problems += _check_end(partition, seen)
+        # A log that was trimmed to its end has no batch left, and ends where it starts.
+        seen.end_offset = max(seen.end_offset, partition.log_start_offset)
         problems += _check_producers(found, place, partition, seen)
     except StorageFailed as damage:
         problems.append(str(damage))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from domain.partitions.partition import INDEX_INTERVAL_BYTES
 from infrastructure.storage.opening import (
     Storage,
     folder_of,
+    made_whole,
     open_storage,
     there_is,
 )
@@ -38,17 +38,14 @@ def copy(parsed: argparse.Namespace) -> int:
                 f"its committed offsets are in {found.offsets_place}, which belongs to this one "
                 "store: copy the folder itself while no broker has it"
             )
-        try:
-            count = _copy_all(storage, target)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+        with made_whole(target) as partial:
+            count = _copy_all(storage, partial)
     print(f"{count:,} batches are in {_place(target)}")
     return 0
 
 
 def _copy_all(storage: Storage, target: str) -> int:
-    # Not synced on the way: what is there before the end is no copy.
+    # Not synced on the way, but when it is closed: what is there before that is no copy.
     new = open_storage(target, "os")
     try:
         copying = _Copying(new)

@@ -39,7 +39,7 @@ def info(parsed: argparse.Namespace) -> int:
             "power_cut": facts.power_cut,
             "partitions": rows,
         }
-    # After it was closed in order: what it is like from here on.
+    # After it was closed: this looks at the folder as nobody has it.
     with in_words():
         told["last_end"] = last_end(url_of(parsed.store))
     heads = [f"{name.upper().replace('_', ' '):<21} {_said(told[name])}" for name in _HEADS]

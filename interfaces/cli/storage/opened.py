@@ -1,4 +1,4 @@
-"""A store opened without a broker: refused while one has it, never made, always closed."""
+"""A store opened to be read, without a broker: refused while one has it, always closed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
     with in_words():
         if not there_is(url):
             raise CommandFailed(f"there is no store in {store}")
-        storage = open_storage(url)
+        storage = open_storage(url, read_only=True)
         try:
             yield storage, contents(storage)
         finally:

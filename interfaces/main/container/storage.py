@@ -20,7 +20,7 @@ class StorageContainer(containers.DeclarativeContainer):
     log = store.provided.log
     state = store.provided.state
     commit = providers.Singleton(TimedCommit, store.provided.commit)
-    topics = providers.Singleton(StoredTopicRepository, state)
+    topics = providers.Singleton(StoredTopicRepository, log, state)
     partitions = providers.Singleton(StoredPartitionRepository, log, state)
     cluster = providers.Singleton(StoredClusterRepository, state)
     groups = providers.Singleton(StoredGroupRepository, state)

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import yaml
 
 from infrastructure.storage.lmdb.keys import KEY
 from tests.e2e.admin.cli.conftest import Ottla
-from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.broker_process import BrokerProcess, environment
 
 Fill = Callable[[], Path]
 
@@ -97,6 +100,55 @@ def test_a_store_is_looked_at_checked_dumped_copied_and_compacted(
             assert f"is in use by process {again.pid}" in said_no.errors
 
 
+_COPY_AND_DIE = """
+import os, pathlib, signal, sys
+from interfaces.cli.storage.copy import _Copying
+from interfaces.main.__main__ import main
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv.pop(1) == "before the rows":
+    _Copying.rows = lambda copying, _: (copying.commit(), die())
+else:
+    rename = pathlib.Path.rename
+    pathlib.Path.rename = lambda path, to: die() if path.is_dir() else rename(path, to)
+sys.argv[1:1] = ["storage", "copy"]
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", ["before the rows", "when it is whole"])
+def test_a_copy_that_is_killed_leaves_no_store_and_is_made_again(
+    store: Fill, cli: Ottla, tmp_path: Path, moment: str
+) -> None:
+    folder, copy, partial = store(), tmp_path / "copy", tmp_path / "copy.partial"
+    killed = subprocess.run(
+        [sys.executable, "-P", "-c", _COPY_AND_DIE, moment, str(folder), str(copy)],
+        env=environment(),
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert (partial / "data.mdb").exists()
+    assert not copy.exists()
+    assert "there is no store" in cli.run("storage", "info", str(copy), code=1).errors
+
+    cli.run("storage", "copy", str(folder), str(copy))
+    assert not partial.exists()
+    assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
+
+
+def test_a_copy_touches_nothing_that_is_not_its_own(
+    store: Fill, cli: Ottla, tmp_path: Path
+) -> None:
+    folder, partial = store(), tmp_path / "copy.partial"
+    partial.mkdir()
+    (partial / "notes.txt").write_text("mine")
+    said = cli.run("storage", "copy", str(folder), str(tmp_path / "copy"), code=1)
+    assert f"{partial} is in the way" in said.errors
+    assert [file.name for file in partial.iterdir()] == ["notes.txt"]
+    assert not (tmp_path / "copy").exists()
+
+
 def test_compaction_gives_freed_pages_back(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         ottla = Ottla(broker.bootstrap)
@@ -178,10 +230,40 @@ def test_what_a_power_cut_could_do_is_said(
     assert words in power["what"]
 
 
+def test_looking_at_a_store_leaves_it_as_it_is(cli: Ottla, tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path, arguments=["--flush", "interval"]) as broker:
+        Ottla(broker.bootstrap).run("produce", "-t", "orders", stdin=b"x\n")
+        broker.kill()
+    data = broker.folder / "data"
+    Damage(data).change(b"rows", lambda txn: txn.put(b"store\0format", b"2"))
+
+    def found() -> list[bytes]:
+        return [(data / name).read_bytes() for name in ("data.mdb", "ottla.unsynced")]
+
+    before = found()
+    for command in ("info", "verify", "dump"):
+        cli.run("storage", command, str(data))
+    cli.run("storage", "copy", str(data), str(tmp_path / "copy"))
+    assert found() == before
+    assert "1 batches, 1 records" in str(verified(cli, tmp_path / "copy", 0))
+
+
 def test_a_folder_that_is_no_store_is_left_as_it_is(cli: Ottla, tmp_path: Path) -> None:
     for command in ("info", "verify", "dump", "compact"):
         assert "there is no store" in cli.run("storage", command, str(tmp_path), code=1).errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_was_trimmed_to_its_end_is_whole(cli: Ottla, tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path) as broker:
+        ottla = Ottla(broker.bootstrap)
+        ottla.run("produce", "-t", "orders", stdin=b"x\ny\nz\n")
+        ottla.run("consume", "orders", "-g", "readers", "-n", "3")
+        ottla.run("topic", "trim", "orders", "-o", "3")
+        assert broker.terminate() == 0
+    said = verified(cli, broker.folder / "data", 0)
+    assert "1 partitions, 0 batches" in str(said)
+    assert "lies behind the end" not in str(said)
 
 
 def test_a_trimmed_store_is_whole(cli: Ottla, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.fakes.broker import FakeBroker
 
 
 def strays(fake: FakeBroker) -> list[int]:
-    topics = StoredTopicRepository(MemoryStateStore(fake.store))
+    topics = StoredTopicRepository(fake.log, MemoryStateStore(fake.store))
     return stray_partitions(fake.log, topics, fake.broker.catalog)
 
 

@@ -159,6 +159,28 @@ def test_a_newer_format_is_refused_in_one_line(tmp_path: Path) -> None:
     )
 
 
+def test_a_store_of_an_older_format_is_not_marked_by_who_only_looks(tmp_path: Path) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    with rows_of(tmp_path) as rows:
+        rows.put(b"store\0format", b"1")
+    before = (tmp_path / "data.mdb").read_bytes()
+
+    LmdbEnvironment(tmp_path, "commit", read_only=True).close(synced=True)
+
+    assert (tmp_path / "data.mdb").read_bytes() == before
+
+
+def test_who_only_looks_makes_no_store(tmp_path: Path) -> None:
+    with lmdb.Environment(str(tmp_path), max_dbs=8):
+        pass  # nothing in it, as an early version could leave it
+    before = (tmp_path / "data.mdb").read_bytes()
+
+    with pytest.raises(StorageDamaged):
+        LmdbEnvironment(tmp_path, "commit", read_only=True)
+
+    assert (tmp_path / "data.mdb").read_bytes() == before
+
+
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])
 def test_a_store_of_an_older_format_is_marked_before_anything_is_written(
     tmp_path: Path, flush: Flush

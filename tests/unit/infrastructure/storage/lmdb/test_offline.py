@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,25 @@ def test_a_compacted_store_is_the_same_and_smaller(tmp_path: Path) -> None:
     assert (again.info.store_id, again.state.tables()) == (store_id, ["rows"])
     assert again.state.get("rows", b"199") == bytes(4000)
     again.commit.close()
+
+
+def test_a_compacted_store_belongs_to_whom_it_did(tmp_path: Path) -> None:
+    filled(tmp_path).commit.close()
+    data_file = tmp_path / "data.mdb"
+    data_file.chmod(0o640)
+    if os.geteuid() == 0:  # else it can be nobody else's
+        os.chown(data_file, 4711, 4712)
+    before = data_file.stat()
+
+    compact(tmp_path)
+
+    after = data_file.stat()
+    assert after.st_ino != before.st_ino
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
 
 
 def test_a_store_that_is_in_use_is_left_alone(tmp_path: Path) -> None:

@@ -193,6 +193,52 @@ def fits(storage: Storage, key: bytes) -> bool:
     return committed(storage)
 
 
+# ---- whoever only looks
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("data.mdb", UNSYNCED_FILE)}
+
+
+@pytest.mark.parametrize("policy", ["interval", "os"])
+def test_who_only_looks_leaves_what_a_killed_process_left(tmp_path: Path, policy: Flush) -> None:
+    storage = opened(tmp_path / "store", policy)
+    put(storage, b"not flushed")
+    copy = as_it_is(tmp_path / "store", tmp_path / "copy")
+    before = files(copy)
+
+    looking = open_storage(f"lmdb://{copy}", read_only=True)
+    assert got(looking) == b"not flushed"
+    looking.state.put("table", b"key", b"changed")
+    assert not committed(looking)
+    looking.commit.close()
+
+    assert files(copy) == before
+    storage.commit.close()
+
+
+def test_who_only_looks_after_a_power_cut_sees_the_newest_flush_and_the_next_start_too(
+    tmp_path: Path,
+) -> None:
+    storage = opened(tmp_path / "store")
+    put(storage, b"flushed")
+    flush(storage)
+    put(storage, b"lost")
+    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+    point = (copy / UNSYNCED_FILE).read_bytes()
+
+    looking = open_storage(f"lmdb://{copy}", read_only=True)
+    assert got(looking) == b"flushed"
+    looking.commit.close()
+    assert (copy / UNSYNCED_FILE).read_bytes() == point
+
+    again = opened(copy)
+    assert got(again) == b"flushed"
+    assert "as of the newest flush" in (again.info.power_cut or "")
+    for each in (again, storage):
+        each.commit.close()
+
+
 # ---- flush = os: all of it is looked at
 
 
