@@ -33,7 +33,7 @@ class _Seen:
 
     __slots__ = (
         "appends", "bytes_in", "bytes_out", "ends", "failed_appends", "failed_fetches", "fetches",
-        "indexes", "messages", "name", "sizes", "starts",
+        "indexes", "messages", "name", "sizes", "starts", "unreadable",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -43,7 +43,7 @@ class _Seen:
         self.ends: list[int] = []
         self.sizes: list[int] = []
         self.appends = self.bytes_in = self.bytes_out = self.failed_appends = 0
-        self.failed_fetches = self.fetches = self.messages = 0
+        self.failed_fetches = self.fetches = self.messages = self.unreadable = 0
 
     def add(self, partition: Partition) -> None:
         self.indexes.append(str(partition.index))
@@ -77,32 +77,33 @@ class TopicReadings:
             yield family, [((), all_partitions)]
         yield jmx.UNDER_REPLICATED, [((), 0)]
         all_seen: list[_Seen] = []
-        unreadable = 0
         for topic in topics:
             seen = _Seen(topic.name)
-            all_seen.append(seen)
             for index in range(len(topic.partition_ids)):
-                partition = self._partition(topic, index)
-                if partition is None:
-                    unreadable += 1
-                else:
-                    seen.add(partition)
+                # Others run meanwhile: it may have been changed, or be gone.
+                current = self._catalog.topic_by_id(topic.topic_id)
+                if current is None:
+                    break
+                self._look_at(current, index, seen)
                 if index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
+            else:
+                all_seen.append(seen)
             yield exporter.PARTITIONS, []
+        unreadable = sum(seen.unreadable for seen in all_seen)
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), unreadable)]
         yield from self._of_partitions(all_seen)
         yield from self._of_topics([seen for seen in all_seen if seen.indexes])
 
-    def _partition(self, topic: Topic, index: int) -> Partition | None:
-        """None also where the topic has just gone."""
-        if self._catalog.topic(topic.name) is not topic:
-            return None
+    def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:
-            return self._catalog.partition(topic, index)
+            partition = self._catalog.partition(topic, index)
         except StorageFailed:
-            return None  # the catalogue has said so in the log
+            seen.unreadable += 1  # the catalogue has said so in the log
+        else:
+            if partition is not None:
+                seen.add(partition)
 
     def _of_partitions(self, all_seen: list[_Seen]) -> Iterator[Reading]:
         for family, values in (
