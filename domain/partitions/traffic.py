@@ -15,3 +15,8 @@ class Traffic:
         self.failed_fetches = 0
         #: Of records, in answers to fetches.
         self.bytes_out = 0
+
+    def forget_append(self, refused: bool) -> None:
+        """The batch comes once more, and is counted then."""
+        self.appends -= 1
+        self.failed_appends -= refused
