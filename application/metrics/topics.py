@@ -18,6 +18,7 @@ from application.ports.clock import Clock
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic
 
 #: Of the average that is said of so long a time.
@@ -50,9 +51,11 @@ class _Seen:
         self.starts.append(partition.log_start_offset)
         self.ends.append(partition.high_watermark)
         self.sizes.append(partition.durable.size_bytes)
-        traffic = partition.traffic
         self.messages += partition.high_watermark
-        self.bytes_in += partition.durable.appended_bytes
+        self.count(partition.traffic)
+
+    def count(self, traffic: Traffic) -> None:
+        self.bytes_in += traffic.bytes_in
         self.bytes_out += traffic.bytes_out
         self.appends += traffic.appends
         self.failed_appends += traffic.failed_appends
@@ -66,7 +69,7 @@ class TopicReadings:
         self._clock = clock
         self._node_id = node_id
         self._rates: dict[tuple[str, str], Rate] = {}
-        self._rated_ms = clock.monotonic_ms()
+        self._rated_ms: int | None = None
 
     def read(self) -> Iterator[Reading]:
         topics = list(self._catalog)
@@ -97,12 +100,16 @@ class TopicReadings:
             yield family, [((), unreadable)]
         yield from self._of_partitions(all_seen)
         yield from self._of_topics([seen for seen in all_seen if seen.indexes])
+        yield from self._rated(all_seen)
 
     def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:
             partition = self._catalog.partition(topic, index)
         except StorageFailed:
             seen.unreadable += 1  # the catalogue has said so in the log
+            partition = self._catalog.loaded_partition(topic, index)
+            if partition is not None:
+                seen.count(partition.traffic)  # no counter goes back
         else:
             if partition is not None:
                 seen.add(partition)
@@ -138,12 +145,12 @@ class TopicReadings:
             yield from in_readings(family, (((one.name,), getattr(one, field)) for one in all_seen))
         sizes: Iterator[Sample] = (((one.name,), sum(one.sizes)) for one in all_seen)
         yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
-        yield from self._rated(all_seen)
 
     def _rated(self, all_seen: list[_Seen]) -> Iterator[Reading]:
         """Averages are brought up to date when they are asked for: with each scrape."""
         now_ms = self._clock.monotonic_ms()
-        passed_ms, self._rated_ms = max(now_ms - self._rated_ms, 0), now_ms
+        passed_ms = 0 if self._rated_ms is None else max(now_ms - self._rated_ms, 0)
+        self._rated_ms = now_ms
         rates: dict[tuple[str, str], Rate] = {}
         sums = {_IN: 0.0, _OUT: 0.0}
         for number, seen in enumerate(all_seen):

@@ -116,6 +116,10 @@ class Catalog:
         partition = self._loaded.get(ids[index])
         return partition is not None and partition.broken is None
 
+    def loaded_partition(self, topic: Topic, index: int) -> Partition | None:
+        """As it is, also where it cannot be read."""
+        return self._loaded.get(topic.partition_ids[index])
+
     def loaded(self) -> list[Partition]:
         return list(self._loaded.values())
 
