@@ -81,6 +81,24 @@ def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
     assert isinstance(first, ZeroDivisionError) and isinstance(second, list)
 
 
+def test_one_who_cannot_take_the_text_keeps_it_from_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(collecting, "SLICE_NS", 0)
+    scheduler = FakeScheduler(FakeClock())
+    scrapes = Scrapes(Collector([lambda: iter([(GAUGE, [])])], scheduler))
+    results: list[Result] = []
+
+    def broken(result: Result) -> None:
+        raise RuntimeError("its connection is in no state for it")
+
+    scrapes.scrape().then(broken)
+    scrapes.scrape().then(results.append)
+    with pytest.raises(RuntimeError, match="in no state"):
+        scheduler.run()
+    assert len(results) == 1
+
+
 def test_no_reading_of_many_partitions_is_large() -> None:
     fake = FakeBroker()
     fake.topic("wide", 1500)
