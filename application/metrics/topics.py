@@ -18,11 +18,12 @@ from application.ports.clock import Clock
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic
 
 #: Of the average that is said of so long a time.
 QUARTER_HOUR_MS = 15 * 60_000.0
-#: Partitions that are looked at before others may run.
+#: Partitions that are looked at before others may run, where none has to be loaded.
 LOOKED_AT_ONCE = 20
 
 _IN, _OUT = "BytesInPerSec", "BytesOutPerSec"
@@ -33,7 +34,7 @@ class _Seen:
 
     __slots__ = (
         "appends", "bytes_in", "bytes_out", "ends", "failed_appends", "failed_fetches", "fetches",
-        "indexes", "messages", "name", "sizes", "starts",
+        "indexes", "messages", "name", "sizes", "starts", "unreadable",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -43,16 +44,18 @@ class _Seen:
         self.ends: list[int] = []
         self.sizes: list[int] = []
         self.appends = self.bytes_in = self.bytes_out = self.failed_appends = 0
-        self.failed_fetches = self.fetches = self.messages = 0
+        self.failed_fetches = self.fetches = self.messages = self.unreadable = 0
 
     def add(self, partition: Partition) -> None:
         self.indexes.append(str(partition.index))
         self.starts.append(partition.log_start_offset)
         self.ends.append(partition.high_watermark)
         self.sizes.append(partition.durable.size_bytes)
-        traffic = partition.traffic
         self.messages += partition.high_watermark
-        self.bytes_in += partition.durable.appended_bytes
+        self.count(partition.traffic)
+
+    def count(self, traffic: Traffic) -> None:
+        self.bytes_in += traffic.bytes_in
         self.bytes_out += traffic.bytes_out
         self.appends += traffic.appends
         self.failed_appends += traffic.failed_appends
@@ -66,7 +69,7 @@ class TopicReadings:
         self._clock = clock
         self._node_id = node_id
         self._rates: dict[tuple[str, str], Rate] = {}
-        self._rated_ms = clock.monotonic_ms()
+        self._rated_ms: int | None = None
 
     def read(self) -> Iterator[Reading]:
         topics = list(self._catalog)
@@ -77,32 +80,39 @@ class TopicReadings:
             yield family, [((), all_partitions)]
         yield jmx.UNDER_REPLICATED, [((), 0)]
         all_seen: list[_Seen] = []
-        unreadable = 0
         for topic in topics:
             seen = _Seen(topic.name)
-            all_seen.append(seen)
             for index in range(len(topic.partition_ids)):
-                partition = self._partition(topic, index)
-                if partition is None:
-                    unreadable += 1
-                else:
-                    seen.add(partition)
-                if index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+                # Others run meanwhile: it may have been changed, or be gone.
+                current = self._catalog.topic_by_id(topic.topic_id)
+                if current is None:
+                    break
+                loaded = self._catalog.is_loaded(current, index)
+                self._look_at(current, index, seen)
+                # To load one may take a millisecond: a restart reads many headers again.
+                if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
+            else:
+                all_seen.append(seen)
             yield exporter.PARTITIONS, []
+        unreadable = sum(seen.unreadable for seen in all_seen)
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), unreadable)]
         yield from self._of_partitions(all_seen)
         yield from self._of_topics([seen for seen in all_seen if seen.indexes])
+        yield from self._rated(all_seen)
 
-    def _partition(self, topic: Topic, index: int) -> Partition | None:
-        """None also where the topic has just gone."""
-        if self._catalog.topic(topic.name) is not topic:
-            return None
+    def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:
-            return self._catalog.partition(topic, index)
+            partition = self._catalog.partition(topic, index)
         except StorageFailed:
-            return None  # the catalogue has said so in the log
+            seen.unreadable += 1  # the catalogue has said so in the log
+            partition = self._catalog.loaded_partition(topic, index)
+            if partition is not None:
+                seen.count(partition.traffic)  # no counter goes back
+        else:
+            if partition is not None:
+                seen.add(partition)
 
     def _of_partitions(self, all_seen: list[_Seen]) -> Iterator[Reading]:
         for family, values in (
@@ -135,12 +145,12 @@ class TopicReadings:
             yield from in_readings(family, (((one.name,), getattr(one, field)) for one in all_seen))
         sizes: Iterator[Sample] = (((one.name,), sum(one.sizes)) for one in all_seen)
         yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
-        yield from self._rated(all_seen)
 
     def _rated(self, all_seen: list[_Seen]) -> Iterator[Reading]:
         """Averages are brought up to date when they are asked for: with each scrape."""
         now_ms = self._clock.monotonic_ms()
-        passed_ms, self._rated_ms = max(now_ms - self._rated_ms, 0), now_ms
+        passed_ms = 0 if self._rated_ms is None else max(now_ms - self._rated_ms, 0)
+        self._rated_ms = now_ms
         rates: dict[tuple[str, str], Rate] = {}
         sums = {_IN: 0.0, _OUT: 0.0}
         for number, seen in enumerate(all_seen):

@@ -252,6 +252,7 @@ class Partition:
         before = self.durable
         self.durable = end
         self.log_start_offset = end.start_offset
+        self.traffic.bytes_in += end.appended_bytes - before.appended_bytes
         return end.next_offset != before.next_offset or end.start_offset != before.start_offset
 
     def check_readable(self, offset: int) -> None:

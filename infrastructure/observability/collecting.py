@@ -9,6 +9,7 @@ from time import perf_counter_ns
 from application.metrics.family import Reading, Source
 from application.pending import Pending
 from application.ports.scheduler import Scheduler
+from application.telling import tell_each
 from infrastructure.observability.metrics_text import MetricsText
 
 #: The loop has other work after so long.
@@ -84,7 +85,9 @@ class Scrapes:
         def done(fault: Exception | None) -> None:
             pieces.append(b"".join(bunch))
             waiting, self._waiting = self._waiting, []
-            for pending in waiting:
-                pending.resolve(pieces if fault is None else fault)
+            result = pieces if fault is None else fault
+            faults = tell_each(waiting, lambda pending: pending.resolve(result))
+            if faults:
+                raise faults[0]
 
         self._collector.collect(take, done)

@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from http.client import HTTPException
 from threading import Thread
 from typing import Protocol
 
@@ -72,19 +73,22 @@ class OtelExport:
             return
         from infrastructure.observability.otel_messages import OtelMessages, whole_request
 
-        self._busy = True
         messages = OtelMessages(self._started_ns, self._clock.now_ms() * NS_IN_MS)
         parts = [messages.beginning(self._resource)]
+        self._busy = True
 
         def take(reading: Reading) -> None:
             parts.append(messages.of(reading))
 
         def done(fault: Exception | None) -> None:
             if fault is None:
-                self._send(whole_request(parts))
-            else:
-                self._busy = False
-                self._events.error("metrics could not be read", failure=fault)
+                try:
+                    self._send(whole_request(parts))
+                    return
+                except Exception as error:
+                    fault = error
+            self._busy = False
+            self._events.error("metrics could not be read", failure=fault)
 
         self._collector.collect(take, done)
 
@@ -121,7 +125,7 @@ def _posted(endpoint: str, body: bytes) -> str | None:
     except urllib.error.HTTPError as refused:
         with refused:
             return f"HTTP {refused.code} {refused.reason}"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         return str(error)
     return None
 

@@ -39,7 +39,7 @@ class Dispatch:
         key, version, correlation_id, id_length = unpack_fixed_header(frame)
         route = self._routes.made.get((key, version)) or self._routes.find(key, version)
         if route is None:
-            call = self._unknown_api_versions(key, version, correlation_id, peer)
+            call = self._unknown_api_versions(key, version, correlation_id, peer, len(frame) + 4)
             call.started_ns = call.decoded_ns = call.handled_ns = call.answered_ns = received_ns
             call.received_ns = received_ns
             replies.append(call)
@@ -111,13 +111,13 @@ class Dispatch:
             raise CloseConnection("its answer could not be made") from error
 
     def _unknown_api_versions(
-        self, key: int, version: int, correlation_id: int, peer: Peer
+        self, key: int, version: int, correlation_id: int, peer: Peer, bytes_in: int
     ) -> Call:
         """A client that asks for an ApiVersions we do not know is told which we do, in v0."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
             raise CloseConnection(f"API {key} version {version} is not served")
-        call = Call(peer, route, correlation_id, 0)
+        call = Call(peer, route, correlation_id, bytes_in)
         call.respond(route.failed(None, call, call.code(UnsupportedVersion())))
         return call
 

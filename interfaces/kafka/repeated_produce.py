@@ -141,6 +141,7 @@ class RepeatedProduce:
             not isinstance(appended, Appended)
             or appended.last_offset < partition.durable.next_offset
         ):
+            partition.traffic.forget_append(refused=not isinstance(appended, Appended))
             return False
         call.topics = 1
         broker.commits.wait(RepeatedAnswer(self, call, appended, partition.log_start_offset))

@@ -1,4 +1,5 @@
-"""A request that is recognised gets, byte for byte, the answer it would get the ordinary way.
+"""A request that is recognised gets, byte for byte, the answer it would get the ordinary way, and
+counts as much.
 
 Two brokers are told the same; one of them forgets after each request what it could recognise.
 """
@@ -98,6 +99,11 @@ class Side:
         return [
             (client.closed, [self.plain(one) for one in client.frames()]) for client in self.clients
         ]
+
+    def counted(self) -> list[tuple[int, int]]:
+        catalog = self.kafka.broker.catalog
+        traffic = [partition.traffic for partition in catalog.loaded()]
+        return [(one.appends, one.failed_appends) for one in traffic]
 
     def plain(self, answer: bytes) -> bytes:
         for drawn in self.drawn_ids:
@@ -236,6 +242,7 @@ def test_whether_a_request_is_recognised_makes_no_difference(seed: int) -> None:
             for side in sides:
                 side.kafka.log.failing = None
         assert recognised == ordinary
+        assert sides[0].counted() == sides[1].counted()
     assert sides[0].kafka.store.partitions.keys() == sides[1].kafka.store.partitions.keys()
     for partition_id, partition in sides[0].kafka.store.partitions.items():
         assert partition.batches == sides[1].kafka.store.partitions[partition_id].batches

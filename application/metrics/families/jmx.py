@@ -17,7 +17,7 @@ MESSAGES_IN = Family(
 BYTES_IN = Family(
     f"{_OF_TOPIC}_bytesin_total",
     _COUNTER,
-    "Bytes of batches appended to the topic since it was first used (BytesInPerSec).",
+    "Bytes of batches appended to the topic since the start (BytesInPerSec).",
     ("topic",),
 )
 BYTES_OUT = Family(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from application.metrics.family import Value
 from application.metrics.topics import Rate, TopicReadings
+from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -32,7 +33,7 @@ def test_a_rate_falls_when_nothing_more_comes_and_a_count_may_begin_anew() -> No
     before = rate.a_second
     rate.update(6000, MINUTE_MS)
     assert 0 < rate.a_second < before
-    rate.update(600, MINUTE_MS)  # less than before: it was loaded again
+    rate.update(600, MINUTE_MS)  # less than before: its topic was made anew
     assert rate.a_second > 0
 
 
@@ -60,6 +61,63 @@ def test_what_went_through_a_topic_is_that_of_its_partitions_together() -> None:
     assert figures[f"{of_topic}_failedproducerequests_total", "t"] == 1
     assert figures["kafka_topic_partition_current_offset", "t", "1"] == 4
     assert figures["kminion_kafka_topic_log_dir_size_total_bytes", "t"] == sizes
+
+
+BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total", "t"
+RATE = "kafka_server_BrokerTopicMetrics_Topic_FifteenMinuteRate", "BytesInPerSec", "t"
+
+
+def test_bytes_in_never_go_back_and_what_is_replayed_is_not_counted() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
+    batch = record_batch(["x"])
+    fake.appended(batch, "t", 0)
+    fake.appended(batch, "t", 1)
+    assert told(readings)[BYTES_IN] == 2 * len(batch)
+    fake.append(batch, "t", 0)
+    fake.commit.fail_next()
+    fake.run()
+    fake.log.failing = StorageFailed("cannot read")
+    fake.scheduler.advance(MINUTE_MS)
+    figures = told(readings)
+    assert figures["kafka_controller_kafkacontroller_offlinepartitionscount",] == 1
+    assert (figures[BYTES_IN], figures[RATE]) == (2 * len(batch), 0)
+    fake.log.failing = None
+    fake.scheduler.advance(MINUTE_MS)
+    figures = told(readings)
+    assert figures["kafka_topic_partition_current_offset", "t", "0"] == 1
+    assert (figures[BYTES_IN], figures[RATE]) == (2 * len(batch), 0)
+    fake.appended(batch, "t", 0)
+    assert told(readings)[BYTES_IN] == 3 * len(batch)
+
+
+def test_after_a_restart_nothing_came_in_until_something_does() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    batch = record_batch(["x"])
+    fake.appended(batch)
+    again = fake.restarted()
+    readings = TopicReadings(again.broker.catalog, again.clock, 1)
+    again.scheduler.advance(MINUTE_MS)
+    figures = told(readings)
+    assert figures["kafka_topic_partition_current_offset", "t", "0"] == 1
+    assert (figures[BYTES_IN], figures[RATE]) == (0, 0)
+    again.appended(batch)
+    assert told(readings)[BYTES_IN] == len(batch)
+
+
+def test_the_first_look_is_what_rates_begin_with_however_late_it_comes() -> None:
+    fake = FakeBroker()
+    fake.topic("t")
+    readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
+    fake.appended(record_batch(["x" * 1000]))
+    fake.scheduler.advance(MINUTE_MS)
+    assert told(readings)[RATE] == 0
+    fake.appended(record_batch(["x" * 1000]))
+    fake.scheduler.advance(MINUTE_MS)
+    rate = told(readings)[RATE]
+    assert isinstance(rate, float) and 0 < rate < 1100 / 60
 
 
 def test_rates_are_told_from_the_second_look_on() -> None:

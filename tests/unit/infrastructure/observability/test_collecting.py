@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from application.metrics.family import SAMPLES_AT_ONCE, Family, Kind, Reading
+from application.metrics.family import SAMPLES_AT_ONCE, Family, Kind, Reading, Sample
 from application.metrics.topics import TopicReadings
 from domain.errors import StorageFailed
 from infrastructure.observability import collecting
@@ -15,6 +15,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
 
 GAUGE = Family("a_gauge", Kind.GAUGE, "A gauge.", ("n",))
+OFFLINE = "kafka_controller_kafkacontroller_offlinepartitionscount"
+OFFSET = "kafka_topic_partition_current_offset"
 
 
 def test_it_reads_in_slices_and_others_run_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,31 +81,93 @@ def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
     assert isinstance(first, ZeroDivisionError) and isinstance(second, list)
 
 
+def test_one_who_cannot_take_the_text_keeps_it_from_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(collecting, "SLICE_NS", 0)
+    scheduler = FakeScheduler(FakeClock())
+    scrapes = Scrapes(Collector([lambda: iter([(GAUGE, [])])], scheduler))
+    results: list[Result] = []
+
+    def broken(result: Result) -> None:
+        raise RuntimeError("its connection is in no state for it")
+
+    scrapes.scrape().then(broken)
+    scrapes.scrape().then(results.append)
+    with pytest.raises(RuntimeError, match="in no state"):
+        scheduler.run()
+    assert len(results) == 1
+
+
 def test_no_reading_of_many_partitions_is_large() -> None:
     fake = FakeBroker()
     fake.topic("wide", 1500)
     readings = list(TopicReadings(fake.broker.catalog, fake.clock, 1).read())
     assert max(len(samples) for _, samples in readings) == SAMPLES_AT_ONCE
     offsets = [
-        sample
-        for family, samples in readings
-        if family.name == "kafka_topic_partition_current_offset"
-        for sample in samples
+        sample for family, samples in readings if family.name == OFFSET for sample in samples
     ]
     assert offsets == [(("wide", str(n)), 0) for n in range(1500)]
-    # Each is loaded for it, a few at a time: there are more pauses than readings with samples.
-    assert sum(not samples for _, samples in readings) > 1500 / 20 - 1
+
+
+def test_others_run_after_each_partition_that_had_to_be_loaded() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 60)
+    catalog = fake.broker.catalog
+    for index in (7, 8):
+        fake.partition("t", index)
+
+    def usable_at_pauses() -> list[int]:
+        """How many partitions needed nothing more, each time others could run."""
+        return [
+            sum(partition.broken is None for partition in catalog.loaded())
+            for _, samples in TopicReadings(catalog, fake.clock, 1).read()
+            if not samples
+        ]
+
+    assert set(usable_at_pauses()) == set(range(3, 61))
+    for partition in catalog.loaded()[:10]:
+        partition.broken = StorageFailed("not committed")
+    assert set(usable_at_pauses()) == set(range(51, 61))
+
+
+def changed_while_read(fake: FakeBroker, change: Callable[[], object]) -> dict[str, list[Sample]]:
+    """What is told where `change` comes when some partitions have been looked at."""
+    told: dict[str, list[Sample]] = {}
+    pauses = 0
+    for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read():
+        told.setdefault(family.name, []).extend(samples)
+        pauses += not samples
+        if pauses == 1 and not samples:
+            change()
+    return told
 
 
 def test_a_topic_that_goes_while_it_is_read_is_left_out() -> None:
     fake = FakeBroker()
-    fake.topic("gone", 30)
-    readings = TopicReadings(fake.broker.catalog, fake.clock, 1).read()
-    told = [next(readings)]
-    topic = fake.existing("gone")
-    fake.broker.catalog.remove(topic)
-    told += readings
-    assert not [sample for family, samples in told if "offset" in family.name for sample in samples]
+    gone = fake.topic("gone", 30)
+    fake.topic("stays", 2)
+    told = changed_while_read(fake, lambda: fake.broker.catalog.remove(gone))
+    assert told[OFFSET] == [(("stays", "0"), 0), (("stays", "1"), 0)]
+    assert told[OFFLINE] == [((), 0)]
+
+
+@pytest.mark.parametrize("name", ["read", "later"])
+def test_a_topic_that_is_changed_while_it_is_read_is_told_whole(name: str) -> None:
+    fake = FakeBroker()
+    fake.topic("read", 30)
+    fake.topic("later", 30)
+    topic = fake.existing(name)
+
+    def change() -> None:
+        fake.broker.catalog.put(topic.configured({"max.message.bytes": "1000"}))
+        fake.broker.catalog.put(fake.existing(name).grown((1000,)))
+
+    told = changed_while_read(fake, change)
+    assert [labels for labels, _ in told[OFFSET]] == [
+        (topic, str(index)) for topic in ("read", "later") for index in range(30)
+    ]
+    assert told[OFFLINE] == [((), 0)]
 
 
 def test_a_partition_that_cannot_be_read_is_offline_and_the_others_are_told() -> None:
@@ -119,5 +183,5 @@ def test_a_partition_that_cannot_be_read_is_offline_and_the_others_are_told() ->
         for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read()
         if samples
     }
-    assert told["kafka_controller_kafkacontroller_offlinepartitionscount"] == [((), 1)]
-    assert told["kafka_topic_partition_current_offset"] == [(("t", "0"), 1)]
+    assert told[OFFLINE] == [((), 1)]
+    assert told[OFFSET] == [(("t", "0"), 1)]

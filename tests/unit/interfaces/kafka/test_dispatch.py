@@ -85,8 +85,11 @@ def test_every_api_answers_in_every_version(name: str, version: int) -> None:
 def test_an_unknown_version_of_api_versions_is_told_which_there_are(version: int) -> None:
     kafka = FakeKafka()
     client = kafka.client()
-    client.transport.receive(raw_frame(18, version, b"\1\2\3", correlation_id=77))
+    sent = raw_frame(18, version, b"\1\2\3", correlation_id=77)
+    client.transport.receive(sent)
     kafka.run()
+    counts = kafka.shared.dispatch._routes.made[18, 0].counts
+    assert (counts.requests, counts.bytes_in) == (1, len(sent))
     (answer,) = client.frames()
     assert answer[:4] == (77).to_bytes(4, "big")
     response, end = api_versions.ApiVersionsResponse.decode(0, answer, 4)

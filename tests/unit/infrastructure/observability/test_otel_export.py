@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from threading import Thread
+
+import pytest
+
+from infrastructure.observability import otel_messages
+from infrastructure.observability.collecting import Collector
+from infrastructure.observability.otel_export import OtelExport
+from tests.fakes.clock import FakeClock
+from tests.fakes.logs import FakeEventLog
+from tests.fakes.scheduler import FakeScheduler
+
+INTERVAL_MS = 1000
+PATIENCE_S = 30
+
+
+class Exporting:
+    """What threads want to be called on the loop is kept until it is taken."""
+
+    def __init__(self, endpoint: str) -> None:
+        clock = FakeClock()
+        self.scheduler = FakeScheduler(clock)
+        self.events = FakeEventLog()
+        self.from_threads: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        collector = Collector([], self.scheduler)
+        OtelExport(
+            collector, self.scheduler, self.from_threads.put, clock, self.events, endpoint,
+            INTERVAL_MS, {"service.name": "ottla"},
+        ).start()  # fmt: skip
+
+    def once(self) -> None:
+        """Another export is due, which is sent."""
+        self.scheduler.advance(INTERVAL_MS)
+        self.from_threads.get(timeout=PATIENCE_S)()
+
+
+@pytest.fixture
+def babbler() -> Iterator[str]:
+    """The URL of something that speaks no HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                connection, _ = listening.accept()
+                with connection:
+                    if connection.recv(1) == b"":
+                        return
+                    connection.sendall(b"I speak something else\r\n\r\n")
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(65536):
+                        pass
+
+        server = Thread(target=serve)
+        server.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1/metrics"
+        socket.create_connection(listening.getsockname()).close()
+        server.join(PATIENCE_S)
+
+
+def test_what_cannot_be_encoded_is_said_and_the_next_export_is_made(
+    babbler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exporting = Exporting(babbler)
+
+    def broken(parts: list[bytes]) -> bytes:
+        raise MemoryError("no room for the whole")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(otel_messages, "whole_request", broken)
+        exporting.scheduler.advance(INTERVAL_MS)
+    [said] = exporting.events.of("metrics could not be read")
+    assert isinstance(said["failure"], MemoryError)
+    exporting.once()
+
+
+def test_an_answer_that_is_no_http_is_said_once_and_the_next_export_is_made(babbler: str) -> None:
+    exporting = Exporting(babbler)
+    for _ in range(2):
+        exporting.once()
+    [said] = exporting.events.of("metrics could not be sent; they will be again")
+    assert said["why"] == "I speak something else\r\n"
