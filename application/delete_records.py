@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from application.commits import Commits
 from application.pending import Pending
 from application.topics.catalog import Catalog
@@ -33,11 +35,11 @@ class DeleteRecordsService:
     def delete(self, wanted: list[RecordsToDelete]) -> Pending[list[LowWatermark]]:
         """One answer each, in order, when it is durable."""
         found = [self._move(one) for one in wanted]
-        moving = [
+        moving = dict.fromkeys(
             one
             for one in found
             if isinstance(one, Partition) and one.start_offset != one.log_start_offset
-        ]
+        )
         pending: Pending[list[LowWatermark]] = Pending()
 
         def committed(failure: StorageFailed | None) -> None:
@@ -63,7 +65,7 @@ class DeleteRecordsService:
 
 
 def _low_watermark(
-    one: Partition | BrokerError, moving: list[Partition], failure: StorageFailed | None
+    one: Partition | BrokerError, moving: Collection[Partition], failure: StorageFailed | None
 ) -> LowWatermark:
     if isinstance(one, BrokerError):
         return one

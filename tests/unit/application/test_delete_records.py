@@ -5,7 +5,7 @@ import pytest
 from application.delete_records import LowWatermark, RecordsToDelete
 from application.upkeep.trimming import PAUSE_MS
 from domain.errors import OffsetOutOfRange, StorageFailed, UnknownTopicOrPartition
-from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from domain.partitions.partition import UP_TO_HIGH_WATERMARK, Partition
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -82,6 +82,27 @@ def test_a_commit_that_fails_deletes_nothing(fake: FakeBroker) -> None:
     assert len(fake.store.partitions[fake.partition().partition_id].batches) == 3
 
     assert delete(fake, 3) == 3
+
+
+def test_a_commit_that_fails_compares_no_partition_with_all_others(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.topic("many", 50)
+    for index in range(50):
+        fake.append(record_batch(["a"]), "many", index)
+    fake.run()
+    compared: list[object] = []
+
+    def same(one: Partition, other: object) -> bool:
+        compared.append(other)
+        return one is other
+
+    monkeypatch.setattr(Partition, "__eq__", same)
+    fake.commit.fail_next()
+    answers = begin(fake, *(("many", index, 1) for index in range(50)))
+    fake.run()
+    assert [type(one) for one in answers] == [StorageFailed] * 50
+    assert compared == []
 
 
 def test_the_producers_in_a_failed_deletion_are_not_overtaken(fake: FakeBroker) -> None:
