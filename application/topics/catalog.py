@@ -111,7 +111,10 @@ class Catalog:
     def is_loaded(self, topic: Topic, index: int) -> bool:
         """Whether to ask for it costs nothing; also where there is none."""
         ids = topic.partition_ids
-        return not 0 <= index < len(ids) or ids[index] in self._loaded
+        if not 0 <= index < len(ids):
+            return True
+        partition = self._loaded.get(ids[index])
+        return partition is not None and partition.broken is None
 
     def loaded(self) -> list[Partition]:
         return list(self._loaded.values())
