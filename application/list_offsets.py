@@ -19,7 +19,7 @@ from domain.errors import (
     UnsupportedVersion,
 )
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
-from domain.partitions.partition import LEADER_EPOCH, Partition
+from domain.partitions.partition import LEADER_EPOCH, LargestLeft, Partition
 
 LATEST = -1
 EARLIEST = -2
@@ -116,18 +116,25 @@ class TimeSearch(Search):
 
 
 class LargestSearch(Search):
-    """The record with the largest timestamp, where the one that had it is deleted."""
+    """The record with the largest timestamp, where the one that had it is deleted.
 
-    __slots__ = ("_best", "_best_timestamp")
+    What was found is kept with the partition: the next search goes on from there.
+    """
+
+    __slots__ = ("_best", "_best_holds_to", "_best_timestamp")
 
     def __init__(self, partition: Partition, end: int) -> None:
         super().__init__(partition, end, partition.log_start_offset)
         self._start_anew()
+        known = partition.largest_left
+        if known is not None and partition.log_start_offset <= known.holds_to:
+            self._best, self._best_timestamp, self._best_holds_to, self._position = known
 
     def _start_anew(self) -> None:
         self._position = self.partition.log_start_offset
         self._best = -1
         self._best_timestamp = NO_TIMESTAMP
+        self._best_holds_to = -1
 
     def _step(self, log: LogStore, compression: Compression) -> int:
         headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
@@ -146,6 +153,7 @@ class LargestSearch(Search):
                 timestamp = NO_TIMESTAMP if left is None else left.timestamp
             if timestamp > self._best_timestamp:
                 self._best, self._best_timestamp = batch.last_offset, timestamp
+                self._best_holds_to = max(batch.base_offset, first)
         if not headers:
             work += self._finish(log, compression)
         return work
@@ -155,6 +163,10 @@ class LargestSearch(Search):
         if 0 <= self._best < first:  # deleted while others were looked at
             self._start_anew()
             return 0
+        if first <= self._best_holds_to:
+            self.partition.largest_left = LargestLeft(
+                self._best, self._best_timestamp, self._best_holds_to, self._position
+            )
         whole = batch_at(log, self.partition.partition_id, self._best)
         found = None if whole is None else _largest_in(whole, first, compression)
         self.result = found or NOTHING_FOUND

@@ -13,13 +13,7 @@ from application.pending import Pending
 from application.ports.scheduler import Scheduler
 from application.ports.volume import Space, Volume
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
-from domain.topics.topic import Topic
-
-#: In one pass of the loop, in partitions that are looked at,
-WORK_AT_ONCE = 1000
-#: of which one that has to be loaded counts as so many.
-LOADING_WORK = 50
+from application.topics.loading import WORK_AT_ONCE, load
 
 
 class PartitionSize(NamedTuple):
@@ -87,17 +81,11 @@ class LogDirsService:
         for name, index in request.places:
             topic = self._catalog.topic(name)
             if topic is not None:
-                work += 1 if self._catalog.is_loaded(topic, index) else LOADING_WORK
-                size_bytes = self._size(topic, index)
-                if size_bytes is not None:
+                partition, loading = load(self._catalog, topic, index)
+                work += loading
+                if partition is not None:
+                    size_bytes = partition.durable.size_bytes
                     request.sizes.append(PartitionSize(name, index, size_bytes))
             if work >= WORK_AT_ONCE:
                 return False
         return True
-
-    def _size(self, topic: Topic, index: int) -> int | None:
-        try:
-            partition = self._catalog.partition(topic, index)
-        except StorageFailed:
-            return None  # the catalogue has said so in the log
-        return None if partition is None else partition.durable.size_bytes

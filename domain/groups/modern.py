@@ -35,7 +35,7 @@ from domain.groups.modern_changes import (
     TargetEpochChanged,
 )
 from domain.groups.modern_member import CurrentAssignment, MemberSubscription
-from domain.groups.subscription import names_of, shared, wanted_by_all
+from domain.groups.subscription import SharedNames, names_of, wanted_by_all
 from domain.groups.timeouts import Timeouts
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
@@ -47,6 +47,7 @@ NEVER = -1
 
 class ModernGroup(ConsumerGroup):
     __slots__ = (
+        "_names",
         "_owners",
         "currents",
         "epoch",
@@ -75,6 +76,8 @@ class ModernGroup(ConsumerGroup):
         #: Instance id -> member id.
         self.static_members: dict[str, str] = {}
         self._owners: dict[tuple[bytes, int], str] = {}
+        #: Those of all subscriptions and regular expressions.
+        self._names = SharedNames()
         # Not kept: who waits for what, and which topics have been looked at.
         self.timeouts = Timeouts()
         self.seen_revision = NEVER
@@ -91,12 +94,14 @@ class ModernGroup(ConsumerGroup):
     def _apply_member(self, change: MemberChanged) -> None:
         member_id, subscription = change.member_id, change.subscription
         before = self.members.pop(member_id, None)
-        if before is not None and self.static_members.get(before.instance_id or "") == member_id:
-            del self.static_members[before.instance_id or ""]
+        if before is not None:
+            self._names.leave(before.topics)
+            if self.static_members.get(before.instance_id or "") == member_id:
+                del self.static_members[before.instance_id or ""]
         if subscription is None:
             self.timeouts.forget(member_id)
             return
-        topics = shared(subscription.topics, (one.topics for one in self.members.values()))
+        topics = self._names.use(subscription.topics)
         self.members[member_id] = subscription._replace(topics=topics)
         if subscription.instance_id is not None:
             self.static_members[subscription.instance_id] = member_id
@@ -123,10 +128,13 @@ class ModernGroup(ConsumerGroup):
                 self._owners[place] = member_id
 
     def _apply_regex(self, change: RegexResolved) -> None:
-        if change.names is None:
-            self.regexes.pop(change.regex, None)
+        before = self.regexes.get(change.regex)
+        if change.names is not None:
+            self.regexes[change.regex] = self._names.use(change.names)
         else:
-            self.regexes[change.regex] = shared(change.names, self.regexes.values())
+            self.regexes.pop(change.regex, None)
+        if before is not None:
+            self._names.leave(before)
 
     _APPLY: ClassVar[dict[type[GroupChange], Callable[[Any, Any], None]]] = {
         EpochChanged: _apply_epoch,
@@ -264,6 +272,7 @@ class Draft(ModernGroup):
         self.regexes = group.regexes.copy()
         self.static_members = group.static_members.copy()
         self._owners = group._owners.copy()
+        self._names = group._names.copy()
         self.seen_revision = group.seen_revision
         self.changes: list[GroupChange] = []
 

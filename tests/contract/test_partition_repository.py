@@ -132,7 +132,7 @@ def test_a_log_starts_where_its_snapshot_says(store: OpenStore, more: int) -> No
     partitions.snapshot(original)
     store.keep()
     trimmed = store.log.trim(PARTITION_ID, original.start_offset, 1000)
-    original.trimmed(trimmed.size_bytes)
+    original.trimmed(original.start_offset, trimmed.size_bytes, trimmed.done)
     partitions.snapshot(original)
     for _ in range(more):
         append(store, original)

@@ -1,7 +1,8 @@
 """Partitions from snapshot rows and the log's headers, the same for every engine.
 
 partitions      partition id -> {"end": [next offset, max timestamp, its offset],
-                                 "start": log start offset, "size": bytes of batches}
+                                 "start": log start offset, "size": bytes of batches,
+                                 "counted_from": below it they are not in "size"}
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
@@ -57,10 +58,14 @@ class StoredPartitionRepository:
         else:
             values = json.loads(row)
             next_offset, max_timestamp, its_offset = values["end"]
-            start_offset, size_bytes = values.get("start", 0), values.get("size", 0)
+            # Format 2 counted nothing.
+            size_bytes = values.get("size", 0)
+            counted_from = values.get("counted_from", 0) if "size" in values else next_offset
+            start_offset = values.get("start", 0)
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, start_offset, size_bytes)
             producers = [_of_format_1(one) for one in values.get("producers", ())]
-            partition.restore(PartitionSnapshot(end, producers), self._look_up(partition_id))
+            snapshot = PartitionSnapshot(end, producers, counted_from)
+            partition.restore(snapshot, self._look_up(partition_id))
         while True:
             headers = self._log.headers(partition_id, partition.next_offset, _HEADERS_AT_ONCE)
             for header in headers:
@@ -109,6 +114,8 @@ class StoredPartitionRepository:
             "start": end.start_offset,
             "size": end.size_bytes,
         }
+        if snapshot.counted_from:
+            row["counted_from"] = snapshot.counted_from
         self._state.put(
             _PARTITIONS,
             _PARTITION_ID.pack(partition_id),

@@ -173,7 +173,9 @@ class ServicesContainer(containers.DeclarativeContainer):
         create_partitions=providers.Singleton(
             CreatePartitionsService, catalog, storage.topics, commits, config
         ),
-        delete_records=providers.Singleton(DeleteRecordsService, catalog, commits, trimming),
+        delete_records=providers.Singleton(
+            DeleteRecordsService, catalog, commits, trimming, scheduler
+        ),
         log_dirs=providers.Singleton(LogDirsService, catalog, volume, scheduler),
         groups=groups.registry,
         classic_groups=groups.classic_groups,

@@ -49,6 +49,8 @@ def router(admin: Admin) -> APIRouter:
 
     async def truncated(wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
         marks = await value_of(broker.delete_records.delete(wanted))
+        if isinstance(marks, Exception):
+            raise marks
         return [_told(one) | _outcome(mark) for one, mark in zip(wanted, marks, strict=True)]
 
     def all_of(topic_name: str) -> list[RecordsToDelete]:

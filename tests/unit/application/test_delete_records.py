@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from application.delete_records import LowWatermark, RecordsToDelete
+from application.topics.catalog import Catalog
+from application.topics.loading import LOADING_WORK, WORK_AT_ONCE
 from application.upkeep.trimming import PAUSE_MS
 from domain.errors import OffsetOutOfRange, StorageFailed, UnknownTopicOrPartition
-from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from domain.partitions.partition import UP_TO_HIGH_WATERMARK, Partition
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -23,8 +27,12 @@ def fake() -> FakeBroker:
 def begin(fake: FakeBroker, *wanted: tuple[str, int, int]) -> list[LowWatermark]:
     """Filled when the answers are there."""
     answers: list[LowWatermark] = []
-    pending = fake.broker.delete_records.delete([RecordsToDelete(*one) for one in wanted])
-    pending.then(answers.extend)
+
+    def answered(marks: list[LowWatermark] | Exception) -> None:
+        assert isinstance(marks, list)
+        answers.extend(marks)
+
+    fake.broker.delete_records.delete([RecordsToDelete(*one) for one in wanted]).then(answered)
     return answers
 
 
@@ -82,6 +90,65 @@ def test_a_commit_that_fails_deletes_nothing(fake: FakeBroker) -> None:
     assert len(fake.store.partitions[fake.partition().partition_id].batches) == 3
 
     assert delete(fake, 3) == 3
+
+
+def test_a_commit_that_fails_compares_no_partition_with_all_others(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.topic("many", 50)
+    for index in range(50):
+        fake.append(record_batch(["a"]), "many", index)
+    fake.run()
+    compared: list[object] = []
+
+    def same(one: Partition, other: object) -> bool:
+        compared.append(other)
+        return one is other
+
+    monkeypatch.setattr(Partition, "__eq__", same)
+    fake.commit.fail_next()
+    answers = begin(fake, *(("many", index, 1) for index in range(50)))
+    fake.run()
+    assert [type(one) for one in answers] == [StorageFailed] * 50
+    assert compared == []
+
+
+def test_many_that_have_to_be_loaded_are_loaded_in_slices_and_move_at_once(
+    fake: FakeBroker,
+) -> None:
+    at_once = WORK_AT_ONCE // LOADING_WORK
+    count = 2 * at_once + 1
+    fake.topic("many", count)
+    for index in range(count):
+        fake.append(record_batch(["a"]), "many", index)
+    fake.run()
+    for index in range(count):
+        fake.broker.commits.touch(fake.partition("many", index))
+        fake.partition("many", index).ask_for_snapshot()
+    fake.run()
+    again = fake.restarted()
+    before = len(again.broker.catalog.loaded())
+
+    answers = begin(again, *(("many", index, 1) for index in range(count)), ("many", count, 0))
+    seen = [len(again.broker.catalog.loaded()) - before]
+    while not answers:
+        assert not any(one.log_start_offset for one in again.broker.catalog.loaded())
+        again.scheduler.run_pass()
+        seen.append(len(again.broker.catalog.loaded()) - before)
+
+    assert seen[:3] == [at_once, 2 * at_once, count]
+    assert answers[:-1] == [1] * count
+    assert isinstance(answers[-1], UnknownTopicOrPartition)
+
+
+def test_a_fault_is_the_requests_own(fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(*_: Any) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(Catalog, "existing_partition", faulty)
+    answers: list[list[LowWatermark] | Exception] = []
+    fake.broker.delete_records.delete([RecordsToDelete("t", 0, 1)]).then(answers.append)
+    assert isinstance(answers[0], RuntimeError)
 
 
 def test_the_producers_in_a_failed_deletion_are_not_overtaken(fake: FakeBroker) -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from application.log_dirs import LOADING_WORK, WORK_AT_ONCE, LogDir
+from application.log_dirs import LogDir
 from application.ports.volume import UNKNOWN_SPACE
 from application.topics.catalog import Catalog
+from application.topics.loading import HEADER_WORK, LOADING_WORK, WORK_AT_ONCE
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -72,6 +73,34 @@ def test_many_that_have_to_be_loaded_are_gone_through_in_slices(fake: FakeBroker
         looked_at.append(len(describing.sizes))
     assert looked_at == [at_once, 2 * at_once, 2 * at_once + 1]
     assert fake.broker.log_dirs.describe(wanted).resolved
+
+
+def test_a_slice_has_few_partitions_that_were_not_closed(fake: FakeBroker) -> None:
+    """Each of their headers is read again."""
+    count = WORK_AT_ONCE // HEADER_WORK
+    fake.topic("many", 3)
+    for index in range(3):
+        for _ in range(count):
+            fake.append(record_batch(["x"]), "many", index)
+    fake.run()
+    again = fake.restarted()
+    describing = again.broker.log_dirs.describe([("many", index) for index in range(3)])
+    looked_at = [len(describing.sizes)]
+    while not describing.resolved:
+        again.scheduler.run_pass()
+        looked_at.append(len(describing.sizes))
+    assert looked_at[:3] == [1, 2, 3]
+
+
+def test_those_that_are_to_be_rebuilt_are_loaded_as_well(fake: FakeBroker) -> None:
+    at_once = WORK_AT_ONCE // LOADING_WORK
+    fake.topic("many", at_once + 1)
+    for index in range(at_once + 1):
+        fake.append(record_batch(["x"]), "many", index)
+    fake.commit.fail_next()
+    fake.run()
+    wanted = [("many", index) for index in range(at_once + 1)]
+    assert len(fake.broker.log_dirs.describe(wanted).sizes) == at_once
 
 
 def test_who_has_gone_costs_nothing_more(fake: FakeBroker) -> None:

@@ -5,6 +5,9 @@ import pytest
 from domain.errors import NonEmptyGroup, StaleMemberEpoch, UnknownMemberId, UnsupportedVersion
 from domain.groups.consumer_group import GroupKind
 from domain.groups.modern import ModernGroup
+from domain.groups.modern_changes import MemberChanged, RegexResolved
+from domain.groups.modern_member import MemberSubscription
+from domain.groups.subscription import SharedNames
 from tests.unit.domain.groups.modern_world import World
 
 
@@ -96,6 +99,42 @@ def test_expressions_that_mean_the_same_have_one_set_of_names_between_them() -> 
     found = world.group.regexes
     assert found["t."] is found["t.|x"] is found["t[ab]"] == {"ta", "tb"}
     assert found["ta"] == {"ta"}
+
+
+class ComparedNames(frozenset[str]):
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        ComparedNames.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = frozenset.__hash__
+
+
+def test_who_joins_is_not_compared_with_all_who_want_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ComparedNames, "compared", 0)
+    group = ModernGroup("g")
+    for number in range(100):
+        names = ComparedNames([f"topic-{number}"])
+        member = MemberSubscription(f"member-{number}", topics=names)
+        group.apply(MemberChanged("g", member.member_id, member))
+        group.apply(RegexResolved("g", f"topic-{number}|x", names))
+    assert ComparedNames.compared <= 200
+
+
+def test_names_that_nobody_wants_any_more_are_forgotten() -> None:
+    names = SharedNames()
+    first, second = (names.use(frozenset(["a", "b"])) for _ in range(2))
+    assert first is second
+    names.use(frozenset(["c"]))
+    draft = names.copy()
+    names.leave(first)
+    assert (names.use(frozenset(["b", "a"])) is first, len(names)) == (True, 2)
+    for one in (first, second, frozenset(["c"])):
+        names.leave(one)
+    assert (len(names), len(draft)) == (0, 2)
 
 
 def test_offsets_of_subscribed_topics_do_not_expire() -> None:
