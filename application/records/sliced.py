@@ -66,7 +66,7 @@ class SlicedScan:
     def next(self) -> Pending[ScanPart]:
         pending: Pending[ScanPart] = Pending()
         self._asked = pending
-        self._spare_time.scheduler.soon(self._go_on)
+        self._spare_time.scheduler.soon(self._try)
         return pending
 
     def close(self) -> None:
@@ -76,6 +76,14 @@ class SlicedScan:
             self._handed_over.close()
 
     # ---- here
+
+    def _try(self) -> None:
+        try:
+            self._go_on()
+        except Exception:
+            # Whatever it is, who waits is told, and the loop's own handler what it was.
+            self._answer(ScanPart(b"", StorageFailed("The scan could not go on")))
+            raise
 
     def _go_on(self) -> None:
         if self._closed:
@@ -132,9 +140,9 @@ class SlicedScan:
 
     def _later(self) -> None:
         if self._slices < SLICES_BEFORE and not self._heavy:
-            self._spare_time.scheduler.soon(self._go_on)
+            self._spare_time.scheduler.soon(self._try)
         else:
-            self._spare_time.scheduler.after_ms(PAUSE_MS, self._go_on)
+            self._spare_time.scheduler.after_ms(PAUSE_MS, self._try)
 
     def _passed_ms(self) -> int:
         return self._clock.monotonic_ms() - self._begun_ms

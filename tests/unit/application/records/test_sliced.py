@@ -136,6 +136,21 @@ def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
     assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
 
 
+def test_whatever_goes_wrong_is_told(
+    fake: FakeBroker, workers: FakeWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(job: ScanJob, log: LogStore) -> RunningScan | None:
+        raise RuntimeError("nobody foresaw it")
+
+    make_heavy(fake)
+    monkeypatch.setattr(workers, "start", start)
+    pending = scan(fake, workers).next()
+    with pytest.raises(RuntimeError, match="nobody foresaw it"):
+        fake.run()
+    [part] = answers_of(pending)
+    assert isinstance(part.end, StorageFailed)
+
+
 def test_who_leaves_stops_it(fake: FakeBroker, workers: FakeWorkers) -> None:
     running = scan(fake, workers)
     pending = running.next()
