@@ -7,7 +7,7 @@ worker is free it goes on here, with pauses: what it may not do here waits for o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from application.pending import Pending
 from application.ports.clock import Clock
@@ -18,7 +18,7 @@ from application.records.plan import ScanEnd
 from application.records.scan import TIME, Scan, TooHeavy
 from application.records.writing import LineWriter
 from application.upkeep.spare_time import SpareTime
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 
 #: A slice ends when the clock has gone on by a millisecond, and after so many steps at the latest.
 STEPS_AT_ONCE = 256
@@ -41,6 +41,7 @@ class SlicedScan:
         clock: Clock,
         spare_time: SpareTime,
         workers: ScanWorkers | None,
+        is_there: Callable[[], bool] = lambda: True,
     ) -> None:
         self._job = job
         self._log = log
@@ -48,6 +49,8 @@ class SlicedScan:
         self._clock = clock
         self._spare_time = spare_time
         self._workers = workers
+        #: Whether nothing of what it looks through was deleted with its topic.
+        self._is_there = is_there
         self._begun_ms = clock.monotonic_ms()
         self._slices = 0
         self._heavy = job.plan.form == "parquet"
@@ -149,8 +152,14 @@ class SlicedScan:
 
     def _answer(self, part: ScanPart) -> None:
         asked, self._asked = self._asked, None
-        if asked is not None:
-            asked.resolve(part)
+        if asked is None:
+            return
+        if not self._is_there():
+            # A log that is being dropped looks like a shorter one.
+            self.close()
+            gone = UnknownTopicOrPartition("The topic was deleted meanwhile")
+            part = ScanPart(b"", gone)
+        asked.resolve(part)
 
     # ---- in a worker
 
