@@ -48,7 +48,7 @@ class Streamed(Response):
             await self._pour(scope, send)
             return
         pouring = asyncio.ensure_future(self._pour(scope, send))
-        leaving = asyncio.ensure_future(_left(receive))
+        leaving = asyncio.ensure_future(left(receive))
         both = (pouring, leaving)
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -88,6 +88,7 @@ class Streamed(Response):
             raise
 
 
-async def _left(receive: Any) -> None:
+async def left(receive: Any) -> None:
+    """Comes back when the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
