@@ -24,7 +24,8 @@ from domain.errors import BrokerError, StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
-#: At once; other scans wait, or go on in slices.
+#: At once; other scans wait, or go on in slices. One is kept for scans that may only take so long:
+#: the others last as long as their readers like.
 MAX_PROCESSES = 2
 IDLE_SECONDS = 60.0
 #: What may wait here for whoever reads it.
@@ -64,7 +65,7 @@ class ScanProcesses:
         return [each.pid for each in self._processes]
 
     def start(self, job: ScanJob, log: LogStore) -> RunningJob | None:
-        if self._closed:
+        if self._closed or (job.budget_ms is None and not self._has_room_for_long_ones()):
             return None
         for process in self._processes:
             if process.job is None:
@@ -80,6 +81,10 @@ class ScanProcesses:
             return None
         self._processes.append(process)
         return process.begin(job, log)
+
+    def _has_room_for_long_ones(self) -> bool:
+        running = [each.job for each in self._processes if each.job is not None]
+        return sum(job.is_long for job in running) < max(self._most - 1, 1)
 
     def close(self) -> None:
         self._closed = True
@@ -138,7 +143,7 @@ class ScanProcess(asyncio.Protocol):
             self._idle.cancel()
             self._idle = None
         self._log = log
-        self.job = running = RunningJob(self)
+        self.job = running = RunningJob(self, job.budget_ms is None)
         self._send(frame(frames.JOB, pickle.dumps(job)))
         return running
 
@@ -239,8 +244,10 @@ class ScanProcess(asyncio.Protocol):
 class RunningJob:
     """Satisfies `application.ports.scan_worker.RunningScan`."""
 
-    def __init__(self, process: ScanProcess) -> None:
+    def __init__(self, process: ScanProcess, is_long: bool) -> None:
         self._process = process
+        #: Whether it may take as long as its reader likes.
+        self.is_long = is_long
         self._data = bytearray()
         self._end: ScanEnd | BrokerError | None = None
         self._asked: Pending[ScanPart] | None = None

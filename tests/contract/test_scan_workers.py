@@ -163,6 +163,23 @@ def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> N
     play(story)
 
 
+def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
+    async def story(world: World) -> None:
+        first = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert first is not None
+        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        page = world.pool.start(ScanJob(world.plan(), "auto", 60_000), world.log)
+        _, end = await all_of(page)
+        assert isinstance(end, ScanEnd) and end.found == COUNT
+        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        await all_of(first)
+        second = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert second is not None
+        await all_of(second)
+
+    play(story, most=2)
+
+
 def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
     async def story(world: World) -> None:
         scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)

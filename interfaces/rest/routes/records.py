@@ -16,8 +16,10 @@ from starlette.responses import Response
 from application.ports.scan_worker import RunningScan, ScanPart
 from application.records.cursor import write_cursor
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from application.records.scan import TIME
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
@@ -55,6 +57,8 @@ def router(admin: Admin) -> APIRouter:
         whole = [(each.start, each.end) for each in plan.ranges]
         scan = records.browse.scan(plan, wanted.format, wanted.time_budget_ms)
         pieces, end = await _while_wanted(request, _gathered(scan))
+        if end.reason == TIME and [(each.start, each.end) for each in end.ranges] == whole:
+            return _busy(request)
         cursor = write_cursor(end.ranges, wanted.newest_first)
         urls = Urls(request, admin.broker.cluster_id)
         head = {
@@ -125,6 +129,15 @@ def router(admin: Admin) -> APIRouter:
         return Streamed(_rest(scan, first), admin.events, media_type, headers, scan.close)
 
     return routes
+
+
+def _busy(request: Request) -> Response:
+    """All workers were, for as long as the page might take: nothing of it could be done."""
+    exchange = exchange_of(request)
+    exchange.error_code = 50304
+    words = "too many scans at once: ask again later"
+    body = error_body(50304, words, exchange.correlation_id)
+    return JsonAnswer(body, 503, headers={"retry-after": "1"})
 
 
 async def _while_wanted(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -7,8 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from application.pending import Pending
-from application.ports.scan_worker import ScanPart
+from application.pending import Pending, resolved
+from application.ports.scan_worker import RunningScan, ScanPart
+from application.records.plan import ScanEnd, ScanPlan
 from domain.errors import StorageFailed
 from tests.fakes.admin import HOST, Answer, FakeAdmin
 from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
@@ -292,6 +293,28 @@ def test_nobody_looks_on_for_a_client_that_left_or_a_server_that_stops(
 
     assert asyncio.run(story()) == (499 if ends == "left" else 503)
     assert scan.closed
+
+
+def test_a_page_that_found_no_free_worker_says_so(some: FakeAdmin) -> None:
+    browse = some.fake.broker.records.browse
+
+    def scan(plan: ScanPlan, *_: object) -> RunningScan:
+        return DoneScan(ScanEnd("time", 0, 0, 0, plan.ranges))
+
+    browse.scan = scan  # type: ignore[assignment,method-assign]
+    answer = some.get("/topics/t/records")
+    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    assert answer.json["error_code"] == 50304
+
+
+class DoneScan:
+    def __init__(self, end: ScanEnd) -> None:
+        self._end = end
+
+    def next(self) -> Pending[ScanPart]:
+        return resolved(ScanPart(b"", self._end))
+
+    def close(self) -> None: ...
 
 
 class EndlessScan:
