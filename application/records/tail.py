@@ -90,9 +90,10 @@ class Tail:
 
     def go_on_from(self, positions: Mapping[int, int]) -> None:
         """Where somebody had come to before; of partitions that are not tailed, nothing."""
-        for index in self._positions:
-            if positions.get(index, -1) >= 0:
-                self._positions[index] = positions[index]
+        for each in self._plan.ranges:
+            if positions.get(each.index, -1) >= 0:
+                # No further than there is anything: the log may be another by now.
+                self._positions[each.index] = min(positions[each.index], each.end)
 
     def next(self) -> Pending[Tailed]:
         self._asked = Pending()
