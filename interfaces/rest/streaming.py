@@ -9,6 +9,8 @@ from typing import Any
 from starlette.responses import Response
 
 from application.ports.event_log import EventLog
+from domain.errors import BrokerError
+from interfaces.rest.errors import refusal_of
 from interfaces.rest.exchange import Exchange
 
 #: Who has taken nothing for so long, with more than its buffers hold waiting, is gone.
@@ -66,9 +68,11 @@ class Streamed(Response):
                 await self._send(scope, send, piece)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
-            abort = scope["state"].get("abort")
-            if abort is not None:
-                abort()
+            _break_off(scope)
+        except BrokerError as failure:
+            exchange: Exchange = scope["state"]["exchange"]
+            exchange.error_code = refusal_of(failure).code
+            _break_off(scope)
         finally:
             await self._pieces.aclose()
 
@@ -86,6 +90,13 @@ class Streamed(Response):
                 waited_seconds=self._stall_seconds,
             )
             raise
+
+
+def _break_off(scope: Any) -> None:
+    """The answer began as a good one: that it is none can be said in no other way."""
+    abort = scope["state"].get("abort")
+    if abort is not None:
+        abort()
 
 
 async def left(receive: Any) -> None:
