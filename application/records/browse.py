@@ -114,5 +114,11 @@ class BrowseService:
     ) -> RunningScan:
         job = ScanJob(plan, data_format, budget_ms)
         return SlicedScan(
-            job, self._log, self._compression, self._clock, self._spare_time, self._workers
+            job,
+            self._log,
+            self._compression,
+            self._clock,
+            self._spare_time,
+            self._workers,
+            lambda: all(self._catalog.has(each.partition_id) for each in plan.ranges),
         )

@@ -27,7 +27,7 @@ READ_BYTES = 256 * 1024
 READ_AHEAD_BYTES = 8 * 1024 * 1024
 RECORDS_PER_STEP = 32
 HEADERS_AT_ONCE = 256
-#: Of one batch, found from its end backwards: who wants more asks for the next page.
+#: Of one batch, found from its end backwards: for those before them it is opened again.
 MAX_HELD = 10_000
 
 LIMIT, BYTES, TIME, END = "limit", "bytes", "time", "end"
@@ -108,6 +108,8 @@ class Scan:
                 return
             _, index, found = heappop(heads)
             self._emit(found)
+            if not self._has_room():  # before more is looked through, which would get lost
+                return
             headless = [index]
             yield
 
@@ -204,16 +206,19 @@ class Scan:
                 yield None
                 continue
             held: deque[Found] = deque(maxlen=MAX_HELD)
+            left_at = batch.base_offset
             for step in self._messages(batch, where):
                 if step is not None:
                     held.append(step)
                 else:
                     yield None
+            if len(held) == MAX_HELD:  # older ones may have had no place
+                left_at = held[0].message.offset
             while held:
                 found = held.pop()
                 where.end = found.message.offset + 1
                 yield found
-            where.end = max(batch.base_offset, where.start)
+            where.end = max(left_at, where.start)
         where.end = where.start
 
     def _messages(self, batch: RecordBatch, where: OffsetRange) -> Iterator[Step]:

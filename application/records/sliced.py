@@ -7,7 +7,7 @@ worker is free it goes on here, with pauses: what it may not do here waits for o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from application.pending import Pending
 from application.ports.clock import Clock
@@ -18,7 +18,7 @@ from application.records.plan import ScanEnd
 from application.records.scan import TIME, Scan, TooHeavy
 from application.records.writing import LineWriter
 from application.upkeep.spare_time import SpareTime
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 
 #: A slice ends when the clock has gone on by a millisecond, and after so many steps at the latest.
 STEPS_AT_ONCE = 256
@@ -41,6 +41,7 @@ class SlicedScan:
         clock: Clock,
         spare_time: SpareTime,
         workers: ScanWorkers | None,
+        is_there: Callable[[], bool] = lambda: True,
     ) -> None:
         self._job = job
         self._log = log
@@ -48,6 +49,8 @@ class SlicedScan:
         self._clock = clock
         self._spare_time = spare_time
         self._workers = workers
+        #: Whether nothing of what it looks through was deleted with its topic.
+        self._is_there = is_there
         self._begun_ms = clock.monotonic_ms()
         self._slices = 0
         self._heavy = job.plan.form == "parquet"
@@ -66,7 +69,7 @@ class SlicedScan:
     def next(self) -> Pending[ScanPart]:
         pending: Pending[ScanPart] = Pending()
         self._asked = pending
-        self._spare_time.scheduler.soon(self._go_on)
+        self._spare_time.scheduler.soon(self._try)
         return pending
 
     def close(self) -> None:
@@ -76,6 +79,14 @@ class SlicedScan:
             self._handed_over.close()
 
     # ---- here
+
+    def _try(self) -> None:
+        try:
+            self._go_on()
+        except Exception:
+            # Whatever it is, who waits is told, and the loop's own handler what it was.
+            self._answer(ScanPart(b"", StorageFailed("The scan could not go on")))
+            raise
 
     def _go_on(self) -> None:
         if self._closed:
@@ -132,17 +143,23 @@ class SlicedScan:
 
     def _later(self) -> None:
         if self._slices < SLICES_BEFORE and not self._heavy:
-            self._spare_time.scheduler.soon(self._go_on)
+            self._spare_time.scheduler.soon(self._try)
         else:
-            self._spare_time.scheduler.after_ms(PAUSE_MS, self._go_on)
+            self._spare_time.scheduler.after_ms(PAUSE_MS, self._try)
 
     def _passed_ms(self) -> int:
         return self._clock.monotonic_ms() - self._begun_ms
 
     def _answer(self, part: ScanPart) -> None:
         asked, self._asked = self._asked, None
-        if asked is not None:
-            asked.resolve(part)
+        if asked is None:
+            return
+        if not self._is_there():
+            # A log that is being dropped looks like a shorter one.
+            self.close()
+            gone = UnknownTopicOrPartition("The topic was deleted meanwhile")
+            part = ScanPart(b"", gone)
+        asked.resolve(part)
 
     # ---- in a worker
 

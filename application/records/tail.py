@@ -22,6 +22,8 @@ from domain.partitions.partition import Partition
 #: Handed over at once at the most.
 RECORDS_AT_ONCE = 500
 BYTES_AT_ONCE = 256 * 1024
+#: Then it looks again, from where it has come to: no tail keeps a worker for itself.
+BUDGET_MS = 5000
 
 #: Lines; None at the end, when the broker stops or the topic is gone; or why it cannot go on.
 Tailed = bytes | None | BrokerError
@@ -88,9 +90,10 @@ class Tail:
 
     def go_on_from(self, positions: Mapping[int, int]) -> None:
         """Where somebody had come to before; of partitions that are not tailed, nothing."""
-        for index in self._positions:
-            if positions.get(index, -1) >= 0:
-                self._positions[index] = positions[index]
+        for each in self._plan.ranges:
+            if positions.get(each.index, -1) >= 0:
+                # No further than there is anything: the log may be another by now.
+                self._positions[each.index] = min(positions[each.index], each.end)
 
     def next(self) -> Pending[Tailed]:
         self._asked = Pending()
@@ -128,7 +131,7 @@ class Tail:
             self._watching.watch(self._partitions, self)
             return
         plan = ScanPlan(ranges, self._plan.filter, limit=RECORDS_AT_ONCE, max_bytes=BYTES_AT_ONCE)
-        self._scan = self._browse.scan(plan, self._data_format)
+        self._scan = self._browse.scan(plan, self._data_format, BUDGET_MS)
         self._scan.next().then(self._scanned)
 
     def _new_in(self, partition: Partition) -> OffsetRange:

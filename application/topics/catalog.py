@@ -59,6 +59,10 @@ class Catalog:
         """Whether it is still there: its topic may have been deleted since it was asked for."""
         return self._loaded.get(partition.partition_id) is partition
 
+    def has(self, partition_id: int) -> bool:
+        """The same of a partition that was loaded, by its id."""
+        return partition_id in self._loaded
+
     def names(self) -> list[str]:
         return sorted(self._by_name)
 

@@ -73,6 +73,12 @@ class Channel:
     def send(self, kind: int, content: bytes = b"") -> None:
         self._connection.sendall(frame(kind, content))
 
+    def check(self) -> None:
+        """Raises EOFError when the broker is gone, without waiting for anything."""
+        with suppress(BlockingIOError):
+            if not self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                raise EOFError
+
     def ask(self, kind: int, question: bytes) -> bytes:
         self.send(kind, question)
         answer, content = self.receive()
@@ -95,6 +101,7 @@ def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanE
     for number, _ in enumerate(scan.steps()):
         if number % STEPS_PER_LOOK:
             continue
+        channel.check()  # who finds nothing would not notice otherwise
         if writer.waiting_bytes >= OUTPUT_BYTES:
             channel.send(frames.OUTPUT, writer.drain())
         passed_ms = clock.monotonic_ms() - began_ms

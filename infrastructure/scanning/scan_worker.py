@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from application.pending import Pending, resolved
+from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore
 from application.ports.scan_worker import ScanJob, ScanPart
 from application.records.plan import ScanEnd
@@ -23,12 +24,15 @@ from domain.errors import BrokerError, StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
-#: At once; other scans wait, or go on in slices.
+#: At once; other scans wait, or go on in slices. One is kept for scans that may only take so long:
+#: the others last as long as their readers like.
 MAX_PROCESSES = 2
 IDLE_SECONDS = 60.0
 #: What may wait here for whoever reads it.
 BUFFERED_BYTES = 512 * 1024
 REAP_SECONDS = 0.05
+#: After a process that could not be started, so long none is tried.
+RETRY_SECONDS = 1.0
 
 _PROGRAM = f"{__package__}.process"
 _SOCKET_BYTES = 512 * 1024
@@ -38,9 +42,14 @@ class ScanProcesses:
     """Satisfies `application.ports.scan_worker.ScanWorkers`."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, folder: Path | None, most: int = MAX_PROCESSES
+        self,
+        loop: asyncio.AbstractEventLoop,
+        folder: Path | None,
+        events: EventLog,
+        most: int = MAX_PROCESSES,
     ) -> None:
         self._loop = loop
+        self._events = events
         #: Of an LMDB store, which they read themselves.
         self._folder = folder
         self._most = most
@@ -48,23 +57,34 @@ class ScanProcesses:
         #: Killed, and not all of them gone yet.
         self._ended: list[ScanProcess] = []
         self._closed = False
+        #: On the loop's clock.
+        self._not_before = 0.0
 
     @property
     def pids(self) -> list[int]:
         return [each.pid for each in self._processes]
 
     def start(self, job: ScanJob, log: LogStore) -> RunningJob | None:
-        if self._closed:
+        if self._closed or (job.budget_ms is None and not self._has_room_for_long_ones()):
             return None
         for process in self._processes:
             if process.job is None:
                 return process.begin(job, log)
-        if len(self._processes) >= self._most:
+        if len(self._processes) >= self._most or self._loop.time() < self._not_before:
             return None
         self._ended = [each for each in self._ended if not each.is_gone]
-        process = ScanProcess(self._loop, self._folder, self._end_of)
+        try:
+            process = ScanProcess(self._loop, self._folder, self._end_of)
+        except OSError as failure:
+            self._not_before = self._loop.time() + RETRY_SECONDS
+            self._events.warning("a scan worker could not be started", error=str(failure))
+            return None
         self._processes.append(process)
         return process.begin(job, log)
+
+    def _has_room_for_long_ones(self) -> bool:
+        running = [each.job for each in self._processes if each.job is not None]
+        return sum(job.is_long for job in running) < max(self._most - 1, 1)
 
     def close(self) -> None:
         self._closed = True
@@ -96,10 +116,10 @@ class ScanProcess(asyncio.Protocol):
         self.job: RunningJob | None = None
         ours, theirs = socket.socketpair()
         self._ours = ours
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
-        ours.setblocking(False)
         try:
+            for end in (ours, theirs):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
+            ours.setblocking(False)
             self._process = _spawn(theirs, folder)
         except OSError:
             ours.close()
@@ -123,7 +143,7 @@ class ScanProcess(asyncio.Protocol):
             self._idle.cancel()
             self._idle = None
         self._log = log
-        self.job = running = RunningJob(self)
+        self.job = running = RunningJob(self, job.budget_ms is None)
         self._send(frame(frames.JOB, pickle.dumps(job)))
         return running
 
@@ -224,8 +244,10 @@ class ScanProcess(asyncio.Protocol):
 class RunningJob:
     """Satisfies `application.ports.scan_worker.RunningScan`."""
 
-    def __init__(self, process: ScanProcess) -> None:
+    def __init__(self, process: ScanProcess, is_long: bool) -> None:
         self._process = process
+        #: Whether it may take as long as its reader likes.
+        self.is_long = is_long
         self._data = bytearray()
         self._end: ScanEnd | BrokerError | None = None
         self._asked: Pending[ScanPart] | None = None

@@ -9,6 +9,8 @@ from typing import Any
 from starlette.responses import Response
 
 from application.ports.event_log import EventLog
+from domain.errors import BrokerError
+from interfaces.rest.errors import refusal_of
 from interfaces.rest.exchange import Exchange
 
 #: Who has taken nothing for so long, with more than its buffers hold waiting, is gone.
@@ -48,7 +50,7 @@ class Streamed(Response):
             await self._pour(scope, send)
             return
         pouring = asyncio.ensure_future(self._pour(scope, send))
-        leaving = asyncio.ensure_future(_left(receive))
+        leaving = asyncio.ensure_future(left(receive))
         both = (pouring, leaving)
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -66,9 +68,11 @@ class Streamed(Response):
                 await self._send(scope, send, piece)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
-            abort = scope["state"].get("abort")
-            if abort is not None:
-                abort()
+            _break_off(scope)
+        except BrokerError as failure:
+            exchange: Exchange = scope["state"]["exchange"]
+            exchange.error_code = refusal_of(failure).code
+            _break_off(scope)
         finally:
             await self._pieces.aclose()
 
@@ -88,6 +92,14 @@ class Streamed(Response):
             raise
 
 
-async def _left(receive: Any) -> None:
+def _break_off(scope: Any) -> None:
+    """The answer began as a good one: that it is none can be said in no other way."""
+    abort = scope["state"].get("abort")
+    if abort is not None:
+        abort()
+
+
+async def left(receive: Any) -> None:
+    """Comes back when the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass

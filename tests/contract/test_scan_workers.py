@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
+import socket
+import subprocess
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.lmdb.reading import open_to_read
 from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
+from tests.fakes.logs import FakeEventLog
 
 BATCHES, EACH = 40, 500
 COUNT = BATCHES * EACH
@@ -38,7 +42,8 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
 class World:
     def __init__(self, storage: Storage, loop: asyncio.AbstractEventLoop, most: int) -> None:
         self.log = storage.log
-        self.pool = ScanProcesses(loop, storage.info.path, most)
+        self.events = FakeEventLog()
+        self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
         self.spare_time = SpareTime(AsyncioScheduler(loop))
 
     def plan(self, form: str = "json", **wanted: Any) -> ScanPlan:
@@ -158,6 +163,23 @@ def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> N
     play(story)
 
 
+def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
+    async def story(world: World) -> None:
+        first = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert first is not None
+        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        page = world.pool.start(ScanJob(world.plan(), "auto", 60_000), world.log)
+        _, end = await all_of(page)
+        assert isinstance(end, ScanEnd) and end.found == COUNT
+        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        await all_of(first)
+        second = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        assert second is not None
+        await all_of(second)
+
+    play(story, most=2)
+
+
 def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
     async def story(world: World) -> None:
         scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
@@ -178,6 +200,27 @@ def test_a_process_that_dies_is_told(play: Any) -> None:
         _, end = await all_of(scan)
         assert isinstance(end, StorageFailed)
         assert world.pool.pids == []
+
+    play(story)
+
+
+@pytest.mark.parametrize("of, what", [(socket, "socketpair"), (subprocess, "Popen")])
+def test_a_worker_that_cannot_be_started_is_none(
+    play: Any, monkeypatch: pytest.MonkeyPatch, of: Any, what: str
+) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async def story(world: World) -> None:
+        job = ScanJob(world.plan(), "auto", None)
+        with monkeypatch.context() as patched:
+            patched.setattr(of, what, refused)
+            for _ in range(2):
+                assert world.pool.start(job, world.log) is None
+        [warned] = world.events.of("a scan worker could not be started")
+        assert "Too many open files" in str(warned["error"])
+        _, end = await all_of(world.sliced(job, world.pool))
+        assert isinstance(end, ScanEnd) and end.found == COUNT
 
     play(story)
 

@@ -105,12 +105,11 @@ class FakeAdmin:
         told |= headers or {}
         return asyncio.run(self._ask(method, path, told, content))
 
-    async def _ask(
-        self, method: str, path: str, headers: Mapping[str, str], content: bytes
-    ) -> Answer:
-        path, _, query = path.partition("?")
+    def scope(
+        self, method: str, path: str, headers: Mapping[str, str], query: str
+    ) -> dict[str, Any]:
         host, _, port = HOST.partition(":")
-        scope = {
+        return {
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
@@ -124,6 +123,12 @@ class FakeAdmin:
             "client": ("192.0.2.1", 4711),
             "server": (host, int(port)),
         }
+
+    async def _ask(
+        self, method: str, path: str, headers: Mapping[str, str], content: bytes
+    ) -> Answer:
+        path, _, query = path.partition("?")
+        scope = self.scope(method, path, headers, query)
         sent: list[Any] = []
         asked = [{"type": "http.request", "body": content, "more_body": False}]
 

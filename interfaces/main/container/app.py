@@ -46,7 +46,9 @@ class AppContainer(containers.DeclarativeContainer):
     storage = providers.Container(
         StorageContainer, url=settings.provided.storage.url, flush=config.flush
     )
-    scan_workers = providers.Singleton(ScanProcesses, loop, storage.store.provided.info.path)
+    scan_workers = providers.Singleton(
+        ScanProcesses, loop, storage.store.provided.info.path, events
+    )
     services = providers.Container(
         ServicesContainer,
         config=config,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import AsyncGenerator
-from typing import Annotated, Any
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 import orjson
@@ -16,15 +16,20 @@ from starlette.responses import Response
 from application.ports.scan_worker import RunningScan, ScanPart
 from application.records.cursor import write_cursor
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from application.records.scan import TIME
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.events import events_of
 from interfaces.rest.records.shapes import RecordList
 from interfaces.rest.records.wanted import DownloadWanted, RecordsWanted, TailWanted
-from interfaces.rest.streaming import Streamed
+from interfaces.rest.streaming import Streamed, left
 from interfaces.rest.urls import Urls
+
+T = TypeVar("T")
 
 #: What records hold came from anywhere: no browser shall take it for a page.
 INERT = {
@@ -51,7 +56,9 @@ def router(admin: Admin) -> APIRouter:
         plan = records.browse.plan(wanted.query(topic_name))
         whole = [(each.start, each.end) for each in plan.ranges]
         scan = records.browse.scan(plan, wanted.format, wanted.time_budget_ms)
-        pieces, end = await _gathered(scan)
+        pieces, end = await _while_wanted(request, _gathered(scan))
+        if end.reason == TIME and [(each.start, each.end) for each in end.ranges] == whole:
+            return _busy(request)
         cursor = write_cursor(end.ranges, wanted.newest_first)
         urls = Urls(request, admin.broker.cluster_id)
         head = {
@@ -108,7 +115,7 @@ def router(admin: Admin) -> APIRouter:
         },
     )
     async def download_records(
-        topic_name: str, wanted: Annotated[DownloadWanted, Query()]
+        request: Request, topic_name: str, wanted: Annotated[DownloadWanted, Query()]
     ) -> Response:
         """All that fit, as a file: ndjson, csv or parquet."""
         form, media_type = FILES[wanted.format]
@@ -116,12 +123,41 @@ def router(admin: Admin) -> APIRouter:
             raise RestError(501, "Parquet needs pyarrow: pip install ottla[parquet]")
         plan = records.browse.plan(wanted.query(topic_name, form))
         scan = records.browse.scan(plan, wanted.data_format)
-        first = await _part(scan)
+        first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")
         headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}
         return Streamed(_rest(scan, first), admin.events, media_type, headers, scan.close)
 
     return routes
+
+
+def _busy(request: Request) -> Response:
+    """All workers were, for as long as the page might take: nothing of it could be done."""
+    exchange = exchange_of(request)
+    exchange.error_code = 50304
+    words = "too many scans at once: ask again later"
+    body = error_body(50304, words, exchange.correlation_id)
+    return JsonAnswer(body, 503, headers={"retry-after": "1"})
+
+
+async def _while_wanted(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What comes of it, unless its client leaves before, or the server stops."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(left(request.receive))
+    stopped = asyncio.ensure_future(exchange_of(request).stopping.wait())
+    all_of = (working, leaving, stopped)
+    try:
+        await asyncio.wait(all_of, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if stopped.done():
+            raise RestError(503, "the broker is stopping", 50303)
+        leaving.result()
+        raise RestError(499, "the client has left")
+    finally:
+        for each in all_of:
+            each.cancel()
+        await asyncio.gather(*all_of, return_exceptions=True)
 
 
 async def _gathered(scan: RunningScan) -> tuple[list[bytes], ScanEnd]:

@@ -127,6 +127,18 @@ def test_downloads_have_every_record(admin: AdminClient, topic: str) -> None:
     assert len(admin.get(f"{path}?limit=7").body.splitlines()) == 7
 
 
+def test_a_download_of_a_topic_that_is_deleted_breaks_off(admin: AdminClient, topic: str) -> None:
+    fill(admin, topic, 10_000, lambda number: "x" * 3000)
+    connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)
+    connection.request("GET", f"/topics/{topic}/records:download")
+    answer = connection.getresponse()
+    assert answer.read(1000)
+    assert admin.ask("DELETE", f"/topics/{topic}").status == 204
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        answer.read()
+    connection.close()
+
+
 def test_parquet_is_a_table_of_the_bytes(admin: AdminClient, topic: str) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     produced(admin, topic, "lz4")

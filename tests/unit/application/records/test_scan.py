@@ -236,6 +236,38 @@ def test_who_stops_in_a_batch_goes_on_in_it(looker: Looker) -> None:
     assert 0 < plan.ranges[0].start < 1000
 
 
+def test_a_page_that_is_full_looks_no_further(looker: Looker) -> None:
+    looker.fake.topic("t")
+    for number in range(50):
+        looker.fake.appended(record_batch(["hit" if number in (1, 49) else "miss"]))
+    wanted = RecordFilter(in_value=b"hit")
+    assert looker.look(wanted=wanted, limit=1) == ["hit"]
+    assert (looker.end.reason, looker.end.scanned) == ("limit", 2)
+    assert looker.look(wanted=wanted, max_bytes=1, newest_first=True) == ["hit"]
+    assert (looker.end.reason, looker.end.scanned) == ("bytes", 1)
+
+
+@pytest.mark.parametrize("limit", [None, 10, 15])
+def test_of_a_long_batch_backwards_no_record_is_lost(
+    looker: Looker, monkeypatch: pytest.MonkeyPatch, limit: int | None
+) -> None:
+    monkeypatch.setattr("application.records.scan.MAX_HELD", 10)
+    looker.fake.topic("t")
+    values = [str(number) for number in range(35)]
+    looker.fake.appended(record_batch(["first"]))
+    looker.fake.appended(record_batch(values))
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        seen += looker.look(newest_first=True, limit=limit, cursor=cursor)
+        cursor = write_cursor(looker.end.ranges, True)
+        if cursor is None:
+            break
+        assert looker.end.reason == "limit"
+    assert seen == [*reversed(values), "first"]
+    assert looker.end.reason == "end"
+
+
 def test_what_cannot_be_asked(looker: Looker) -> None:
     with pytest.raises(UnknownTopicOrPartition):
         looker.plan("nowhere")

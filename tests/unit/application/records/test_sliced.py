@@ -10,7 +10,7 @@ from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.browse import BrowseQuery
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.sliced import SlicedScan
-from domain.errors import StorageFailed
+from domain.errors import StorageFailed, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import ZSTD, record_batch
@@ -134,6 +134,32 @@ def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
     fake.run()
     [part] = answers_of(pending)
     assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
+
+
+def test_whatever_goes_wrong_is_told(
+    fake: FakeBroker, workers: FakeWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(job: ScanJob, log: LogStore) -> RunningScan | None:
+        raise RuntimeError("nobody foresaw it")
+
+    make_heavy(fake)
+    monkeypatch.setattr(workers, "start", start)
+    pending = scan(fake, workers).next()
+    with pytest.raises(RuntimeError, match="nobody foresaw it"):
+        fake.run()
+    [part] = answers_of(pending)
+    assert isinstance(part.end, StorageFailed)
+
+
+def test_a_topic_that_is_deleted_meanwhile_is_no_shorter_one(fake: FakeBroker) -> None:
+    browse = fake.broker.records.browse
+    running = browse.scan(browse.plan(BrowseQuery("t")))
+    fake.broker.delete_topics.delete([fake.existing("t")])
+    fake.run()
+    pending = running.next()
+    fake.run()
+    [part] = answers_of(pending)
+    assert isinstance(part.end, UnknownTopicOrPartition) and part.data == b""
 
 
 def test_who_leaves_stops_it(fake: FakeBroker, workers: FakeWorkers) -> None:

@@ -57,6 +57,14 @@ def test_who_comes_again_misses_nothing(fake: FakeBroker) -> None:
     assert come(fake, tail) == ["b", "c"]
 
 
+def test_who_comes_again_from_beyond_the_end_hears_what_comes(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    tail.go_on_from({0: 1000, 1: 2**80})
+    fake.appended(record_batch(["d"]))
+    assert come(fake, tail) == ["d"]
+    assert tail.positions() == {0: 4, 1: 0}
+
+
 def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
     tail = fake.broker.records.tail.open("t")
     for number in range(1000):

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from application.pending import Pending, resolved
+from application.ports.scan_worker import RunningScan, ScanPart
+from application.records.plan import ScanEnd, ScanPlan
 from domain.errors import StorageFailed
-from tests.fakes.admin import Answer, FakeAdmin
+from tests.fakes.admin import HOST, Answer, FakeAdmin
 from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
 
 NASTY = '<script>alert("x")</script>'
@@ -259,3 +263,70 @@ def test_half_a_clone_does_not_stay(some: FakeAdmin) -> None:
     some.fake.log.failing = None
     some.fake.run()
     assert some.get("/topics/half").status == 404
+
+
+@pytest.mark.parametrize("path", ["records", "records:download"])
+@pytest.mark.parametrize("ends", ["left", "stopping"])
+def test_nobody_looks_on_for_a_client_that_left_or_a_server_that_stops(
+    some: FakeAdmin, path: str, ends: str
+) -> None:
+    scan = EndlessScan()
+    some.fake.broker.records.browse.scan = lambda *_: scan  # type: ignore[method-assign]
+
+    async def story() -> int:
+        heard: asyncio.Queue[Any] = asyncio.Queue()
+        heard.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+        statuses: list[int] = []
+
+        async def send(message: Any) -> None:
+            statuses.append(message.get("status", 0))
+
+        scope = some.scope("GET", f"/topics/t/{path}", {"host": HOST}, "")
+        answering = asyncio.ensure_future(some.gate(scope, heard.get, send))
+        await scan.asked.wait()
+        if ends == "left":
+            heard.put_nowait({"type": "http.disconnect"})
+        else:
+            some.stopping.set()
+        await asyncio.wait_for(answering, 20)
+        return statuses[0]
+
+    assert asyncio.run(story()) == (499 if ends == "left" else 503)
+    assert scan.closed
+
+
+def test_a_page_that_found_no_free_worker_says_so(some: FakeAdmin) -> None:
+    browse = some.fake.broker.records.browse
+
+    def scan(plan: ScanPlan, *_: object) -> RunningScan:
+        return DoneScan(ScanEnd("time", 0, 0, 0, plan.ranges))
+
+    browse.scan = scan  # type: ignore[assignment,method-assign]
+    answer = some.get("/topics/t/records")
+    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    assert answer.json["error_code"] == 50304
+
+
+class DoneScan:
+    def __init__(self, end: ScanEnd) -> None:
+        self._end = end
+
+    def next(self) -> Pending[ScanPart]:
+        return resolved(ScanPart(b"", self._end))
+
+    def close(self) -> None: ...
+
+
+class EndlessScan:
+    """Never finds anything."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.closed = False
+
+    def next(self) -> Pending[ScanPart]:
+        self.asked.set()
+        return Pending()
+
+    def close(self) -> None:
+        self.closed = True

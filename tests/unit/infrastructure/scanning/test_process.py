@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from application.ports.scan_worker import ScanJob
+from application.records.filter import RecordFilter
+from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from infrastructure.scanning.process import Channel, run
+from infrastructure.storage.opening import open_storage
+from tests.fakes.batches import record_batch
+
+
+@pytest.mark.parametrize("broker_is_there", [True, False])
+def test_who_finds_nothing_notices_all_the_same_that_its_broker_is_gone(
+    broker_is_there: bool,
+) -> None:
+    storage = open_storage("memory://", "os")
+    storage.log.append(1, 0, record_batch(["miss"]))
+    storage.commit.commit(lambda failure: None)
+    plan = ScanPlan([OffsetRange(0, 1, 0, 1, 1)], RecordFilter(in_value=b"hit"))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        job, channel = ScanJob(plan, "auto", None), Channel(theirs)
+        if broker_is_there:
+            assert isinstance(run(job, storage.log, channel), ScanEnd)
+        else:
+            ours.close()
+            with pytest.raises(EOFError):
+                run(job, storage.log, channel)
+    storage.commit.close()
