@@ -67,8 +67,10 @@ ALERTS = (
     ),
     Alert(
         "OttlaGroupFallsBehind",
-        f"sum by (instance, consumergroup, topic) (deriv({exporter.GROUP_LAG_SUM.name}[15m])) > 0"
-        f" and sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000",
+        # What stands first is $value.
+        f"sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000"
+        f" and sum by (instance, consumergroup, topic) (deriv({exporter.GROUP_LAG_SUM.name}[15m]))"
+        " > 0",
         "30m",
         "warning",
         "{{ $labels.consumergroup }} is {{ $value }} records behind on {{ $labels.topic }}",

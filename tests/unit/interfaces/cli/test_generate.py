@@ -72,6 +72,14 @@ def test_an_alert_asks_for_what_is_told(rule: dict[str, Any]) -> None:
     assert rule["annotations"]["summary"]
 
 
+def test_the_lag_is_the_value_of_the_alert_about_it() -> None:
+    [rule] = [rule for rule in alerts() if rule["alert"] == "OttlaGroupFallsBehind"]
+    # `and` keeps the value of its left side.
+    value, _, _ = rule["expr"].partition(" and ")
+    assert "kafka_consumergroup_lag_sum" in value and "deriv" not in value
+    assert "deriv" in rule["expr"]
+
+
 def test_prometheus_is_told_where_the_broker_is() -> None:
     config = yaml.safe_load(MAKE["prometheus"](ADMIN))
     [job] = config["scrape_configs"]
