@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from interfaces.cli.addresses import Address, addresses
+from interfaces.cli.failures import NotUnderstood
+
 #: What each is made by, from HOST:PORT of the admin side.
 Make = Callable[[str], str]
 
@@ -17,7 +20,7 @@ def grafana(_admin: str) -> str:
 def prometheus(admin: str) -> str:
     from interfaces.cli.generate_prometheus import scrape_config
 
-    return scrape_config(admin)
+    return scrape_config(_address(admin))
 
 
 def alerts(_admin: str) -> str:
@@ -36,6 +39,17 @@ def compose(_admin: str) -> str:
     from interfaces.cli.generate_services import compose_file
 
     return compose_file()
+
+
+def _address(admin: str) -> Address:
+    """Of something that can be connected to, with its port: no other is usual there."""
+    try:
+        [found] = addresses(admin)
+    except ValueError:
+        found = None
+    if found is None or str(found) != admin:
+        raise NotUnderstood(f"--admin: expected HOST:PORT, where the metrics are, not {admin!r}")
+    return found
 
 
 MAKE: dict[str, Make] = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from application.metrics.families import jmx, own, process
 from application.metrics.families import kafka_exporter as exporter
+from interfaces.cli.addresses import Address
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,10 @@ ALERTS = (
     ),
     Alert(
         "OttlaGroupFallsBehind",
-        f"sum by (instance, consumergroup, topic) (deriv({exporter.GROUP_LAG_SUM.name}[15m])) > 0"
-        f" and sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000",
+        # What stands first is $value.
+        f"sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000"
+        f" and sum by (instance, consumergroup, topic) (deriv({exporter.GROUP_LAG_SUM.name}[15m]))"
+        " > 0",
         "30m",
         "warning",
         "{{ $labels.consumergroup }} is {{ $value }} records behind on {{ $labels.topic }}",
@@ -76,14 +79,20 @@ ALERTS = (
 )
 
 
-def scrape_config(admin: str) -> str:
+def scrape_config(admin: Address) -> str:
+    target, comment = admin, ""
+    if admin.host in ("0.0.0.0", "::"):
+        target = Address("localhost", admin.port)
+        comment = f"""\
+      # {admin.host} is every address of the broker's machine: elsewhere, name it here.
+"""
     return f"""\
 # prometheus.yml
 scrape_configs:
   - job_name: ottla
     scrape_interval: 15s
     static_configs:
-      - targets: ["{admin}"]
+{comment}      - targets: ["{target}"]
 
 # `ottla generate alerts` prints it.
 rule_files:

@@ -60,14 +60,21 @@ class Sending:
         self._offsets: dict[tuple[str, int], tuple[int, int, int]] = {}
         self._count = 0
         self._refused: KafkaError | None = None
+        #: Of the record that was refused.
+        self._place: tuple[str, int] = ("", 0)
 
     def send(self, topic: str, **facts: Any) -> None:
+        from confluent_kafka import KafkaException
+
         while True:
             try:
                 self._producer.produce(topic, on_delivery=self._answered, **facts)
                 break
             except BufferError:
                 self._producer.poll(0.1)
+            except KafkaException as failure:
+                self._refuse(failure.args[0], topic, facts.get("partition", -1))
+                break
         self._producer.poll(0)
         if self._refused is not None:
             raise CommandFailed(self._why())
@@ -80,7 +87,7 @@ class Sending:
 
     def _answered(self, error: KafkaError | None, message: Any) -> None:
         if error is not None:
-            self._refused = self._refused or error
+            self._refuse(error, message.topic(), message.partition())
             return
         self._count += 1
         place = (message.topic(), message.partition())
@@ -88,10 +95,17 @@ class Sending:
         first, last, count = self._offsets.get(place, (offset, offset, 0))
         self._offsets[place] = (min(first, offset), max(last, offset), count + 1)
 
+    def _refuse(self, error: KafkaError, topic: str, partition: int) -> None:
+        if self._refused is None:
+            self._refused, self._place = error, (topic, partition)
+
     def _why(self) -> str:
         assert self._refused is not None
         from confluent_kafka import KafkaError
 
+        if self._refused.code() == KafkaError._UNKNOWN_PARTITION:
+            topic, partition = self._place
+            return f"{topic} has no partition {partition}"
         if self._refused.code() == KafkaError._MSG_TIMED_OUT:
             why = f": {self._clients.complaint}" if self._clients.complaint else ""
             return (

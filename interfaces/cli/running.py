@@ -18,9 +18,12 @@ Command = Callable[[argparse.Namespace], int]
 
 
 def run(parsed: argparse.Namespace) -> int:
+    stop = _Stop()
     # Python leaves an interrupt alone where the shell has it ignored, as for `command &`.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, stop)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, stop)
     try:
         code = _command(parsed.runs)(parsed)
         sys.stdout.flush()
@@ -31,6 +34,11 @@ def run(parsed: argparse.Namespace) -> int:
         return _say(str(failure), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemError:
+        # A client that a signal finds within `poll` loses the KeyboardInterrupt and raises this.
+        if stop.is_asked:
+            return INTERRUPTED
+        raise
     except BrokenPipeError:
         # Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,6 +60,12 @@ def _say(line: str, code: int) -> int:
     return code
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
+class _Stop:
     """SIGTERM unwinds as Ctrl-C does: a consumer leaves its group, a file that was begun goes."""
-    raise KeyboardInterrupt
+
+    def __init__(self) -> None:
+        self.is_asked = False
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        self.is_asked = True
+        raise KeyboardInterrupt

@@ -135,10 +135,13 @@ def delete(parsed: argparse.Namespace) -> int:
     for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
         if not isinstance(outcome, CommandFailed):
             print(f"{name} is deleted")
-        elif parsed.if_exists and _UNKNOWN in str(outcome):
+        elif _UNKNOWN not in str(outcome):
+            complain(str(outcome))
+            failed = 1
+        elif parsed.if_exists:
             print(f"{name} is not there")
         else:
-            complain(str(outcome))
+            complain(f"there is no topic {name}")
             failed = 1
     return failed
 

@@ -7,7 +7,7 @@ import argparse
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import complain, confirmed
-from interfaces.cli.positions import bounds_of, chosen, position, resolved
+from interfaces.cli.positions import OFFSET, bounds_of, chosen, position, resolved
 
 
 def trim(parsed: argparse.Namespace) -> int:
@@ -18,11 +18,20 @@ def trim(parsed: argparse.Namespace) -> int:
     admin = clients.admin()
     places = chosen(clients, admin, parsed.name, parsed.partitions)
     [bounds] = bounds_of(clients, admin, places, wanted)
+    if wanted.kind == OFFSET:
+        # As the broker would: a slip of the finger shall not delete everything.
+        for place in places:
+            if wanted.value > bounds[place].end:
+                raise CommandFailed(
+                    f"partition {place[1]} of {parsed.name} ends at {bounds[place].end}, before "
+                    f"{wanted.value}: nothing is deleted (-o end deletes all)"
+                )
     before = {place: resolved(wanted, bounds[place]) for place in places}
     count = sum(before[place] - bounds[place].start for place in places)
     if parsed.dry_run or not count:
+        say = _say_dry if parsed.dry_run else _say
         for place in places:
-            _say(place[1], bounds[place].start, before[place], " (dry run)" * parsed.dry_run)
+            say(place[1], bounds[place].start, before[place])
         return 0
     if not confirmed(f"Delete {count} offsets' worth of records of {parsed.name}?", parsed.yes):
         raise CommandFailed("nothing is deleted")
@@ -42,6 +51,11 @@ def trim(parsed: argparse.Namespace) -> int:
     return failed
 
 
-def _say(partition: int, start: int, begins: int, how: str = "") -> None:
+def _say(partition: int, start: int, begins: int) -> None:
     what = "is as it was" if begins == start else f"begins at {begins} now, and not at {start}"
-    print(f"partition {partition}: {what}{how}")
+    print(f"partition {partition}: {what}")
+
+
+def _say_dry(partition: int, start: int, begins: int) -> None:
+    what = "stay as it is" if begins == start else f"begin at {begins}"
+    print(f"partition {partition}: would {what} (begins at {start})")

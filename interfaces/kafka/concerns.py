@@ -1,7 +1,8 @@
-"""What a request concerns, besides topics: the group or the resource that its log line names.
+"""What a request concerns: the group or the resource that its log line names, or the topic.
 
 Decided once, when a route is made, by the fields that its request has: whatever has none of them,
-Produce and Fetch above all, goes to its handler as it is.
+Produce and Fetch above all, goes to its handler as it is. The topic is looked for only when a
+request has failed.
 """
 
 from __future__ import annotations
@@ -35,6 +36,21 @@ def telling_what(request: type[Message], handle: Handler) -> Handler:
     return named
 
 
+def the_topic(request: Any) -> Named:
+    """The only one, where it has a name: some versions give ids instead."""
+    for field in _TOPICS:
+        topics = getattr(request, field, None)
+        if topics:
+            break
+    else:
+        return None
+    if len(topics) > 1:
+        return None
+    one = topics[0]
+    name = one if isinstance(one, str) else getattr(one, "name", "") or getattr(one, "topic", "")
+    return ("topic", name) if name else None
+
+
 def _group_id(request: Any) -> Named:
     return ("group", request.group_id) if request.group_id else None
 
@@ -66,6 +82,9 @@ def _resource(request: Any) -> Named:
     kind = RESOURCE_KINDS.get(one.resource_type)
     return "resource", f"{one.resource_type if kind is None else kind.value} {one.resource_name}"
 
+
+#: Fields with what is asked of each topic, or with its name.
+_TOPICS = ("topics", "topic_data", "topic_names")
 
 #: By the field that says it.
 _LOOKS: dict[str, Callable[[Any], Named]] = {

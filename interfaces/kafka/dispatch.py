@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
 from interfaces.kafka.call import Call, CloseConnection, Peer
+from interfaces.kafka.concerns import the_topic
 from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
 from interfaces.kafka.routes import Learn, Route, Routes
 from interfaces.kafka.wire.connection import Reply
@@ -64,7 +65,10 @@ class Dispatch:
         call.handled_ns = perf_counter_ns()
         if call.pieces is not None:
             call.answered_ns = call.handled_ns
-        if route.learn is not None and call.error_codes is None and end == len(frame):
+        if call.error_codes is not None:
+            if call.about is None:
+                call.about = the_topic(request)
+        elif route.learn is not None and end == len(frame):
             self._learn(frame, request, call, route.learn)
 
     def _repeat(self, frame: memoryview, call: Call, route: Route, received_ns: int) -> bool:

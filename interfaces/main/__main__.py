@@ -85,9 +85,15 @@ def _demo() -> int:
 
 
 def _generate(parsed: argparse.Namespace) -> int:
+    from interfaces.cli.failures import NotUnderstood
     from interfaces.cli.generate import MAKE
 
-    print(MAKE[parsed.what](parsed.admin).rstrip("\n"), flush=True)
+    try:
+        made = MAKE[parsed.what](parsed.admin)
+    except NotUnderstood as refusal:
+        print(f"ottla: {refusal}", file=sys.stderr)
+        return 2
+    print(made.rstrip("\n"), flush=True)
     return 0
 
 

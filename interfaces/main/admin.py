@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from application.ports.event_log import EventLog
-from interfaces.main.settings.listeners import EVERY_ADDRESS, Address, host_port
+from interfaces.main.settings.listeners import Address, host_port
 from interfaces.main.settings.origin import DEFAULT
 from interfaces.main.settings.sources import Settings
 
@@ -21,7 +21,7 @@ class AdminBusy(Exception):
 
 
 def open_admin(settings: Settings, door: AdminDoor, log: EventLog) -> list[str]:
-    """Where it listens, for somebody on this machine. Raises AdminBusy."""
+    """Where it listens. Raises AdminBusy."""
     opened = []
     for wanted in settings.admin:
         try:
@@ -36,5 +36,5 @@ def open_admin(settings: Settings, door: AdminDoor, log: EventLog) -> list[str]:
                 hint="choose another with --admin HOST:PORT, or say --admin off",
             )
         else:
-            opened.append(host_port("127.0.0.1" if host in EVERY_ADDRESS else host, port))
+            opened.append(host_port(host, port))
     return opened

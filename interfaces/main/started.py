@@ -8,7 +8,9 @@ from pathlib import Path
 from interfaces.main.settings.listeners import EVERY_ADDRESS, ListenerSettings, host_port
 from interfaces.main.settings.sources import Settings
 
-_LOOPBACK = ("localhost", "::1")
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 class OpenListener:
@@ -42,7 +44,7 @@ class OpenListener:
     def unreachable(self) -> bool:
         """Open to other machines, which are told to connect to themselves."""
         host = self.settings.advertised_host or ""
-        return self.settings.everywhere and (host in _LOOPBACK or host.startswith("127."))
+        return self.settings.everywhere and _is_loopback(host)
 
 
 class Started:
@@ -62,7 +64,7 @@ class Started:
         self.cluster_id = cluster_id
         self.listeners = listeners
         self.recovered = recovered
-        #: "host:port" each, as they were had.
+        #: "host:port" each, as they were bound.
         self.admin = list(admin)
 
     @property
@@ -99,5 +101,11 @@ class Started:
                 found.append(
                     f"listener {listener.settings.name} is open to every address but tells clients "
                     f"to connect to {listener.advertised}: only this machine can"
+                )
+        for address in self.admin:
+            if not _is_loopback(address.rpartition(":")[0].strip("[]")):
+                found.append(
+                    f"the admin side at {address} asks nobody who they are: "
+                    "whoever can connect there can do everything"
                 )
         return found

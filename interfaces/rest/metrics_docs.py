@@ -43,7 +43,8 @@ print what Prometheus is to scrape, a few alerts, and a dashboard, which is also
 `GET /requestz` shows the newest requests that were answered (`requests.recent.max`, 10,000), with
 the fields of the request log. It takes `correlation_id`, `client_id`, `api`, `errors=true`,
 `slow_ms` and `limit`. They are the same requests whose stages are noted: of more than 5,000 in one
-second, the first ones, and all that failed.
+second, the first ones, and all that failed. Only requests of Kafka clients are there: what was
+asked over HTTP, with a text as its correlation id, is found by that id in the log.
 
 ## OpenTelemetry
 

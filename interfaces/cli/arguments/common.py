@@ -83,7 +83,9 @@ def seconds(text: str) -> float:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from None
     if not 0 < found <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 86400 seconds")
+        raise argparse.ArgumentTypeError(
+            f"expected more than 0 and up to 86400 seconds, not {text}"
+        )
     return found
 
 

@@ -34,6 +34,30 @@ export function send(method, address, body, { signal } = {}) {
   return ask(method, address, body, signal)
 }
 
+/** Fails as the answer would, of which nothing but its beginning is fetched. */
+export async function tried(address) {
+  const id = `console-${newId()}`
+  const enough = new AbortController()
+  let response, text
+  try {
+    response = await fetch(address, { headers: { 'X-Correlation-ID': id }, signal: enough.signal, cache: 'no-store' })
+    if (!response.ok) text = await response.text()
+  } catch {
+    throw new Failure('The broker does not answer.', id)
+  } finally {
+    enough.abort()
+  }
+  if (!response.ok) throw refusal(response, parse(text), id)
+}
+
+function refusal(response, parsed, id) {
+  return new Failure(
+    parsed?.message ?? `HTTP ${response.status} ${response.statusText}`,
+    parsed?.correlation_id ?? response.headers.get('X-Correlation-ID') ?? id,
+    { status: response.status, code: parsed?.error_code },
+  )
+}
+
 async function ask(method, address, body, signal) {
   const id = `console-${newId()}`
   const headers = { 'X-Correlation-ID': id, Accept: 'application/json' }
@@ -51,13 +75,7 @@ async function ask(method, address, body, signal) {
   const parsed = parse(text)
   // A record that is refused is told of in an answer that is well.
   const refused = parsed?.error_code !== undefined && parsed.error_code !== 200
-  if (!response.ok || refused) {
-    throw new Failure(
-      parsed?.message ?? `HTTP ${response.status} ${response.statusText}`,
-      parsed?.correlation_id ?? response.headers.get('X-Correlation-ID') ?? id,
-      { status: response.status, code: parsed?.error_code },
-    )
-  }
+  if (!response.ok || refused) throw refusal(response, parsed, id)
   if (text && parsed === undefined) throw new Failure('The answer is no JSON.', id, { status: response.status })
   return parsed
 }

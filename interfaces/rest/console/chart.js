@@ -41,8 +41,14 @@ export class Chart {
     )
     const area = svg('path', { d: this.#area(this.series[0].valueOf), class: `area ${this.series[0].tone}` })
     this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: -9, x2: -9 })
-    replace(this.canvas, grid, axis, area, lines, this.cursor)
+    replace(this.canvas, grid, axis, area, lines, this.#nothing(), this.cursor)
     this.#say(points.at(-1))
+  }
+
+  /** Words in the place of lines: an empty grid could be a broken one. */
+  #nothing() {
+    const known = this.points.some((point) => this.series.some(({ valueOf }) => (valueOf(point) ?? null) !== null))
+    return known ? null : svg('text', { x: (LEFT + this.width) / 2, y: HEIGHT / 2 - 10, class: 'tick', 'text-anchor': 'middle' }, 'no data yet')
   }
 
   #gridLine(share) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from time import perf_counter_ns
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from interfaces.rest.pending import value_of
 
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 MS = 1_000_000
+_INTEGER = re.compile(r"\s*-?[0-9]{1,10}\s*")
 
 
 def router(admin: Admin) -> APIRouter:
@@ -33,15 +35,24 @@ def router(admin: Admin) -> APIRouter:
 
     @routes.get("/requestz")
     async def requestz(
-        correlation_id: int | None = None,
+        correlation_id: str | None = None,
         client_id: str | None = None,
         api: str | None = None,
         errors: bool = False,
         slow_ms: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     ) -> Response:
-        """The newest requests of Kafka clients, as the request log has them, the newest first."""
-        wanted = Wanted(correlation_id, client_id, api, errors, slow_ms * MS)
+        """The newest requests of Kafka clients, as the request log has them, the newest first.
+
+        Their correlation ids are numbers. A text is the id of an HTTP request, which is found in
+        the log, and never here.
+        """
+        number = None
+        if correlation_id is not None:
+            number = _number(correlation_id)
+            if number is None:
+                return await listing("RequestList", "/requestz", ())
+        wanted = Wanted(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
         for some in admin.requests.find(wanted):
             found += some
@@ -58,6 +69,10 @@ def router(admin: Admin) -> APIRouter:
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
+
+
+def _number(text: str) -> int | None:
+    return int(text) if _INTEGER.fullmatch(text) else None
 
 
 def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:

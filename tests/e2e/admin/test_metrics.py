@@ -194,6 +194,9 @@ def test_the_newest_requests_can_be_asked_for(used: AdminClient) -> None:
     wanted = f"/requestz?client_id=a-producer&correlation_id={one['correlation_id']}"
     assert used.get(wanted).json["data"][0]["correlation_id"] == one["correlation_id"]
     assert used.get("/requestz?api=nothing").json["data"] == []
+    # Of a request over HTTP: those are in the log.
+    assert used.get("/requestz?correlation_id=console-1a2b").json["data"] == []
+    assert used.get("/requestz?correlation_id=99999999999999").json["data"] == []
     assert used.get("/requestz?slow_ms=-1").status == 422
 
 

@@ -1,8 +1,9 @@
 // Which records are wanted: a form, an address, and what is asked of the broker.
 
-import { path, withQuery } from '../api.js'
-import { choice, field, h, icon } from '../dom.js'
+import { path, tried, withQuery } from '../api.js'
+import { choice, field, h, icon, replace } from '../dom.js'
 import { fromInput } from '../format.js'
+import { trouble } from '../states.js'
 
 const FROM = [
   ['newest', 'Newest first'],
@@ -33,7 +34,8 @@ export class Controls {
     }
     const { from, offset, time, partition, where, text, limit } = this.inputs
     this.fields = { offset: field('Offset', offset), time: field('Time', time), limit: field('At once', limit) }
-    this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}` }, icon('download'), format))
+    this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}`, onclick: (event) => this.#download(event) }, icon('download'), format))
+    this.refused = h('div', { class: 'whole' })
     this.downloads = h('span', { class: 'line-up' }, this.links)
     this.element = h(
       'form',
@@ -41,6 +43,7 @@ export class Controls {
       field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition),
       field('Search in', where), field('Text', text), this.fields.limit,
       h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), h('span', { class: 'spring' }), this.downloads),
+      this.refused,
     )
     this.element.addEventListener('submit', (event) => {
       event.preventDefault()
@@ -55,6 +58,7 @@ export class Controls {
   }
 
   #update() {
+    replace(this.refused)
     const from = this.inputs.from.value
     for (const [name, shown] of [['offset', from === 'offset'], ['time', from === 'time']]) {
       this.fields[name].hidden = !shown
@@ -65,6 +69,20 @@ export class Controls {
     FORMATS.forEach((format, n) => {
       this.links[n].href = withQuery(path`topics/${this.topic}/records:download`, { ...query, format })
     })
+  }
+
+  /** A browser says nothing of a download that is refused, so it is tried first. */
+  async #download(event) {
+    event.preventDefault()
+    const { href } = event.currentTarget
+    replace(this.refused)
+    try {
+      await tried(href)
+    } catch (failure) {
+      replace(this.refused, trouble(failure))
+      return
+    }
+    h('a', { href, download: true }).click()
   }
 
   #values() {

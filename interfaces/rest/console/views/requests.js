@@ -81,7 +81,7 @@ export function open(root, { query, signal }) {
       if (answer === null) return null
       const now = Date.now()
       const requests = answer.data.map((request) => ({ ...request, at: now - request.ago_ms }))
-      if (!requests.length) return h('div', { class: 'card' }, empty('No such request is remembered', 'Only the newest are.'))
+      if (!requests.length) return h('div', { class: 'card' }, empty('No such request is remembered', absent(asked().correlation_id)))
       table.rows = requests
       if (asked().correlation_id && requests.length === 1 && !chosen) show(requests[0])
       if (content.contains(card)) return null
@@ -99,14 +99,26 @@ function requestTable(signal, show) {
     sort: { by: 'at', down: true },
     columns: [
       { name: 'at', title: 'When', width: '146px', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
-      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => [request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)] },
+      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => [failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)] },
       { name: 'id', title: 'Correlation id', end: true, wide: true, width: '140px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
       { name: 'took', title: 'Took', end: true, width: '96px', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
       { name: 'split', title: 'Where', wide: true, width: '150px', cell: (request) => bar(request) },
-      { name: 'outcome', title: 'Outcome', wide: true, width: '150px', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
+      { name: 'outcome', title: 'Outcome', wide: true, width: '240px', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
     ],
   })
+}
+
+function absent(correlationId) {
+  // Those of Kafka clients are numbers.
+  return /^-?[0-9]*$/.test(correlationId) ? 'Only the newest are.' : 'Requests over HTTP are not among these: find that correlation id in the log of the broker.'
+}
+
+/** On a narrow screen, where there is no room to say how. */
+function failed(request) {
+  if (!request.errors.length) return null
+  const words = `failed: ${request.errors.join(', ')}`
+  return h('span', { class: 'narrow failed', role: 'img', 'aria-label': words, title: words }, icon('warning'))
 }
 
 /** One piece for each stage, as long as its share of the time. */

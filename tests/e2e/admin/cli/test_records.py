@@ -131,6 +131,15 @@ def test_a_line_is_sent_when_it_is_typed(ottla: Ottla, name: str) -> None:
     assert ottla.run("consume", name, "-e").lines == ["first", "second"]
 
 
+def test_a_partition_that_there_is_not_is_named(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name)
+    for lines in (b"99 x\n", b"0 x\n99 x\n", b"0 x\n" * 50 + b"99 x\n" * 50):
+        said = ottla.run("produce", "-q", "-t", name, "-f", r"%p %v\n", stdin=lines, code=1)
+        assert said.errors == f"ottla: {name} has no partition 99\n"
+    said = ottla.run("produce", "-q", "-t", name, "-p", "99", stdin=b"x\n", code=1)
+    assert said.errors == ottla.run("consume", name, "-p", "99", "-e", code=1).errors
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -141,7 +150,7 @@ def test_a_line_is_sent_when_it_is_typed(ottla: Ottla, name: str) -> None:
         (("consume", "x", "-f", "%q"), "%q has no meaning"),
         (("consume", "x", "-X", "nosuch=1"), "nosuch"),
         (("topic", "list", "("), "no regular expression"),
-        (("consume", "x", "--timeout", "0"), "not between"),
+        (("consume", "x", "--timeout", "0"), "expected more than 0 and up to 86400 seconds, not 0"),
     ],
 )
 def test_what_is_said_wrongly_is_exit_code_two(

@@ -16,7 +16,7 @@ def filled(ottla: Ottla, name: str) -> str:
 
 def test_the_oldest_records_are_deleted(ottla: Ottla, filled: str) -> None:
     dry = ottla.run("topic", "trim", filled, "-o", "-3", "-p", "0", "--dry-run")
-    assert dry.lines == ["partition 0: begins at 7 now, and not at 0 (dry run)"]
+    assert dry.lines == ["partition 0: would begin at 7 (begins at 0)"]
     assert ottla.run("offsets", filled).rows == [[filled, "0", "0", "10"], [filled, "1", "0", "1"]]
 
     trimmed = ottla.run("topic", "trim", filled, "-o", "-3", "-p", "0")
@@ -26,8 +26,23 @@ def test_the_oldest_records_are_deleted(ottla: Ottla, filled: str) -> None:
 
     ottla.run("topic", "trim", filled, "-o", "end")
     assert ottla.run("consume", filled, "-e").lines == []
-    again = ottla.run("topic", "trim", filled, "-o", "3")
+    again = ottla.run("topic", "trim", filled, "-o", "1")
     assert again.lines == [f"partition {n}: is as it was" for n in (0, 1)]
+    dry = ottla.run("topic", "trim", filled, "-o", "1", "-p", "0", "--dry-run")
+    assert dry.lines == ["partition 0: would stay as it is (begins at 10)"]
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_an_offset_beyond_the_end_deletes_nothing(
+    ottla: Ottla, filled: str, more: tuple[str, ...]
+) -> None:
+    before = ottla.run("offsets", filled).rows
+    said = ottla.run("topic", "trim", filled, "-o", "2", *more, code=1)
+    assert said.errors == (
+        f"ottla: partition 1 of {filled} ends at 1, before 2: nothing is deleted "
+        "(-o end deletes all)\n"
+    )
+    assert ottla.run("offsets", filled).rows == before
 
 
 def test_a_partition_that_there_is_not_is_named(ottla: Ottla, filled: str) -> None:

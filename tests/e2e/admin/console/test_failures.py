@@ -107,3 +107,18 @@ def test_an_empty_broker_says_what_will_be_there(
 ) -> None:
     page = make_console(empty).open(place)
     expect(page.locator("main")).to_contain_text(words)
+
+
+def test_a_chart_without_data_says_so(make_console: MakeConsole, empty: BrokerProcess) -> None:
+    console = make_console(empty)
+    console.page.clock.install()
+    page = console.open("#/", "Overview")
+    charts = page.locator("figure.chart")
+    expect(charts.get_by_text("no data yet")).to_have_count(4)
+    for _ in range(2):
+        with page.expect_response("**/console/data/overview"):
+            page.clock.run_for(2000)
+    # Nothing is a rate; of nobody's requests there is no latency.
+    expect(charts.get_by_text("no data yet")).to_have_count(1)
+    latency = page.locator("figure.chart", has_text="Produce latency")
+    expect(latency).to_contain_text("no data yet")

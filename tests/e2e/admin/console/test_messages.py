@@ -215,3 +215,17 @@ def test_records_are_downloaded(console: Console, tmp_path: Path) -> None:
     assert lines
     assert {line["partition_id"] for line in lines} == {1}
     assert len((tmp_path / "csv").read_text().splitlines()) == len(lines) + 1
+
+
+def test_a_download_that_is_refused_says_why(console: Console) -> None:
+    page = console.open("#/topics/orders", "orders")
+    why = "Parquet needs pyarrow: pip install ottla[parquet]"
+    said = {"error_code": 501, "message": why, "correlation_id": "refused-2"}
+    console.refuse("**/records:download?*format=parquet*", 501, said)
+    page.get_by_role("link", name="Download as parquet").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(why)
+    expect(alert).to_contain_text("refused-2")
+    with page.expect_download():
+        page.get_by_role("link", name="Download as csv").click()
+    expect(alert).to_have_count(0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.admin.console import sample
-from tests.e2e.admin.console.conftest import Console
+from tests.e2e.admin.console.conftest import Console, MakeConsole
 from tests.e2e.broker_process import BrokerProcess
 
 
@@ -94,6 +95,34 @@ def test_a_request_is_found_by_its_correlation_id_and_its_time_is_drawn(console:
     expect(page.locator("main")).to_contain_text("No such request is remembered")
     page.get_by_label("Correlation id").fill(number)
     expect(page.locator("tr[data-row]").first).to_contain_text(number)
+    page.get_by_label("Correlation id").fill("console-1a2b")
+    expect(page.locator("main")).to_contain_text("in the log of the broker")
+    expect(page.locator("tr[data-row]")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_request_that_failed_is_seen_to_have_failed(
+    make_console: MakeConsole, shop: BrokerProcess, width: int
+) -> None:
+    console = make_console(shop, viewport={"width": width, "height": 800})
+    errors = ["UNKNOWN_TOPIC_OR_PARTITION", "OFFSET_OUT_OF_RANGE", "NOT_LEADER_OR_FOLLOWER"]
+    answer = console.page.request.get(f"{console.home}requestz?limit=1").json()
+    answer["data"][0]["errors"] = errors
+    console.refuse("**/requestz?*", 200, answer)
+    page = console.open("#/requests", "Requests")
+    words = ", ".join(errors)
+    row = page.locator("tr[data-row]")
+    if width < 820:
+        expect(row.get_by_label(f"failed: {words}")).to_be_visible()
+        return
+    mark = row.locator(".badge")
+    expect(mark).to_be_visible()
+    cell = row.locator("td").last
+    ends = [one.evaluate("one => one.getBoundingClientRect().right") for one in (mark, cell)]
+    assert ends[0] <= ends[1]
+    assert mark.evaluate("one => getComputedStyle(one).textOverflow") == "ellipsis"
+    assert mark.evaluate("one => one.scrollWidth > one.clientWidth")
 
 
 def test_requests_can_be_held_still(console: Console) -> None:

@@ -72,11 +72,39 @@ def test_an_alert_asks_for_what_is_told(rule: dict[str, Any]) -> None:
     assert rule["annotations"]["summary"]
 
 
+def test_the_lag_is_the_value_of_the_alert_about_it() -> None:
+    [rule] = [rule for rule in alerts() if rule["alert"] == "OttlaGroupFallsBehind"]
+    # `and` keeps the value of its left side.
+    value, _, _ = rule["expr"].partition(" and ")
+    assert "kafka_consumergroup_lag_sum" in value and "deriv" not in value
+    assert "deriv" in rule["expr"]
+
+
 def test_prometheus_is_told_where_the_broker_is() -> None:
     config = yaml.safe_load(MAKE["prometheus"](ADMIN))
     [job] = config["scrape_configs"]
     assert job["static_configs"] == [{"targets": [ADMIN]}]
     assert config["rule_files"] == ["ottla-alerts.yml"]
+
+
+@pytest.mark.parametrize("admin", ["foo", "off", "", ":8082", "a:1,b:2", "a:0", "http://a:1"])
+def test_what_prometheus_cannot_ask_is_refused_in_one_line(
+    admin: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "prometheus", "--admin", admin]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (
+        "",
+        f"ottla: --admin: expected HOST:PORT, where the metrics are, not {admin!r}\n",
+    )
+
+
+@pytest.mark.parametrize("every", ["0.0.0.0", "[::]"])
+def test_every_address_is_none_to_ask(every: str) -> None:
+    text = MAKE["prometheus"](f"{every}:8082")
+    [job] = yaml.safe_load(text)["scrape_configs"]
+    assert job["static_configs"] == [{"targets": ["localhost:8082"]}]
+    assert f"# {every.strip('[]')} is every address" in text
 
 
 def test_the_unit_runs_a_command_that_is_understood() -> None:

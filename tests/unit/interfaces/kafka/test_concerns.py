@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from interfaces.kafka.apis import BY_KEY
 from interfaces.kafka.handlers import fetch, produce
 from interfaces.kafka.routes import FETCH, PRODUCE, Route
 from interfaces.kafka.wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResource
 from interfaces.kafka.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
+from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest
 from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
 from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
@@ -20,6 +23,7 @@ from tests.fakes.classic_members import join_all
 from tests.fakes.client import FakeKafka
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.mixed_group import Modern, classic
+from tests.fakes.plain_requests import REQUESTS
 
 Named = tuple[str, str] | None
 
@@ -54,6 +58,30 @@ def test_a_request_of_many_groups_names_none() -> None:
 def test_a_request_of_a_resource_names_it() -> None:
     resource = AlterConfigsResource(resource_type=2, resource_name="t", configs=[])
     assert named(AlterConfigsRequest(resources=[resource]), 2) == [("resource", "topic t")]
+
+
+@pytest.mark.parametrize(
+    ("api", "version"),
+    [
+        ("produce", 12),
+        ("fetch", 12),
+        ("list_offsets", 9),
+        ("delete_topics", 5),
+        ("delete_topics", 6),
+        ("create_partitions", 3),
+        ("delete_records", 2),
+        ("offset_for_leader_epoch", 4),
+    ],
+)
+def test_a_failed_request_of_one_topic_names_it(api: str, version: int) -> None:
+    # There is no such topic.
+    assert named(REQUESTS[api](version), version) == [("topic", "t")]
+
+
+def test_a_failed_request_without_the_name_of_one_topic_names_none() -> None:
+    assert named(REQUESTS["produce"](13), 13) == [None]
+    assert named(DeleteTopicsRequest(topic_names=["a", "b"]), 5) == [None]
+    assert named(DeleteTopicsRequest(topic_names=[]), 5) == [None]
 
 
 def test_produce_and_fetch_go_to_their_handlers_as_they_are() -> None:

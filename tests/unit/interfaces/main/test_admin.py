@@ -30,7 +30,7 @@ def test_it_listens_where_it_is_told() -> None:
     assert opened(Door(), events) == ["127.0.0.1:8082"]
     assert opened(Door(), events, "127.0.0.1:0, :9, [::1]:7") == [
         "127.0.0.1:40000",
-        "127.0.0.1:9",
+        "0.0.0.0:9",
         "[::1]:7",
     ]
     assert opened(Door(), events, "off") == []

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from interfaces.main.banner import banner
 from interfaces.main.ready import ready_facts
 from interfaces.main.settings.origin import Given
@@ -36,6 +38,19 @@ def test_the_admin_side_is_where_it_listens() -> None:
     facts.admin.append("127.0.0.1:8082")
     assert "\n  admin      http://127.0.0.1:8082\n" in banner(facts)
     assert ready_facts(facts)["admin"] == ["127.0.0.1:8082"]
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:8082", "[::]:8082", "192.0.2.1:8082"])
+def test_an_admin_side_that_is_open_to_others_is_loud(address: str) -> None:
+    facts = started()
+    facts.admin += ["127.0.0.1:1", "[::1]:2"]
+    assert "!!" not in banner(facts)
+    facts.admin.append(address)
+    text = banner(facts)
+    assert f"\n  admin      http://{address}\n" in text
+    assert text.count("!!") == 1
+    assert f"  !! THE ADMIN SIDE AT {address} ASKS NOBODY WHO THEY ARE: WHOEVER" in text
+    assert ready_facts(facts)["admin"][-1] == address
 
 
 def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
