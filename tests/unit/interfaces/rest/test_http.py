@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -86,3 +87,22 @@ def test_a_client_that_goes_in_between_is_nobodys_fault() -> None:
     play(story, fake)
     [(_, event, fields)] = lines
     assert (event, fields["status"]) == ("request", 400)
+
+
+def test_who_does_not_read_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40
+    monkeypatch.setattr(http, "STALL_S", 0.05)
+    fake = FakeAdmin()
+    lines = fake.fake.events.lines
+
+    async def story(address: tuple[str, int]) -> None:
+        deaf = socket.socket()
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(deaf, address)
+        await asyncio.get_running_loop().sock_sendall(deaf, ask)
+        while not any("does not read" in event for _, event, _ in lines):
+            await asyncio.sleep(0.001)
+        deaf.close()
+
+    play(story, fake)
