@@ -218,8 +218,8 @@ class BoundedProtocol(H11Protocol):
             # An answer has begun, or is whole: another one in it or behind it would be read as it.
             (self.transport.close if self.conn.our_state is h11.DONE else self.transport.abort)()
             return
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True  # it answers no more
+        if self.conn.our_state is h11.SEND_RESPONSE:
+            self.cycle.disconnected = True  # what was asked is answered no more
             self.cycle.message_event.set()
         correlation_id = correlation_id_of(None)
         body = JsonAnswer(error_body(400, msg, correlation_id)).body

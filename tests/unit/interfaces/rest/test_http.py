@@ -106,3 +106,28 @@ def test_who_does_not_read_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
         deaf.close()
 
     play(story, fake)
+
+
+def test_a_body_that_breaks_behind_its_answer_gets_no_second_one() -> None:
+    async def story(address: tuple[str, int]) -> None:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(HEAD.replace(b"/topics", b"/nowhere") + b"transfer-encoding: chunked\r\n\r\n")
+        begun = await reader.readuntil(b"\r\n\r\n")
+        assert b" 404 " in begun
+        writer.write(b"no chunk\r\n")
+        assert b"HTTP/1.1" not in await reader.read()
+        writer.close()
+
+    play(story)
+
+
+def test_a_body_with_two_lengths_is_refused_and_ends_the_connection() -> None:
+    async def story(address: tuple[str, int]) -> None:
+        two = b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+        answer = await answered(
+            address, HEAD + two + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        )
+        assert b" 400 " in answer.partition(b"\r\n")[0]
+        assert answer.count(b"HTTP/1.1") == 1
+
+    play(story)
