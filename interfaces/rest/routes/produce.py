@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from starlette.responses import Response
 from application.records.send import Delivery
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
@@ -55,14 +56,20 @@ def router(admin: Admin) -> APIRouter:
     async def reports(request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
         most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
+        begun = False
         try:
             async for piece in request.stream():
                 whole = _until_broken(objects.feed(piece))
                 while texts := list(islice(whole, RECORDS_AT_ONCE)):
+                    begun = True
                     yield await reported(topic_name, texts)
                     if isinstance(texts[-1], NotObjects):
                         return
             objects.finish()
+        except RestError as ended:  # nothing more comes, or the broker is stopping
+            if not begun:
+                raise
+            yield _line({"error_code": ended.code, "message": ended.message})
         except NotObjects as broken:
             yield _line({"error_code": 400, "message": str(broken)})
         except ClientDisconnect:
@@ -88,9 +95,10 @@ def router(admin: Admin) -> APIRouter:
         """
         existing_topic(admin, topic_name)
         exchange_of(request).most_body_bytes = None
-        return Streamed(
-            reports(request, topic_name), admin.events, "application/json", listens=False
-        )
+        told = reports(request, topic_name)
+        # Until then a failure can still be the answer's status.
+        first = await anext(told, b"")
+        return Streamed(_behind(first, told), admin.events, "application/json", listens=False)
 
     @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(request: Request, topic_name: str) -> Response:
@@ -115,6 +123,13 @@ def router(admin: Admin) -> APIRouter:
         return JsonAnswer({"successes": successes, "failures": failures}, 207)
 
     return routes
+
+
+async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(rest):
+        yield first
+        async for piece in rest:
+            yield piece
 
 
 def _until_broken(objects: Iterator[bytes]) -> Iterator[bytes | NotObjects]:
@@ -151,7 +166,9 @@ def _entries(body: Any) -> list[dict[str, Any]]:
     if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ENTRIES:
         raise RestError(422, f"entries: expected 1 to {MAX_ENTRIES} of them", BAD_RECORD)
     ids = [each.get("id") if isinstance(each, dict) else None for each in entries]
-    if not all(isinstance(each, str) and 0 < len(each) <= 80 for each in ids):
+    if not all(
+        isinstance(each, str) and 0 < len(each) <= 80 and encodable(each) == each for each in ids
+    ):
         raise RestError(422, "entries: each has an id of 1 to 80 characters", BAD_RECORD)
     if len(set(ids)) < len(ids):
         raise RestError(422, "entries: no two have the same id", BAD_RECORD)
