@@ -131,3 +131,50 @@ def test_a_body_with_two_lengths_is_refused_and_ends_the_connection() -> None:
         assert answer.count(b"HTTP/1.1") == 1
 
     play(story)
+
+
+async def streamed(
+    admin: FakeAdmin, address: tuple[str, int], body: bytes
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A stream of records has begun; the broker's own loop, a fake, runs until it is answered."""
+    reader, writer = await asyncio.open_connection(*address)
+    head = HEAD.replace(b"/topics", b"/topics/t/records") + b"transfer-encoding: chunked\r\n\r\n"
+    writer.write(head + b"%x\r\n%b\r\n" % (len(body), body))
+    answer = asyncio.ensure_future(reader.readuntil(b'"error_code":'))
+    while not answer.done():
+        admin.fake.run()
+        await asyncio.sleep(0)
+    await answer
+    return reader, writer
+
+
+def test_a_stream_that_idles_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "BODY_PATIENCE_S", 0.5)
+    monkeypatch.setattr(http, "ARRIVAL_S", 0.01)
+    fake = FakeAdmin()
+    fake.fake.topic("t")
+
+    async def story(address: tuple[str, int]) -> None:
+        reader, writer = await streamed(fake, address, b'{"value":"x"}{"val')
+        assert b'{"error_code":408' in await reader.read()
+        writer.close()
+        reader, writer = await streamed(fake, address, b'{"val')
+        assert b"the rest of the body does not come" in await reader.read()
+        writer.close()
+
+    play(story, fake)
+
+
+def test_an_idle_stream_does_not_hold_up_the_end() -> None:
+    fake = FakeAdmin()
+    fake.fake.topic("t")
+
+    async def played() -> None:
+        server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
+        address = server.open("127.0.0.1", 0)
+        reader, writer = await streamed(fake, address, b'{"value":"x"}')
+        assert await server.drain(60)
+        assert b'{"error_code":50303' in await reader.read()
+        writer.close()
+
+    asyncio.run(played())

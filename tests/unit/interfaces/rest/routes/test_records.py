@@ -218,6 +218,21 @@ def test_a_batch_tells_what_went_well_and_what_did_not(some: FakeAdmin) -> None:
         assert some.post("/topics/t/records:batch", {"entries": wrong}).status == 422
 
 
+def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
+    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    service = some.fake.broker.records.send
+    send = service.send
+    monkeypatch.setattr(
+        service, "send", lambda topic, group: (sizes.append(len(group)), send(topic, group))[1]
+    )
+    keys = ["k" * 6000] * 5
+    body = b"".join(json.dumps({"key": key}).encode() for key in keys)
+    assert [one["error_code"] for one in lines(some.ask("POST", "/topics/t/records", raw=body))]
+    assert sizes == [2, 2, 1]
+
+
 def test_topics_are_emptied(some: FakeAdmin) -> None:
     answer = some.post("/topics/t:truncate", {"before_offset": 1})
     assert answer.json["partitions"] == [
