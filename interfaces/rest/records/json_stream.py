@@ -15,7 +15,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 #: In a string, up to its end, or to a backslash that is the last byte there is.
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 #: So much is looked at before others may have their turn: half a millisecond if all are marks.
-BYTES_AT_ONCE = 2048
+BYTES_AT_ONCE = 1024
 _QUOTE, _BEGIN = b'"{'
 
 
