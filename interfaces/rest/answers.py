@@ -24,7 +24,12 @@ class JsonAnswer(JSONResponse):
 
 
 def error_body(code: int, message: str, correlation_id: str) -> dict[str, Any]:
-    return {"error_code": code, "message": message, "correlation_id": correlation_id}
+    return {"error_code": code, "message": encodable(message), "correlation_id": correlation_id}
+
+
+def encodable(message: str) -> str:
+    """Words of a client's in it may be half of a surrogate pair, which is no text."""
+    return message.encode(errors="replace").decode()
 
 
 async def listing(

@@ -22,6 +22,9 @@ from interfaces.rest.guard import Guard
 #: So long the next piece of a body may take that is not taken piece by piece.
 BODY_PATIENCE_S = 30.0
 
+#: No page of somebody else is to hold what is answered, not even as an image.
+_POLICY = (b"cross-origin-resource-policy", b"same-origin")
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -58,8 +61,10 @@ class Gate:
         async def answered(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
+                given = [each for each in message.get("headers", ()) if each[0] != _POLICY[0]]
                 message["headers"] = [
-                    *message.get("headers", ()),
+                    *given,
+                    _POLICY,
                     (b"date", formatdate(self._admin.clock.now_ms() / 1000, usegmt=True).encode()),
                     (HEADER.encode(), exchange.correlation_id.encode()),
                 ]
@@ -71,7 +76,10 @@ class Gate:
 
         failure: Exception | None = None
         try:
-            self._guard.check(scope["method"], headers, _is_bodiless(headers))
+            if "content-length" in headers and "transfer-encoding" in headers:
+                # Whoever passed it on may have read the other one.
+                raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
+            self._guard.check(scope["method"], scope["path"], headers, _is_bodiless(headers))
             await self._app(scope, counted, answered)
         except RestError as refused:
             await self._refuse(exchange, refused, answered)
@@ -91,15 +99,31 @@ class Gate:
             self._log(exchange, headers, failure)
 
     async def _received(self, exchange: Exchange, receive: Receive) -> Message:
-        if exchange.is_whole or exchange.most_body_bytes is None:
+        if exchange.is_whole:
             return await receive()
         try:
             async with asyncio.timeout(BODY_PATIENCE_S):
-                message = await receive()
+                if exchange.most_body_bytes is None:
+                    message = await self._next_of_stream(receive)
+                else:
+                    message = await receive()
         except TimeoutError as late:
             raise RestError(408, "the rest of the body does not come") from late
         exchange.is_whole = not message.get("more_body", False)
         return message
+
+    async def _next_of_stream(self, receive: Receive) -> Message:
+        """A body that may go on for ever ends when the server does; what is here is taken first."""
+        coming = asyncio.ensure_future(receive())
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait((coming, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if coming.done():
+                return coming.result()
+        finally:
+            coming.cancel()
+            stopping.cancel()
+        raise RestError(503, "the broker is stopping", 50303)
 
     async def _refuse(self, exchange: Exchange, error: RestError, send: Send) -> None:
         exchange.error_code = error.code

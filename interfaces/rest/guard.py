@@ -1,8 +1,8 @@
 """Guard: what a browser may be tricked into asking is refused.
 
 A page of somebody else can point a name of its own at this address (DNS rebinding), and can send
-simple requests to it (CSRF). So the Host must be one of ours, and whatever changes something must
-come from our own pages or from no page, as JSON.
+simple requests to it (CSRF). So the Host must be one of ours, whatever changes something must come
+from our own pages or from no page, as JSON, and what costs is not done for such a page either.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from ipaddress import ip_address
 from interfaces.rest.errors import RestError
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+#: Where the links of others may lead.
+_PAGE = "/"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 JSON = "application/json"
 
@@ -24,7 +26,7 @@ class Guard:
         self._everywhere = not hosts.isdisjoint({"", "0.0.0.0", "::"})
         self._hosts = _LOOPBACK | hosts | {host.lower() for host in allowed}
 
-    def check(self, method: str, headers: dict[str, str], bodiless: bool) -> None:
+    def check(self, method: str, path: str, headers: dict[str, str], bodiless: bool) -> None:
         """Raises RestError."""
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -33,12 +35,15 @@ class Guard:
                 f"the Host {host!r} is none of ours; name it in admin.allowed.hosts if it is",
                 40303,
             )
+        is_others = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if method in _SAFE:
+            if is_others and not (path == _PAGE and _is_visit(headers)):
+                raise RestError(403, "a page of somebody else may not ask for this", 40304)
             return
         origin = headers.get("origin")
         if origin is not None and not _same(origin, host):
             raise RestError(403, f"a page of {origin!r} may not change anything here", 40304)
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        if is_others:
             raise RestError(403, "a page of somebody else may not change anything here", 40304)
         if not bodiless and not _is_json(headers.get("content-type", "")):
             raise RestError(415, f"expected Content-Type: {JSON}")
@@ -57,6 +62,14 @@ def host_name(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.rpartition(":")[0] if ":" in host else host
+
+
+def _is_visit(headers: dict[str, str]) -> bool:
+    """A window goes there, and no frame does."""
+    return (
+        headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest", "document") == "document"
+    )
 
 
 def _same(origin: str, host: str) -> bool:

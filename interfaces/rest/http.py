@@ -10,11 +10,14 @@ import asyncio
 import gc
 import logging
 import socket
+from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from application.ports.event_log import EventLog
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.app import create_app, make_ready
@@ -24,6 +27,8 @@ from interfaces.rest.guard import Guard
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
+#: Whoever takes nothing for so long, with something waiting for it, is cut.
+STALL_S = 30.0
 #: A connection that is cut ends in this time, which is the loop's alone.
 ABORT_S = 1.0
 #: Of the request line and all headers.
@@ -56,6 +61,7 @@ class UvicornServer:
         )
         self._config.load()
         self._state = ServerState()
+        self._events = admin.events
         self._most = config.admin_max_connections
         self._servers: list[asyncio.Server] = []
 
@@ -67,7 +73,9 @@ class UvicornServer:
         self._servers.append(await loop.create_server(self._protocol, sock=listening))
 
     def _protocol(self) -> BoundedProtocol:
-        return BoundedProtocol(self._config, self._state, self._most, self._stopping, self._lost)
+        return BoundedProtocol(
+            self._config, self._state, self._most, self._stopping, self._lost, self._events
+        )
 
     async def drain(self, timeout_seconds: float) -> bool:
         deadline = asyncio.get_running_loop().time() + timeout_seconds
@@ -104,6 +112,29 @@ class UvicornServer:
         return True
 
 
+class CountingTransport:
+    """A transport that knows how much of what was written the client's side has taken."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._written = 0
+
+    def write(self, data: bytes) -> None:
+        self._written += len(data)
+        self._transport.write(data)
+
+    @property
+    def waiting(self) -> int:
+        return self._transport.get_write_buffer_size()
+
+    @property
+    def taken(self) -> int:
+        return self._written - self.waiting
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class BoundedProtocol(H11Protocol):
     """One connection, of so many at the most."""
 
@@ -114,21 +145,44 @@ class BoundedProtocol(H11Protocol):
         most: int,
         stopping: asyncio.Event,
         lost: asyncio.Event,
+        events: EventLog,
     ) -> None:
         super().__init__(config, state, {})
+        self._events = events
         self._most = most
         self._stopping = stopping
         self._lost = lost
         self._arrival: asyncio.TimerHandle | None = None
+        self._look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        counting = CountingTransport(transport)
+        super().connection_made(counting)  # type: ignore[arg-type]
         # For an answer without an end whose client does not read.
         self.app_state["abort"] = transport.abort
         if len(self.connections) > self._most or self._stopping.is_set():
             transport.abort()
             return
         self._expect_request()
+        self._look_later(counting)
+
+    def _look_later(self, transport: CountingTransport) -> None:
+        """A connection that is closed stays too, for as long as something waits to be sent."""
+        taken = transport.taken
+
+        def look() -> None:
+            if transport.waiting and transport.taken == taken:
+                self._events.warning(
+                    "a connection is closed: its client does not read",
+                    listener="admin",
+                    peer="{}:{}".format(*(self.client or ("", ""))),
+                    waited_seconds=STALL_S,
+                )
+                transport.abort()
+            else:
+                self._look_later(transport)
+
+        self._look = self.loop.call_later(STALL_S, look)
 
     def _expect_request(self) -> None:
         """uvicorn waits as long for an idle connection, and for ever for half a head."""
@@ -149,6 +203,8 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._request_is_here()
+        if self._look is not None:
+            self._look.cancel()
         self._lost.set()
 
     def _request_is_here(self) -> None:
@@ -158,6 +214,13 @@ class BoundedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is answered as everything else that is refused."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            # An answer has begun, or is whole: another one in it or behind it would be read as it.
+            (self.transport.close if self.conn.our_state is h11.DONE else self.transport.abort)()
+            return
+        if self.conn.our_state is h11.SEND_RESPONSE:
+            self.cycle.disconnected = True  # what was asked is answered no more
+            self.cycle.message_event.set()
         correlation_id = correlation_id_of(None)
         body = JsonAnswer(error_body(400, msg, correlation_id)).body
         lines = [

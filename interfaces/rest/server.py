@@ -68,14 +68,23 @@ class AdminServer:
             self.close()
             return
         for listening in self._sockets:
-            await self._http.serve(listening)
+            try:
+                await self._http.serve(listening)
+            except Exception as failure:
+                self._events.error("the admin side cannot serve", failure=failure)
+                listening.close()
 
     async def drain(self, timeout_seconds: float) -> bool:
+        """Raises nothing: the Kafka side is still to be ended."""
         if self._beginning is None:
             self.close()
             return True
-        await self._beginning
-        return self._http is None or await self._http.drain(timeout_seconds)
+        try:
+            await self._beginning
+            return self._http is None or await self._http.drain(timeout_seconds)
+        except Exception as failure:
+            self._events.error("the admin side did not end in good order", failure=failure)
+            return False
 
     def close(self) -> None:
         """What nobody has asked for yet."""

@@ -19,6 +19,20 @@ ELEMENTS = 16
 PIECE_BYTES = 64 * 1024
 
 
+class Turns:
+    """Long work that lets others go on whenever it has taken long enough."""
+
+    __slots__ = ("_since_ns",)
+
+    def __init__(self) -> None:
+        self._since_ns = perf_counter_ns()
+
+    async def give(self) -> None:
+        if perf_counter_ns() - self._since_ns > SLICE_NS:
+            await asyncio.sleep(0)
+            self._since_ns = perf_counter_ns()
+
+
 async def all_of(elements: Iterable[T]) -> list[T]:
     """What a generator makes, with breaks."""
     made: list[T] = []

@@ -9,9 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: What changes the depth, or begins or ends a string.
-_MARKS = re.compile(rb'["\\{}\[\]]')
-_SPACE = b" \t\r\n"
+#: What changes the depth, or begins a string.
+_MARKS = re.compile(rb'["{}\[\]]')
+_SPACE = re.compile(rb"[ \t\r\n]*")
+#: In a string, up to its end, or to a backslash that is the last byte there is.
+_IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+#: So much is looked at before others may have their turn: half a millisecond if all are marks.
+BYTES_AT_ONCE = 1024
+_QUOTE, _BEGIN = b'"{'
 
 
 class NotObjects(ValueError):
@@ -26,35 +31,48 @@ class JsonObjects:
         self._depth = 0
         self._in_string = False
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The objects that are whole now; raises NotObjects."""
+    def feed(self, piece: bytes) -> Iterator[bytes | None]:
+        """The objects that are whole now, and None where a pause may be; raises NotObjects."""
         kept = self._kept
         kept += piece
         start = 0
         at = self._looked_at
-        while True:
-            if not self._depth:
-                start = at = _past_space(kept, at)
-                if at < len(kept) and kept[at : at + 1] != b"{":
-                    raise NotObjects("expected an object, one after the other")
-            mark = _MARKS.search(kept, at)
-            if mark is None:
-                at = len(kept)
-                break
-            byte = mark.group()
-            at = mark.end()
-            if byte == b"\\":
-                if self._in_string:
-                    if at == len(kept):  # what it escapes has not come yet
-                        at -= 1
-                        break
+        stop = at + BYTES_AT_ONCE
+        while at < len(kept):
+            if at >= stop:
+                yield None
+                stop = at + BYTES_AT_ONCE
+            if self._in_string:
+                at = _end(_IN_STRING, kept, at, stop)
+                if at >= min(stop, len(kept)):
+                    continue
+                if kept[at] == _QUOTE:
+                    self._in_string = False
                     at += 1
-            elif byte == b'"':
-                self._in_string = not self._in_string
-            elif not self._in_string:
+                elif at + 1 < len(kept):  # a backslash, and what it escapes is behind the stop
+                    at += 2
+                else:
+                    break
+                continue
+            if not self._depth:
+                start = at = _end(_SPACE, kept, at, stop)
+                if at >= min(stop, len(kept)):
+                    continue
+                if kept[at] != _BEGIN:
+                    raise NotObjects("expected an object, one after the other")
+            mark = _MARKS.search(kept, at, stop)
+            if mark is None:
+                at = min(stop, len(kept))
+                continue
+            at = mark.end()
+            byte = mark.group()
+            if byte == b'"':
+                self._in_string = True
+            else:
                 self._depth += 1 if byte in b"{[" else -1
                 if not self._depth:
                     yield bytes(kept[start:at])
+                    start = at
         del kept[:start]
         self._looked_at = at - start
         if len(kept) > self._most_bytes:
@@ -66,7 +84,7 @@ class JsonObjects:
             raise NotObjects("the body ends within an object")
 
 
-def _past_space(data: bytearray, at: int) -> int:
-    while at < len(data) and data[at] in _SPACE:
-        at += 1
-    return at
+def _end(what: re.Pattern[bytes], data: bytearray, at: int, stop: int) -> int:
+    found = what.match(data, at, stop)
+    assert found is not None, "it may be empty"
+    return found.end()

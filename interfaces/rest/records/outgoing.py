@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from application.records.send import Delivered, Delivery, OutgoingRecord
 from domain.errors import BrokerError
 from domain.messages.message import Headers
+from interfaces.rest.answers import encodable
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.records.wanted import from_base64, moment
 
@@ -70,11 +71,18 @@ def _data(name: str, given: Any) -> tuple[bytes | None, str | None]:
     if data is None:
         return None, kind
     if kind == "JSON":
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-        return _text(name, text), kind
+        return _text(name, _json(name, data)), kind
     if not isinstance(data, str):
         raise _bad(f"{name}.data: expected a string")
     return (_text(name, data) if kind == "STRING" else _binary(name, data)), kind
+
+
+def _json(name: str, data: Any) -> str:
+    try:
+        return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        # Python reads 1e999 as infinity, which JSON has no word for.
+        raise _bad(f"{name}: a number is too large, or it is nested too deep") from None
 
 
 def _text(name: str, text: str) -> bytes:
@@ -156,7 +164,7 @@ def _iso(timestamp: int) -> str:
 
 
 def _bad(words: str) -> RestError:
-    return RestError(422, words, BAD_RECORD)
+    return RestError(422, encodable(words), BAD_RECORD)
 
 
 def _refuse_constant(constant: str) -> NoReturn:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
-from itertools import islice
+from contextlib import aclosing
+from itertools import chain, islice
 from typing import Any
 
 import orjson
@@ -11,10 +12,10 @@ from fastapi import APIRouter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from application.records.send import Delivery
+from application.records.send import Delivery, OutgoingRecord
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
@@ -28,10 +29,14 @@ from interfaces.rest.records.outgoing import (
     report,
 )
 from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
 
 #: Records that are encoded in one go, and become durable together.
 RECORDS_AT_ONCE = 64
+BYTES_AT_ONCE = 256 * 1024
+#: Of keys that decide about their partitions, which is a loop of Python's.
+HASHED_AT_ONCE = 16 * 1024
 #: Base64 and quotes make a record longer than it is.
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
@@ -44,34 +49,56 @@ def router(admin: Admin) -> APIRouter:
     routes = APIRouter(tags=["records"])
     broker = admin.broker
 
-    async def sent(topic_name: str, parsed: list[_Parsed]) -> list[Delivery | RestError]:
+    async def sent(
+        topic_name: str, parsed: list[_Parsed], turns: Turns
+    ) -> list[Delivery | RestError]:
         """What became of each, in their order."""
         good = [each for each in parsed if isinstance(each, Outgoing)]
-        pending = broker.records.send.send(topic_name, [each.record for each in good])
-        told: list[Delivery] = await value_of(pending)
-        deliveries = iter(told)
+        sending = []
+        for group in _groups([each.record for each in good]):
+            sending.append(broker.records.send.send(topic_name, group))
+            await turns.give()
+        told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
+        deliveries = iter(chain.from_iterable(told))
         return [each if isinstance(each, RestError) else next(deliveries) for each in parsed]
 
     async def reports(request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
         most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
+        turns = Turns()
+        begun = False
         try:
             async for piece in request.stream():
-                whole = _until_broken(objects.feed(piece))
-                while texts := list(islice(whole, RECORDS_AT_ONCE)):
-                    yield await reported(topic_name, texts)
-                    if isinstance(texts[-1], NotObjects):
-                        return
+                parsed: list[_Parsed] = []
+                broken: NotObjects | None = None
+                for text in _until_broken(objects.feed(piece)):
+                    await turns.give()
+                    if isinstance(text, NotObjects):
+                        broken = text
+                    elif text is not None:
+                        parsed.append(_parse(text))
+                    if len(parsed) == RECORDS_AT_ONCE:
+                        begun = True
+                        yield await reported(topic_name, parsed, turns)
+                        parsed = []
+                if parsed:
+                    begun = True
+                    yield await reported(topic_name, parsed, turns)
+                if broken is not None:
+                    raise broken
             objects.finish()
+        except RestError as ended:  # nothing more comes, or the broker is stopping
+            if not begun:
+                raise
+            yield _line({"error_code": ended.code, "message": ended.message})
         except NotObjects as broken:
             yield _line({"error_code": 400, "message": str(broken)})
         except ClientDisconnect:
             return
 
-    async def reported(topic_name: str, texts: list[bytes | NotObjects]) -> bytes:
-        parsed = [_parse(text) for text in texts]
+    async def reported(topic_name: str, parsed: list[_Parsed], turns: Turns) -> bytes:
         lines = []
-        for one, delivery in zip(parsed, await sent(topic_name, parsed), strict=True):
+        for one, delivery in zip(parsed, await sent(topic_name, parsed, turns), strict=True):
             if isinstance(delivery, RestError):
                 lines.append(_line({"error_code": delivery.code, "message": delivery.message}))
             else:
@@ -88,9 +115,10 @@ def router(admin: Admin) -> APIRouter:
         """
         existing_topic(admin, topic_name)
         exchange_of(request).most_body_bytes = None
-        return Streamed(
-            reports(request, topic_name), admin.events, "application/json", listens=False
-        )
+        told = reports(request, topic_name)
+        # Until then a failure can still be the answer's status.
+        first = await anext(told, b"")
+        return Streamed(_behind(first, told), admin.events, "application/json", listens=False)
 
     @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(request: Request, topic_name: str) -> Response:
@@ -101,9 +129,13 @@ def router(admin: Admin) -> APIRouter:
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
         left = iter(entries)
+        turns = Turns()
         while some := list(islice(left, RECORDS_AT_ONCE)):
-            parsed = [_outgoing(each, frozenset({"id"})) for each in some]
-            outcomes = zip(some, parsed, await sent(topic_name, parsed), strict=True)
+            parsed = []
+            for each in some:
+                parsed.append(_outgoing(each, frozenset({"id"})))
+                await turns.give()
+            outcomes = zip(some, parsed, await sent(topic_name, parsed, turns), strict=True)
             for entry, one, delivery in outcomes:
                 code = _code(delivery)
                 if code is not None:
@@ -117,7 +149,32 @@ def router(admin: Admin) -> APIRouter:
     return routes
 
 
-def _until_broken(objects: Iterator[bytes]) -> Iterator[bytes | NotObjects]:
+async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(rest):
+        yield first
+        async for piece in rest:
+            yield piece
+
+
+def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
+    """As many together as are encoded, and their partitions found, in about a millisecond."""
+    group: list[OutgoingRecord] = []
+    size_bytes = hashed_bytes = 0
+    for record in records:
+        key_bytes = len(record.key or b"")
+        size_bytes += key_bytes + len(record.value or b"")
+        hashed_bytes += key_bytes if record.partition is None else 0
+        if group and (size_bytes > BYTES_AT_ONCE or hashed_bytes > HASHED_AT_ONCE):
+            yield group
+            group = []
+            size_bytes = key_bytes + len(record.value or b"")
+            hashed_bytes = key_bytes if record.partition is None else 0
+        group.append(record)
+    if group:
+        yield group
+
+
+def _until_broken(objects: Iterator[bytes | None]) -> Iterator[bytes | NotObjects | None]:
     """What is wrong with the body comes last, after what was right."""
     try:
         yield from objects
@@ -125,9 +182,7 @@ def _until_broken(objects: Iterator[bytes]) -> Iterator[bytes | NotObjects]:
         yield broken
 
 
-def _parse(text: bytes | NotObjects) -> _Parsed:
-    if isinstance(text, NotObjects):
-        return RestError(400, str(text))
+def _parse(text: bytes) -> _Parsed:
     try:
         return outgoing(parse_object(text))
     except RestError as refused:
@@ -151,7 +206,9 @@ def _entries(body: Any) -> list[dict[str, Any]]:
     if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ENTRIES:
         raise RestError(422, f"entries: expected 1 to {MAX_ENTRIES} of them", BAD_RECORD)
     ids = [each.get("id") if isinstance(each, dict) else None for each in entries]
-    if not all(isinstance(each, str) and 0 < len(each) <= 80 for each in ids):
+    if not all(
+        isinstance(each, str) and 0 < len(each) <= 80 and encodable(each) == each for each in ids
+    ):
         raise RestError(422, "entries: each has an id of 1 to 80 characters", BAD_RECORD)
     if len(set(ids)) < len(ids):
         raise RestError(422, "entries: no two have the same id", BAD_RECORD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,13 +19,17 @@ from interfaces.rest.pending import value_of
 from interfaces.rest.records.wanted import MAX_OFFSET
 from interfaces.rest.routes.topics import existing_topic
 from interfaces.rest.shapes.common import Asked
-from interfaces.rest.shapes.topics import Int32
+from interfaces.rest.slices import all_of as in_slices
 
 MAX_TOPICS = 1000
+#: Of partitions; each so many are a commit, so that others get their turns between them.
+AT_ONCE = 50
 
 
 class PartitionTruncated(Asked):
-    partition_id: Int32 = Field(validation_alias=AliasChoices("partition_id", "partition"))
+    partition_id: int = Field(
+        ge=0, le=2**31 - 1, validation_alias=AliasChoices("partition_id", "partition")
+    )
     offset: int | None = Field(
         None, ge=0, le=MAX_OFFSET, description="The first to be kept; without it, none is."
     )
@@ -48,21 +53,28 @@ def router(admin: Admin) -> APIRouter:
     broker = admin.broker
 
     async def truncated(wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
-        marks = await value_of(broker.delete_records.delete(wanted))
-        if isinstance(marks, Exception):
-            raise marks
-        return [_told(one) | _outcome(mark) for one, mark in zip(wanted, marks, strict=True)]
+        told: list[dict[str, Any]] = []
+        for start in range(0, len(wanted), AT_ONCE):
+            some = wanted[start : start + AT_ONCE]
+            marks = await value_of(broker.delete_records.delete(some))
+            if isinstance(marks, Exception):
+                raise marks
+            told += (_told(one) | _outcome(mark) for one, mark in zip(some, marks, strict=True))
+            await asyncio.sleep(0)  # where nothing moved there was no commit to wait for
+        return told
 
-    def all_of(topic_name: str) -> list[RecordsToDelete]:
+    async def all_of(topic_name: str) -> list[RecordsToDelete]:
         count = len(existing_topic(admin, topic_name).partition_ids)
-        return [RecordsToDelete(topic_name, each, UP_TO_HIGH_WATERMARK) for each in range(count)]
+        return await in_slices(
+            RecordsToDelete(topic_name, each, UP_TO_HIGH_WATERMARK) for each in range(count)
+        )
 
-    def before(topic_name: str, offset: int) -> list[RecordsToDelete]:
-        wanted = []
-        for one in all_of(topic_name):
+    async def before(topic_name: str, offset: int) -> list[RecordsToDelete]:
+        def bounded(one: RecordsToDelete) -> RecordsToDelete:
             end = broker.catalog.existing_partition(topic_name, one.index).high_watermark
-            wanted.append(RecordsToDelete(topic_name, one.index, min(offset, end)))
-        return wanted
+            return RecordsToDelete(topic_name, one.index, min(offset, end))
+
+        return await in_slices(map(bounded, await all_of(topic_name)))
 
     @routes.post("/topics/{topic_name}:truncate")
     async def truncate_topic(topic_name: str, wanted: TruncateTopic | None = None) -> Response:
@@ -81,15 +93,15 @@ def router(admin: Admin) -> APIRouter:
                 for each in wanted.partitions
             ]
         elif wanted.before_offset is not None:
-            chosen = before(topic_name, wanted.before_offset)
+            chosen = await before(topic_name, wanted.before_offset)
         else:
-            chosen = all_of(topic_name)
+            chosen = await all_of(topic_name)
         return JsonAnswer({"topic_name": topic_name, "partitions": await truncated(chosen)})
 
     @routes.post("/topics:truncate")
     async def truncate_topics(wanted: TruncateTopics) -> Response:
         """All records of all of these topics; none of them is touched if one is not there."""
-        chosen = [all_of(name) for name in dict.fromkeys(wanted.topic_names)]
+        chosen = [await all_of(name) for name in dict.fromkeys(wanted.topic_names)]
         marks = iter(await truncated([one for topic in chosen for one in topic]))
         topics = [
             {"topic_name": topic[0].topic, "partitions": [next(marks) for _ in topic]}

@@ -84,3 +84,8 @@ def test_a_request_that_is_in_order_is_one_line_where_all_are_wanted(admin: Fake
     [(level, event, fields)] = admin.fake.events.lines
     assert (level, event, fields["status"]) == ("info", "request", 200)
     assert fields["error_codes"] == []
+
+
+def test_no_other_page_holds_an_answer(admin: FakeAdmin) -> None:
+    for path in ("/", "/topics", "/nowhere"):
+        assert admin.get(path).headers["cross-origin-resource-policy"] == "same-origin"

@@ -9,11 +9,13 @@ LOCAL = Guard(["127.0.0.1"], ["Broker.example"])
 EVERYWHERE = Guard([""], [])
 
 
-def refused(guard: Guard, method: str = "GET", body: str = "", **headers: str) -> int:
+def refused(
+    guard: Guard, method: str = "GET", body: str = "", path: str = "/topics", **headers: str
+) -> int:
     """The code, or 0."""
     dashed = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        guard.check(method, dashed, not body)
+        guard.check(method, path, dashed, not body)
     except RestError as error:
         return error.code
     return 0
@@ -53,3 +55,16 @@ def test_a_body_that_a_form_could_send_is_refused() -> None:
     assert refused(LOCAL, **ask) == 415
     charset = "Application/JSON; charset=utf-8"
     assert refused(LOCAL, **ask, content_type=charset) == 0
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_page_of_somebody_else_may_link_to_ours_and_no_more(site: str) -> None:
+    ask = {"host": "localhost:8082", "sec_fetch_site": site}
+    assert refused(LOCAL, **ask, sec_fetch_mode="no-cors") == 40304
+    assert refused(LOCAL, **ask, path="/", sec_fetch_mode="no-cors") == 40304
+    assert refused(LOCAL, **ask, sec_fetch_mode="navigate") == 40304
+    assert refused(LOCAL, **ask, path="/", sec_fetch_mode="navigate") == 0
+    frame = {"sec_fetch_mode": "navigate", "sec_fetch_dest": "iframe"}
+    assert refused(LOCAL, **ask, path="/", **frame) == 40304
+    assert refused(LOCAL, host="localhost:8082", sec_fetch_site="same-origin") == 0
+    assert refused(LOCAL, host="localhost:8082", sec_fetch_site="none") == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -86,3 +87,94 @@ def test_a_client_that_goes_in_between_is_nobodys_fault() -> None:
     play(story, fake)
     [(_, event, fields)] = lines
     assert (event, fields["status"]) == ("request", 400)
+
+
+def test_who_does_not_read_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40
+    monkeypatch.setattr(http, "STALL_S", 0.05)
+    fake = FakeAdmin()
+    lines = fake.fake.events.lines
+
+    async def story(address: tuple[str, int]) -> None:
+        deaf = socket.socket()
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(deaf, address)
+        await asyncio.get_running_loop().sock_sendall(deaf, ask)
+        while not any("does not read" in event for _, event, _ in lines):
+            await asyncio.sleep(0.001)
+        deaf.close()
+
+    play(story, fake)
+
+
+def test_a_body_that_breaks_behind_its_answer_gets_no_second_one() -> None:
+    async def story(address: tuple[str, int]) -> None:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(HEAD.replace(b"/topics", b"/nowhere") + b"transfer-encoding: chunked\r\n\r\n")
+        begun = await reader.readuntil(b"\r\n\r\n")
+        assert b" 404 " in begun
+        writer.write(b"no chunk\r\n")
+        assert b"HTTP/1.1" not in await reader.read()
+        writer.close()
+
+    play(story)
+
+
+def test_a_body_with_two_lengths_is_refused_and_ends_the_connection() -> None:
+    async def story(address: tuple[str, int]) -> None:
+        two = b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+        answer = await answered(
+            address, HEAD + two + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        )
+        assert b" 400 " in answer.partition(b"\r\n")[0]
+        assert answer.count(b"HTTP/1.1") == 1
+
+    play(story)
+
+
+async def streamed(
+    admin: FakeAdmin, address: tuple[str, int], body: bytes
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A stream of records has begun; the broker's own loop, a fake, runs until it is answered."""
+    reader, writer = await asyncio.open_connection(*address)
+    head = HEAD.replace(b"/topics", b"/topics/t/records") + b"transfer-encoding: chunked\r\n\r\n"
+    writer.write(head + b"%x\r\n%b\r\n" % (len(body), body))
+    answer = asyncio.ensure_future(reader.readuntil(b'"error_code":'))
+    while not answer.done():
+        admin.fake.run()
+        await asyncio.sleep(0)
+    await answer
+    return reader, writer
+
+
+def test_a_stream_that_idles_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "BODY_PATIENCE_S", 0.5)
+    monkeypatch.setattr(http, "ARRIVAL_S", 0.01)
+    fake = FakeAdmin()
+    fake.fake.topic("t")
+
+    async def story(address: tuple[str, int]) -> None:
+        reader, writer = await streamed(fake, address, b'{"value":"x"}{"val')
+        assert b'{"error_code":408' in await reader.read()
+        writer.close()
+        reader, writer = await streamed(fake, address, b'{"val')
+        assert b"the rest of the body does not come" in await reader.read()
+        writer.close()
+
+    play(story, fake)
+
+
+def test_an_idle_stream_does_not_hold_up_the_end() -> None:
+    fake = FakeAdmin()
+    fake.fake.topic("t")
+
+    async def played() -> None:
+        server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
+        address = server.open("127.0.0.1", 0)
+        reader, writer = await streamed(fake, address, b'{"value":"x"}')
+        assert await server.drain(60)
+        assert b'{"error_code":50303' in await reader.read()
+        writer.close()
+
+    asyncio.run(played())

@@ -128,3 +128,30 @@ def test_a_stop_while_it_is_being_made_waits_for_it() -> None:
 
     play(made, story)
     assert all(one.drained for one in made.all)
+
+
+def test_what_cannot_serve_or_end_does_not_keep_others_from_it() -> None:
+    class Broken(OneWord):
+        async def serve(self, listening: socket.socket) -> None:
+            if not self.servers:
+                self.servers.append(await asyncio.start_server(self._answer, "127.0.0.1", 0))
+                raise OSError("too many open files")
+            await super().serve(listening)
+
+        async def drain(self, timeout_seconds: float) -> bool:
+            await super().drain(timeout_seconds)
+            raise OSError("too many open files")
+
+    events = FakeEventLog()
+
+    async def played() -> None:
+        server = AdminServer(Broken, events)
+        server.open("127.0.0.1", 0)
+        assert await asked(server.open("127.0.0.1", 0)) == b"hello"
+        assert not await server.drain(5)
+
+    asyncio.run(played())
+    assert [event for _, event, _ in events.lines] == [
+        "the admin side cannot serve",
+        "the admin side did not end in good order",
+    ]

@@ -5,14 +5,15 @@ import random
 
 import pytest
 
+from interfaces.rest.records import json_stream
 from interfaces.rest.records.json_stream import JsonObjects, NotObjects
 
 
 def read(body: bytes, size: int, most_bytes: int = 1 << 20) -> list[bytes]:
     objects = JsonObjects(most_bytes)
-    found = []
+    found: list[bytes] = []
     for start in range(0, len(body), size):
-        found += list(objects.feed(body[start : start + size]))
+        found += [each for each in objects.feed(body[start : start + size]) if each is not None]
     objects.finish()
     return found
 
@@ -71,3 +72,20 @@ def test_each_byte_is_looked_at_once() -> None:
     objects = JsonObjects(1 << 20)
     assert list(objects.feed(b'{"a":"' + b"x" * 1000)) == []
     assert objects._looked_at == 1006
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 7])
+def test_pauses_change_nothing(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "BYTES_AT_ONCE", at_once)
+    body = b" \n ".join(json.dumps(each).encode() for each in TRICKY)
+    for size in (1, 2, 3, 1000):
+        assert [json.loads(each) for each in read(body, size)] == TRICKY
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"a":' + b"[]" * 50_000, b" " * 100_000, b'{"a":"' + b'\\"' * 50_000]
+)
+def test_others_may_have_their_turn_however_many_marks_there_are(body: bytes) -> None:
+    pauses = list(JsonObjects(1 << 20).feed(body))
+    assert set(pauses) == {None}
+    assert len(pauses) >= len(body) // json_stream.BYTES_AT_ONCE - 1

@@ -56,6 +56,8 @@ def test_all_that_a_record_may_have() -> None:
         ({"value": {"data": "x"}}, "value.type: expected"),
         ({"value": {"type": "STRING", "data": 1}}, "value.data: expected a string"),
         ({"value": {"type": "STRING", "data": "\ud800"}}, "surrogate"),
+        ({"value": {"type": "JSON", "data": {"n": float("inf")}}}, "number is too large"),
+        ({"\ud800": 1}, "?: a record has no such field"),
         ({"key": {"type": "BINARY", "data": "%"}}, "key: expected base64"),
         ({"key": {"type": "BINARY", "data": "ä"}}, "key: expected base64"),
         ({"key": {"type": "JSON", "data": 1, "schema": 2}}, "key: expected"),

@@ -222,6 +222,21 @@ def test_a_batch_tells_what_went_well_and_what_did_not(some: FakeAdmin) -> None:
         assert some.post("/topics/t/records:batch", {"entries": wrong}).status == 422
 
 
+def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
+    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    service = some.fake.broker.records.send
+    send = service.send
+    monkeypatch.setattr(
+        service, "send", lambda topic, group: (sizes.append(len(group)), send(topic, group))[1]
+    )
+    keys = ["k" * 6000] * 5
+    body = b"".join(json.dumps({"key": key}).encode() for key in keys)
+    assert [one["error_code"] for one in lines(some.ask("POST", "/topics/t/records", raw=body))]
+    assert sizes == [2, 2, 1]
+
+
 def test_topics_are_emptied(some: FakeAdmin) -> None:
     answer = some.post("/topics/t:truncate", {"before_offset": 1})
     assert answer.json["partitions"] == [
@@ -241,6 +256,38 @@ def test_topics_are_emptied(some: FakeAdmin) -> None:
     assert some.post("/topics/nowhere:truncate").status == 404
     both = {"before_offset": 1, "partitions": []}
     assert some.post("/topics/t:truncate", both).status == 400
+
+
+@pytest.mark.parametrize("index", [-1, 2**31])
+def test_a_number_that_no_partition_has_truncates_none(some: FakeAdmin, index: int) -> None:
+    wanted = [{"partition_id": 0}, {"partition_id": index}]
+    assert some.post("/topics/t:truncate", {"partitions": wanted}).status == 422
+    assert (0, 0) in offsets(some.get("/topics/t/records"))
+
+
+def test_many_partitions_are_truncated_in_their_order_some_at_a_time(
+    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some.fake.topic("wide", 120)
+    sizes: list[int] = []
+    service = some.fake.broker.delete_records
+    delete = service.delete
+    monkeypatch.setattr(
+        service, "delete", lambda wanted: (sizes.append(len(wanted)), delete(wanted))[1]
+    )
+    told = some.post("/topics/wide:truncate", {"before_offset": 5}).json["partitions"]
+    assert [one["partition_id"] for one in told] == list(range(120))
+    assert sizes == [50, 50, 20]
+
+
+def test_half_a_surrogate_is_refused_before_anything_is_done(some: FakeAdmin) -> None:
+    entries = [{"id": "a", "partition_id": 1, "value": "x"}, {"id": "\ud800"}]
+    assert some.post("/topics/t/records:batch", {"entries": entries}).status == 422
+    assert some.post("/topics/t:truncate", {"\ud800": 1}).status == 422
+    assert offsets(some.get("/topics/t/records?partition=1")) == [(1, 0)]
+    body = b'{"\\ud800": 1}{"partition_id":1,"value":"x"}'
+    bad, good = lines(some.ask("POST", "/topics/t/records", raw=body))
+    assert (bad["error_code"], good["error_code"]) == (42206, 200)
 
 
 def test_topics_are_cloned(some: FakeAdmin) -> None:
