@@ -11,6 +11,8 @@ from tests.crash.broker import VIOLENT, Broker
 from tests.crash.points import Point, When, points_of
 
 MOST_ANSWERS = 400
+#: A point that is to be passed several times is not waited for any longer: some do not come again.
+PATIENCE_ANSWERS = 30_000
 #: Between an order and its time, and between SIGTERM and SIGKILL.
 DELAY_S, GRACE_S = 0.003, 0.010
 
@@ -46,6 +48,8 @@ def killed_after(answers: int, chance: random.Random) -> Death:
 
 def at(point: Point, chance: random.Random) -> Death:
     if point.when is not When.STOPPING:
+        if point.most > 1:
+            return Death(point.name, point, PATIENCE_ANSWERS)
         return Death(point.name, point, told=None)
     return Death(point.name, point, chance.randrange(50), told=signal.SIGTERM)
 
