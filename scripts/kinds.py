@@ -44,7 +44,7 @@ class Kind:
         ]
 
 
-# With the set-up done, all of this is about seven minutes on two idle cores, budgets together nine.
+# With the set-up done, all of this is about nine minutes on two idle cores; the budgets, thirteen.
 KINDS = (
     Kind(
         "unit",
