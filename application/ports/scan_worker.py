@@ -46,6 +46,11 @@ class RunningScan(Protocol):
 
 
 class ScanWorkers(Protocol):
+    @property
+    def one_waits(self) -> bool:
+        """Whether a scan could go on in one now, without waiting for a process to start."""
+        ...
+
     def start(self, job: ScanJob, log: LogStore) -> RunningScan | None:
         """None when all are busy, or none can be had; `log` is asked for what the scan reads."""
         ...

@@ -22,8 +22,10 @@ from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 
 #: A slice ends when the clock has gone on by a millisecond, and after so many steps at the latest.
 STEPS_AT_ONCE = 256
-#: So many slices are run one pass after the other, before a worker is asked for the rest.
+#: So many slices are run one pass after the other, before a worker is asked for the rest; fewer
+#: where a process is there and has nothing to do.
 SLICES_BEFORE = 8
+SLICES_BEFORE_ONE_THAT_WAITS = 2
 #: Between slices that take long all the same, so that requests get most of the time.
 PAUSE_MS = 4
 #: A batch that is larger is opened by a worker only.
@@ -53,6 +55,8 @@ class SlicedScan:
         self._is_there = is_there
         self._begun_ms = clock.monotonic_ms()
         self._slices = 0
+        waits = workers is not None and workers.one_waits
+        self._slices_before = SLICES_BEFORE_ONE_THAT_WAITS if waits else SLICES_BEFORE
         self._heavy = job.plan.form == "parquet"
         self._asked: Pending[ScanPart] | None = None
         self._closed = False
@@ -95,7 +99,7 @@ class SlicedScan:
             self._answer(ScanPart(b"", StorageFailed("The broker is stopping")))
         elif self._handed_over is not None:
             self._handed_over.next().then(self._passed_on)
-        elif (self._heavy or self._slices >= SLICES_BEFORE) and self._hand_over():
+        elif (self._heavy or self._slices >= self._slices_before) and self._hand_over():
             self._go_on()
         elif self._heavy:
             self._wait_for_a_worker()
@@ -142,7 +146,7 @@ class SlicedScan:
         return None
 
     def _later(self) -> None:
-        if self._slices < SLICES_BEFORE and not self._heavy:
+        if self._slices <= self._slices_before and not self._heavy:
             self._spare_time.scheduler.soon(self._try)
         else:
             self._spare_time.scheduler.after_ms(PAUSE_MS, self._try)

@@ -25,7 +25,7 @@ from infrastructure.codecs.compression import BatchCompression
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
-#: The broker comes first.
+#: Where there is no scheduling for those that only take what nobody else wants.
 NICENESS = 19
 OUTPUT_BYTES = 64 * 1024
 STEPS_PER_LOOK = 16
@@ -144,10 +144,18 @@ def _log(channel: Channel, folder: Path | None) -> LogStore:
     return open_to_read(folder)
 
 
+def _let_the_broker_go_first() -> None:
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            return
+    os.nice(NICENESS)
+
+
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # they are meant for the broker
-    os.nice(NICENESS)
+    _let_the_broker_go_first()
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     with suppress(EOFError, ConnectionError):

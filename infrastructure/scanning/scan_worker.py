@@ -64,6 +64,10 @@ class ScanProcesses:
     def pids(self) -> list[int]:
         return [each.pid for each in self._processes]
 
+    @property
+    def one_waits(self) -> bool:
+        return any(each.job is None for each in self._processes)
+
     def start(self, job: ScanJob, log: LogStore) -> RunningJob | None:
         if self._closed or (job.budget_ms is None and not self._has_room_for_long_ones()):
             return None

@@ -1,4 +1,4 @@
-"""Producing beside somebody who looks through a million records over HTTP.
+"""Producing beside somebody who looks through a million records over HTTP, or watches the broker.
 
     python -m tests.bench.admin [--rounds N] [--seconds S] [--flush commit|os] [--slices]
 
@@ -20,7 +20,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,10 @@ CACHE = Path(".cache/bench")
 _SHAPES = [PRODUCE[1], PRODUCE[2]]
 #: What the machine itself takes of everybody's latency when one more core is busy.
 STRANGER = "a stranger that is busy"
+SEARCH = "search, each record is opened"
 _SCANS = {
     "search, no batch has it": "records?text=nowhere&order=oldest&time_budget_ms=60000",
-    "search, each record is opened": "records?key_contains=value&order=oldest&time_budget_ms=60000",
+    SEARCH: "records?key_contains=value&order=oldest&time_budget_ms=60000",
     "download as CSV": "records:download?format=csv",
 }
 _SLICED = """
@@ -51,13 +52,19 @@ runpy.run_module("interfaces.main", run_name="__main__", alter_sys=True)
 """
 
 
-class Scanner:
-    """Asks again as soon as it is answered."""
+#: What is asked, and how many seconds after one answer it is asked again.
+_WATCHED = {"metrics": 1.0, "console/data/overview": 2.0}
+WATCHED = "a scrape each second, the console open"
+ALL_OF_IT = "all of that at once"
 
-    def __init__(self, url: str) -> None:
+
+class Asker:
+    """Asks again as soon as it is answered, or `pause` seconds after that."""
+
+    def __init__(self, url: str, pause: float = 0.0) -> None:
         self._url = url
+        self._pause = pause
         self._stop = threading.Event()
-        self.scans = 0
         self.seconds: list[float] = []
         self._thread = threading.Thread(target=self._run)
 
@@ -69,8 +76,9 @@ class Scanner:
                     if self._stop.is_set():
                         return
             self.seconds.append(time.monotonic() - began)
+            self._stop.wait(self._pause)
 
-    def __enter__(self) -> Scanner:
+    def __enter__(self) -> Asker:
         self._thread.start()
         return self
 
@@ -149,11 +157,21 @@ def main() -> None:
     ):
         fill(bench, options.codec)
         print(f"{RECORDS} records, {options.codec}, flush={options.flush}", flush=True)
-        _measure(rawbench, bench, f"{url}/topics/{TOPIC}/", options)
+        _measure(rawbench, bench, url, options)
+
+
+def _scenes(url: str) -> dict[str, list[Asker]]:
+    """Who asks for what, by a name for the table; the first is the one whose time is told."""
+    topic = f"{url}/topics/{TOPIC}/"
+    watched = [(f"{url}/{path}", pause) for path, pause in _WATCHED.items()]
+    scans = {name: [(topic + path, 0.0)] for name, path in _SCANS.items()}
+    searched = (topic + _SCANS[SEARCH], 0.0)
+    asked = {**scans, WATCHED: watched, ALL_OF_IT: [searched, *watched]}
+    return {name: [Asker(*one) for one in all_of_them] for name, all_of_them in asked.items()}
 
 
 def _measure(rawbench: Rawbench, bench: Broker, url: str, options: Any) -> None:
-    print("| produce | beside | p50 us | p99 us | p99, times alone | a scan takes s |")
+    print("| produce | beside | p50 us | p99 us | p99, times alone | one takes s |")
     print("| --- | --- | --- | --- | --- | --- |")
     for shape in _SHAPES:
         produce = partial(rawbench.produce, bench, shape, options.seconds, warm_s=0.5)
@@ -163,14 +181,16 @@ def _measure(rawbench: Rawbench, bench: Broker, url: str, options: Any) -> None:
             runs.setdefault("nothing", []).append(produce())
             with _stranger():
                 runs.setdefault(STRANGER, []).append(produce())
-            for name, path in _SCANS.items():
-                with Scanner(url + path) as scanner:
+            for name, askers in _scenes(url).items():
+                with ExitStack() as scene:
+                    for asker in askers:
+                        scene.enter_context(asker)
                     runs.setdefault(name, []).append(produce())
-                took.setdefault(name, []).extend(scanner.seconds)
+                took.setdefault(name, []).extend(askers[0].seconds)
         alone = _median(runs["nothing"], "p99_us")
         for name, figures in runs.items():
             p50, p99 = _median(figures, "p50_us"), _median(figures, "p99_us")
-            seconds = f"{statistics.median(took[name]):.2f}" if took.get(name) else ""
+            seconds = f"{statistics.median(took[name]):.3f}" if took.get(name) else ""
             row = (shape.name, name, f"{p50:.0f}", f"{p99:.0f}", f"{p99 / alone:.2f}", seconds)
             print(f"| {' | '.join(row)} |", flush=True)
 

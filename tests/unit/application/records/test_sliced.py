@@ -8,8 +8,14 @@ from application.pending import Pending, resolved
 from application.ports.log_store import LogStore
 from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.browse import BrowseQuery
+from application.records.filter import RecordFilter
 from application.records.plan import ScanEnd, ScanPlan
-from application.records.sliced import SlicedScan
+from application.records.sliced import (
+    SLICES_BEFORE,
+    SLICES_BEFORE_ONE_THAT_WAITS,
+    STEPS_AT_ONCE,
+    SlicedScan,
+)
 from domain.errors import StorageFailed, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
@@ -22,6 +28,7 @@ class FakeWorkers:
 
     def __init__(self) -> None:
         self.free = False
+        self.one_waits = False
         self.jobs: list[ScanJob] = []
         self.closed = 0
 
@@ -51,8 +58,13 @@ def workers() -> FakeWorkers:
     return FakeWorkers()
 
 
-def scan(fake: FakeBroker, workers: FakeWorkers | None, budget_ms: int | None = None) -> SlicedScan:
-    plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t"))
+def scan(
+    fake: FakeBroker,
+    workers: FakeWorkers | None,
+    budget_ms: int | None = None,
+    wanted: RecordFilter | None = None,
+) -> SlicedScan:
+    plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t", wanted=wanted))
     job = ScanJob(plan, "auto", budget_ms)
     spare_time = fake.broker.spare_time
     return SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
@@ -89,6 +101,23 @@ def test_a_large_batch_goes_to_a_worker_with_what_is_left(
     assert (end.found, end.scanned) == (2, 11)
     [job] = workers.jobs
     assert (job.plan.ranges[0].start, job.begun, job.budget_ms) == (1, True, 500)
+
+
+@pytest.mark.parametrize(
+    ("one_waits", "slices"), [(False, SLICES_BEFORE), (True, SLICES_BEFORE_ONE_THAT_WAITS)]
+)
+def test_it_goes_sooner_where_a_worker_waits(
+    fake: FakeBroker, workers: FakeWorkers, one_waits: bool, slices: int
+) -> None:
+    for _ in range(STEPS_AT_ONCE * (SLICES_BEFORE + 1)):
+        fake.appended(record_batch(["small"]))
+    workers.free, workers.one_waits = True, one_waits
+    scan(fake, workers, wanted=RecordFilter(anywhere=b"nowhere")).next()
+    for _ in range(slices):
+        fake.scheduler.run_pass()
+        assert not workers.jobs
+    fake.scheduler.run_pass()
+    assert workers.jobs
 
 
 def test_it_waits_for_a_worker_but_not_longer_than_it_may(
