@@ -27,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _generate(parsed)
         if parsed.command == "completion":
             return _completion(top, parsed.shell)
+        if parsed.command == "spark":
+            from interfaces.spark.running import run as run_job
+
+            return run_job(parsed)
         if "runs" in parsed:
             from interfaces.cli.running import run
 

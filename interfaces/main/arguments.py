@@ -10,6 +10,7 @@ from interfaces.cli.arguments import add_commands
 from interfaces.cli.arguments.common import key_value
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
+from interfaces.spark.arguments import add_commands as add_spark
 
 _LISTEN = "where clients connect (127.0.0.1:9092); again, with another NAME, for one more"
 
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
         "--admin", metavar="HOST:PORT", default="127.0.0.1:8082", help="where the metrics are"
     )
     add_commands(commands)
+    add_spark(commands)
     completion = commands.add_parser("completion", help="let a shell complete these words")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="bash|zsh|fish")
     return top

