@@ -1,0 +1,71 @@
+"""ottla spark perf ..."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from interfaces.spark.arguments.common import (
+    Commands,
+    add_broker,
+    add_result,
+    at_least_one,
+    command,
+)
+
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+
+
+def add(commands: Commands) -> None:
+    perf = command(
+        commands,
+        "perf",
+        "jobs.perf.job:run",
+        "produce and consume at once, and check each record",
+        "Makes topics of its own, and removes them. Exit codes: 3 when records were lost, doubled, "
+        "out of order or spoiled; 4 when it is worse than --against by more than --threshold.",
+    )
+    perf.add_argument(
+        "workload", nargs="?", metavar="WORKLOAD.yaml", help="as OpenMessaging's benchmarks have it"
+    )
+    for name, meaning in (
+        ("--topics", "(1)"),
+        ("--partitions", "of each topic (4)"),
+        ("--size", "of each record, bytes (1024)"),
+        ("--producers", "of each topic (2)"),
+        ("--consumers", "of each topic (2)"),
+    ):
+        perf.add_argument(name, type=at_least_one, metavar="N", help=meaning)
+    perf.add_argument(
+        "--rate", type=_rate, metavar="N", help="records a second of all (0: as fast as possible)"
+    )
+    perf.add_argument(
+        "--keys", choices=("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF"), help="(NO_KEY)"
+    )
+    perf.add_argument("--duration", type=_time, metavar="TIME", help="like 30s or 5m (1m)")
+    perf.add_argument("--warm-up", type=_time, metavar="TIME", help="before anything counts (6s)")
+    perf.add_argument("--keep", action="store_true", help="leave the topics there")
+    perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")
+    perf.add_argument(
+        "--threshold", type=_rate, default=10.0, metavar="PERCENT", help="what is worse (10)"
+    )
+    add_broker(perf)
+    add_result(perf)
+
+
+def _time(text: str) -> float:
+    found = _TIME.fullmatch(text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time like 30s or 5m")
+    return float(found[1]) * _SECONDS[found[2] or "s"]
+
+
+def _rate(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return found

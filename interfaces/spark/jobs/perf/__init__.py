@@ -1,0 +1,9 @@
+"""ottla spark perf: Spark tasks that produce and consume at once, and check what came.
+
+workload.py    what is asked for, in the words of OpenMessaging's benchmarks
+plan.py        which task does what
+records.py     the bytes of a record: who sent it, which it is, when, and a checksum
+producing.py consuming.py    a task each, in Spark's workers     running.py    all of them at once
+checking.py    lost, doubled, out of order, spoiled
+result.py report.py comparing.py    what is told
+"""

@@ -1,0 +1,66 @@
+"""What was sent beside what came: lost, doubled, out of order, spoiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from interfaces.spark.jobs.perf.consuming import Consumed, unpacked
+from interfaces.spark.jobs.perf.plan import Plan
+from interfaces.spark.jobs.perf.producing import Produced
+
+
+@dataclass(frozen=True)
+class Checked:
+    sent: int
+    #: Sent, but not acknowledged: each may be there or not.
+    unknown: int
+    #: Of all subscriptions.
+    expected: int
+    received: int
+    lost: int
+    doubled: int
+    disordered: int
+    spoiled: int
+    #: Of another run, or of nobody: somebody else writes to these topics.
+    foreign: int
+
+    @property
+    def is_right(self) -> bool:
+        return not (self.lost or self.doubled or self.disordered or self.spoiled)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "right": self.is_right}
+
+
+def check(plan: Plan, produced: Sequence[Produced], consumed: Sequence[Consumed]) -> Checked:
+    import numpy
+
+    sent = {each.number: each for each in produced}
+    expected = lost = twice = beyond = 0
+    for subscription, producers in sorted({(t.subscription, t.producers) for t in plan.consumers}):
+        theirs = [each for each in consumed if each.subscription == subscription]
+        for number in producers:
+            size = sent[number].sent
+            came: Any = numpy.zeros(size, bool)
+            for each in theirs:
+                bits, more = unpacked(each.seen.get(number, b""), size)
+                twice += int((came & bits).sum())
+                beyond += more
+                came |= bits
+            known: Any = numpy.ones(size, bool)
+            known[[each for each in sent[number].unknown if 0 <= each < size]] = False
+            expected += int(known.sum())
+            lost += int((known & ~came).sum())
+    return Checked(
+        sent=sum(each.sent for each in produced),
+        unknown=sum(len(each.unknown) for each in produced),
+        expected=expected,
+        received=sum(each.records for each in consumed),
+        lost=lost,
+        doubled=twice + sum(each.doubled for each in consumed),
+        disordered=sum(each.disordered for each in consumed),
+        spoiled=sum(each.spoiled for each in consumed),
+        foreign=beyond + sum(each.foreign for each in consumed),
+    )

@@ -1,0 +1,172 @@
+"""A consumer's task: reads its partitions until each producer's last record, and checks all."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan
+from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
+from interfaces.spark.jobs.perf.tally import Tally
+
+_AT_ONCE = 10_000
+#: After the end, for so long nothing may come before a task gives up.
+IDLE_S = 30.0
+
+
+@dataclass
+class Consumed:
+    subscription: str
+    tally: Tally
+    #: Of each producer: which numbers came, a bit each.
+    seen: dict[int, bytes]
+    records: int = 0
+    doubled: int = 0
+    disordered: int = 0
+    spoiled: int = 0
+    foreign: int = 0
+    #: Partitions that not all producers ended.
+    unended: list[str] = field(default_factory=list)
+    complaint: str = ""
+    seconds: float = 0.0
+
+
+def consume(plan: Plan, task: ConsumerTask) -> Consumed:
+    return _Consuming(plan, task).run()
+
+
+class _Consuming:
+    def __init__(self, plan: Plan, task: ConsumerTask) -> None:
+        self._plan = plan
+        self._task = task
+        self._timing = plan.timing
+        self._tally = Tally(plan.timing.periods)
+        self._found = Consumed(task.subscription, self._tally, {})
+        self._seen = {number: Seen() for number in task.producers}
+        #: Of each partition, who has not ended it yet; and the highest number of each producer.
+        self._open = {partition: set(task.producers) for partition in task.partitions}
+        self._highest: dict[tuple[int, int], int] = {}
+
+    def run(self) -> Consumed:
+        from confluent_kafka import Consumer, TopicPartition
+
+        group = f"ottla-perf-{self._plan.run}"
+        client = Consumer({"group.id": group, **self._plan.consumer_settings})
+        task = self._task
+        client.assign([TopicPartition(task.topic, each, 0) for each in task.partitions])
+        try:
+            self._read(client)
+        finally:
+            client.close()
+        found = self._found
+        found.seen = {number: seen.packed() for number, seen in self._seen.items()}
+        found.doubled = sum(seen.doubled for seen in self._seen.values())
+        found.unended = [f"{task.topic}-{each}" for each, left in self._open.items() if left]
+        found.seconds = time.time() - self._timing.start
+        return found
+
+    def _read(self, client: Any) -> None:
+        heard = time.time()
+        while any(self._open.values()):
+            messages = client.consume(_AT_ONCE, 0) or client.consume(1, 0.25)
+            now_ns = time.time_ns()
+            now = now_ns / 1e9
+            good = [message for message in messages if message.error() is None]
+            if len(good) < len(messages):
+                bad = next(each for each in messages if each.error() is not None)
+                self._found.complaint = bad.error().str()
+            if good:
+                heard = now
+                self._take(good, now_ns, self._timing.period(now))
+            elif now > max(self._timing.end, heard) + IDLE_S:
+                return
+
+    def _take(self, messages: list[Any], now_ns: int, period: int) -> None:
+        import numpy
+
+        values = [message.value() or b"" for message in messages]
+        partitions = [message.partition() for message in messages]
+        whole = [is_whole(value) for value in values]
+        if not all(whole):
+            self._found.spoiled += whole.count(False)
+            values = [value for value, good in zip(values, whole, strict=True) if good]
+            partitions = [each for each, good in zip(partitions, whole, strict=True) if good]
+        if not values:
+            return
+        columns = heads(values)
+        places = numpy.array(partitions)
+        sizes = numpy.fromiter(map(len, values), numpy.int64, len(values))
+        ours = (columns["run"] == self._plan.run) & numpy.isin(
+            columns["producer"], self._task.producers
+        )
+        self._found.foreign += int((~ours).sum())
+        last = ours & (columns["number"] == LAST)
+        for partition, producer in zip(places[last], columns["producer"][last], strict=True):
+            self._open[int(partition)].discard(int(producer))
+        data = ours & ~last
+        if data.any():
+            self._check(columns[data], places[data])
+            self._tally.count(period, int(data.sum()), int(sizes[data].sum()))
+            latencies = (now_ns - columns["sent_ns"][data].astype(numpy.int64)) // 1000
+            self._tally.time(period, latencies)
+
+    def _check(self, columns: Any, places: Any) -> None:
+        import numpy
+
+        self._found.records += len(columns)
+        numbers = columns["number"].astype(numpy.int64)
+        producers = columns["producer"].astype(numpy.int64)
+        for producer in numpy.unique(producers):
+            self._seen[int(producer)].add(numbers[producers == producer])
+            for partition in numpy.unique(places[producers == producer]):
+                came = numbers[(producers == producer) & (places == partition)]
+                place = (int(partition), int(producer))
+                before = self._highest.get(place, -1)
+                self._found.disordered += int((numpy.diff(came, prepend=before) <= 0).sum())
+                self._highest[place] = max(before, int(came.max()))
+
+
+class Seen:
+    """Which numbers came, and how often one came that was there before."""
+
+    def __init__(self) -> None:
+        self._bits: Any = None
+        self.doubled = 0
+
+    def add(self, numbers: Any) -> None:
+        import numpy
+
+        bits = self._bits
+        if bits is None:
+            bits = numpy.zeros(1 << 16, bool)
+        highest = int(numbers.max())
+        if highest >= len(bits):
+            grown: Any = numpy.zeros(1 << highest.bit_length(), bool)
+            grown[: len(bits)] = bits
+            bits = grown
+        once = numpy.unique(numbers)
+        self.doubled += len(numbers) - len(once) + int(bits[once].sum())
+        bits[once] = True
+        self._bits = bits
+
+    def packed(self) -> bytes:
+        import zlib
+
+        import numpy
+
+        return b"" if self._bits is None else zlib.compress(numpy.packbits(self._bits).tobytes(), 1)
+
+
+def unpacked(packed: bytes, size: int) -> Any:
+    """As true and false of the numbers below `size`, and how many are beyond."""
+    import zlib
+
+    import numpy
+
+    bits: Any = numpy.zeros(0, bool)
+    if packed:
+        bits = numpy.unpackbits(numpy.frombuffer(zlib.decompress(packed), numpy.uint8)).astype(bool)
+    whole: Any = numpy.zeros(max(size, len(bits)), bool)
+    whole[: len(bits)] = bits
+    return whole[:size], int(whole[size:].sum())

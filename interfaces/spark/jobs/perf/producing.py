@@ -1,0 +1,192 @@
+"""A producer's task: records at a rate, or as fast as possible, and what became of each."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from interfaces.spark.jobs.perf.plan import Plan, ProducerTask
+from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_of
+from interfaces.spark.jobs.perf.tally import Tally
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+FLUSH_S = 60.0
+#: Between looks at the clock and at what was delivered.
+_AT_ONCE = 64
+_KEYS = 10_000
+
+
+@dataclass
+class Produced:
+    number: int
+    tally: Tally
+    #: Records that were sent, of which `unknown` were not acknowledged: they may be there or not.
+    sent: int
+    unknown: list[int]
+    #: Whether each partition got its last record.
+    is_complete: bool
+    complaint: str
+    seconds: float
+
+
+def produce(plan: Plan, task: ProducerTask) -> Produced:
+    return _Producing(plan, task).run()
+
+
+class _Producing:
+    def __init__(self, plan: Plan, task: ProducerTask) -> None:
+        self._plan = plan
+        self._task = task
+        self._timing = plan.timing
+        self._tally = Tally(plan.timing.periods)
+        self._period = -1
+        self._latencies: list[float] = []
+        self._delays: list[float] = []
+        self._bytes = 0
+        self._by_partition = [0] * task.partitions
+        self._unknown: list[int] = []
+        self._ended = 0
+        self._complaint = ""
+
+    def run(self) -> Produced:
+        sent, seconds = self._send(self._client())
+        for partition, records in enumerate(self._by_partition):
+            self._tally.partitions[f"{self._task.topic}-{partition}"] = records
+        return Produced(
+            number=self._task.number,
+            tally=self._tally,
+            sent=sent,
+            unknown=self._unknown,
+            is_complete=self._plan.into_nothing or self._ended == self._task.partitions,
+            complaint=self._complaint,
+            seconds=seconds,
+        )
+
+    def _client(self) -> Any:
+        if self._plan.into_nothing:
+            return Nowhere()
+        from confluent_kafka import Producer
+
+        return Producer(self._plan.producer_settings)
+
+    def _send(self, client: Any) -> tuple[int, float]:
+        task, timing = self._task, self._timing
+        make = RecordMaker(self._plan.run, task.number, task.size).make
+        keys = key_maker(task.keys, self._plan.run + task.number)
+        produce, topic, told = client.produce, task.topic, self._delivered
+        gap = 1 / task.rate if task.rate else 0.0
+        time.sleep(max(0.0, timing.start - time.time()))
+        number = 0
+        while (now := time.time()) < timing.end:
+            self._look(client, now)
+            due = number + _AT_ONCE
+            if gap:
+                due = min(due, int((now - timing.start) / gap) + 1)
+                if due <= number:
+                    client.poll(min(timing.start + number * gap - now, 0.05))
+                    continue
+            while number < due:
+                sent_ns = time.time_ns()
+                value, key = make(number, sent_ns), next(keys)
+                try:
+                    produce(topic, value, key, on_delivery=told)
+                except BufferError:
+                    client.poll(0.01)
+                    continue
+                if gap:
+                    self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
+                number += 1
+        self._look(client, time.time())
+        seconds = time.time() - timing.start
+        if not self._plan.into_nothing:
+            self._end(client, make(LAST, time.time_ns()))
+        return number, seconds
+
+    def _look(self, client: Any, now: float) -> None:
+        """Takes what was delivered meanwhile, and counts it to the period that it is."""
+        self._period = self._timing.period(now)
+        client.poll(0)
+        if self._latencies:
+            self._tally.count(self._period, len(self._latencies), self._bytes)
+            self._tally.time(self._period, [seconds * 1e6 for seconds in self._latencies])
+            self._latencies.clear()
+            self._bytes = 0
+        if self._delays:
+            import numpy
+
+            if self._period >= 0:
+                self._tally.delays.add(numpy.array(self._delays))
+            self._delays.clear()
+
+    def _delivered(self, error: Any, message: Message) -> None:
+        if error is not None:
+            self._complaint = error.str()
+            value = message.value()
+            self._unknown.append(number_of(value) if value else -1)
+            if self._period >= 0:
+                self._tally.errors[self._period] += 1
+            return
+        self._latencies.append(message.latency() or 0.0)
+        self._bytes += len(message)
+        self._by_partition[message.partition() or 0] += 1
+
+    def _end(self, client: Any, last: bytes) -> None:
+        """What is under way arrives, and then a last record in each partition says so."""
+        deadline = time.monotonic() + FLUSH_S
+        while len(client) and time.monotonic() < deadline:
+            client.poll(0.1)
+            self._look(client, time.time())
+        for partition in range(self._task.partitions):
+            client.produce(self._task.topic, last, partition=partition, on_delivery=self._last)
+        client.flush(max(1.0, deadline - time.monotonic()))
+
+    def _last(self, error: Any, _message: Message) -> None:
+        if error is None:
+            self._ended += 1
+        else:
+            self._complaint = error.str()
+
+
+class Nowhere:
+    """Takes records as a producer does, and forgets them at once."""
+
+    def __init__(self) -> None:
+        self._told: list[Callable[[Any, Any], None]] = []
+        self._value = b""
+
+    def produce(self, _topic: str, value: bytes, _key: bytes | None, on_delivery: Any) -> None:
+        self._value = value
+        self._told.append(on_delivery)
+
+    def poll(self, _seconds: float) -> None:
+        for told in self._told:
+            told(None, self)
+        self._told.clear()
+
+    def latency(self) -> float:
+        return 0.0
+
+    def partition(self) -> int:
+        return 0
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+
+def key_maker(kind: str, seed: int) -> Iterator[bytes | None]:
+    if kind == "NO_KEY":
+        return itertools.repeat(None)
+    if kind == "RANDOM_NANO":
+        return (b"%d" % time.perf_counter_ns() for _ in itertools.count())
+    keys = [b"key-%d" % number for number in range(_KEYS)]
+    if kind == "KEY_ROUND_ROBIN":
+        return itertools.cycle(keys)
+    import numpy
+
+    drawn = numpy.random.default_rng(seed).zipf(1.3, 1 << 16) % _KEYS
+    return itertools.cycle([keys[each] for each in drawn])

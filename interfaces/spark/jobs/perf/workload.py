@@ -1,0 +1,137 @@
+"""Workload: what is to be produced and consumed, as OpenMessaging's benchmark files say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.perf.records import LEAST_BYTES
+
+KEYS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF")
+#: What OpenMessaging's files have besides, and what a run here is like in any case.
+_WITHOUT_MEANING = frozenset(
+    {
+        "useRandomizedPayloads",
+        "randomBytesRatio",
+        "randomizedPayloadPoolSize",
+        "consumerBacklogSizeGB",
+        "payloadFile",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str = ""
+    topics: int = 1
+    partitionsPerTopic: int = 4
+    messageSize: int = 1024
+    #: NO_KEY, KEY_ROUND_ROBIN, RANDOM_NANO, or ZIPF: few keys get most of the records.
+    keyDistributor: str = "NO_KEY"
+    #: Records a second of all producers together; 0 is as fast as possible.
+    producerRate: float = 0.0
+    producersPerTopic: int = 2
+    subscriptionsPerTopic: int = 1
+    consumerPerSubscription: int = 2
+    testDurationMinutes: float = 1.0
+    warmupDurationMinutes: float = 0.1
+    #: Of the clients, in librdkafka's names: compression.type, linger.ms, acks ...
+    producer: Mapping[str, Any] = field(default_factory=dict)
+    consumer: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("topics", "partitionsPerTopic", "producersPerTopic"):
+            _at_least(name, getattr(self, name), 1)
+        for name in ("subscriptionsPerTopic", "consumerPerSubscription"):
+            _at_least(name, getattr(self, name), 0)
+        _at_least("messageSize", self.messageSize, LEAST_BYTES)
+        for name in ("producerRate", "warmupDurationMinutes"):
+            _at_least(name, getattr(self, name), 0)
+        if not 0 < self.testDurationMinutes <= 60 * 24:
+            raise WrongOption(f"testDurationMinutes: {self.testDurationMinutes} is no such time")
+        if self.keyDistributor not in KEYS:
+            raise WrongOption(
+                f"keyDistributor: {self.keyDistributor!r} is none of {', '.join(KEYS)}"
+            )
+        if not self.name:
+            object.__setattr__(self, "name", self._described())
+
+    def _described(self) -> str:
+        rate = f"{self.producerRate:g}/s" if self.producerRate else "as fast as possible"
+        return (
+            f"{self.topics} topic{'s' * (self.topics > 1)}, {self.partitionsPerTopic} partitions, "
+            f"{self.messageSize} bytes, {rate}"
+        )
+
+    @property
+    def seconds(self) -> float:
+        return self.testDurationMinutes * 60
+
+    @property
+    def warm_up_s(self) -> float:
+        return self.warmupDurationMinutes * 60
+
+    @property
+    def producers(self) -> int:
+        return self.topics * self.producersPerTopic
+
+    @property
+    def tasks(self) -> int:
+        """That run at once."""
+        members = min(self.consumerPerSubscription, self.partitionsPerTopic)
+        return self.topics * (self.producersPerTopic + self.subscriptionsPerTopic * members)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def load(file: str | None, **given: Any) -> Workload:
+    """A YAML file, and what the command line says besides, which wins."""
+    facts: dict[str, Any] = dict(_read(file)) if file else {}
+    facts |= {name: value for name, value in given.items() if value is not None}
+    kinds = {each.name: each.type for each in fields(Workload)}
+    taken = {}
+    for name, value in facts.items():
+        if name in kinds:
+            taken[name] = _as(kinds[name], name, value)
+        elif name not in _WITHOUT_MEANING:
+            close = get_close_matches(name, kinds, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise WrongOption(f"a workload has no {name!r}{hint}")
+    return Workload(**taken)
+
+
+def _read(file: str) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        found = yaml.safe_load(Path(file).read_text("utf-8"))
+    except OSError as failure:
+        raise WrongOption(f"{file} cannot be read: {failure.strerror}") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as failure:
+        said = " ".join(str(failure).split())
+        raise WrongOption(f"{file} is no YAML: {said}") from None
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+        raise WrongOption(f"{file} is no workload: it has no names with values")
+    return found
+
+
+def _as(kind: Any, name: str, value: Any) -> Any:
+    if kind == "str" and isinstance(value, str):
+        return value
+    if kind.startswith("Mapping") and isinstance(value, dict):
+        return {str(key): each for key, each in value.items()}
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if (kind == "int" and whole) or (kind == "float" and (whole or isinstance(value, float))):
+        return value
+    wanted = {"str": "a text", "int": "a whole number", "float": "a number"}
+    raise WrongOption(f"{name}: {value!r} is not {wanted.get(kind, 'a list of names with values')}")
+
+
+def _at_least(name: str, value: float, least: int) -> None:
+    if value < least:
+        raise WrongOption(f"{name}: {value} is less than {least}")

@@ -1,0 +1,55 @@
+"""Two runs: what is worse, by more than a threshold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.perf.comparing import compare, load_result
+
+RUN: dict[str, Any] = {
+    "messageSize": 100, "topics": 1, "partitions": 4, "producersPerTopic": 1,
+    "consumersPerTopic": 1, "meanPublishRate": 1000.0, "meanConsumeRate": 1000.0,
+    "aggregatedPublishLatency50pct": 2.0, "aggregatedPublishLatency99pct": 4.0,
+    "aggregatedEndToEndLatency50pct": 3.0, "aggregatedEndToEndLatency99pct": 6.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "worse"),
+    [
+        ({}, []),
+        ({"meanPublishRate": 901.0}, []),
+        ({"meanPublishRate": 899.0}, ["published records/s"]),
+        ({"meanPublishRate": 2000.0}, []),
+        ({"aggregatedEndToEndLatency99pct": 6.7}, ["end-to-end latency p99, ms"]),
+        ({"aggregatedEndToEndLatency99pct": 0.1}, []),
+    ],
+)
+def test_worse_is_less_of_a_rate_and_more_of_a_latency(
+    change: dict[str, float], worse: list[str]
+) -> None:
+    compared = compare(RUN, {**RUN, **change}, threshold=0.1)
+    assert [each.name for each in compared if each.is_worse] == worse
+    assert [each.name for each in compared if "WORSE" in each.line()] == worse
+
+
+def test_runs_of_two_workloads_are_no_pair() -> None:
+    with pytest.raises(WrongOption, match=r"^these runs are no pair: partitions was 4 and is 8$"):
+        compare(RUN, {**RUN, "partitions": 8}, 0.1)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"a": 1'])
+def test_what_is_no_result_is_told(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "result.json"
+    file.write_text(text)
+    with pytest.raises(WrongOption, match=r"result\.json is no (JSON|result of)"):
+        load_result(str(file))
+    with pytest.raises(WrongOption, match="cannot be read: No such file"):
+        load_result(str(tmp_path / "nowhere.json"))
+    file.write_text(json.dumps(RUN))
+    assert load_result(str(file)) == RUN

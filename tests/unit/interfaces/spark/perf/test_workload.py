@@ -1,0 +1,88 @@
+"""A workload is what OpenMessaging's files say, or one line about why it is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.perf.workload import Workload, load
+
+pytest.importorskip("yaml", reason="needs what Spark's extra brings")
+
+# As in the files of OpenMessaging's benchmark.
+SIMPLE = """
+name: 1 topic / 16 partitions / 1Kb
+topics: 1
+partitionsPerTopic: 16
+keyDistributor: "NO_KEY"
+messageSize: 1024
+payloadFile: "payload/payload-1Kb.data"
+subscriptionsPerTopic: 1
+consumerPerSubscription: 1
+producersPerTopic: 1
+producerRate: 50000
+consumerBacklogSizeGB: 0
+testDurationMinutes: 15
+"""
+
+
+def written(tmp_path: Path, text: str) -> str:
+    file = tmp_path / "workload.yaml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_a_file_of_openmessaging_is_understood(tmp_path: Path) -> None:
+    workload = load(written(tmp_path, SIMPLE))
+    assert workload.name == "1 topic / 16 partitions / 1Kb"
+    assert (workload.partitionsPerTopic, workload.producerRate, workload.seconds) == (
+        16,
+        50000,
+        900,
+    )
+
+
+def test_the_command_line_wins(tmp_path: Path) -> None:
+    workload = load(written(tmp_path, SIMPLE), producerRate=0.0, topics=None, messageSize=100)
+    assert (workload.producerRate, workload.topics, workload.messageSize) == (0, 1, 100)
+
+
+def test_without_a_name_it_says_what_it_is() -> None:
+    assert load(None).name == "1 topic, 4 partitions, 1024 bytes, as fast as possible"
+    assert Workload(topics=2, producerRate=500).name == "2 topics, 4 partitions, 1024 bytes, 500/s"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("partitions: 4", "a workload has no 'partitions'; did you mean partitionsPerTopic?"),
+        ("topics: many", "topics: 'many' is not a whole number"),
+        ("topics: true", "topics: True is not a whole number"),
+        ("topics: 0", "topics: 0 is less than 1"),
+        ("messageSize: 10", "messageSize: 10 is less than 28"),
+        (
+            "keyDistributor: ANY",
+            "keyDistributor: 'ANY' is none of NO_KEY, KEY_ROUND_ROBIN, RANDOM_NANO, ZIPF",
+        ),
+        ("producer: fast", "producer: 'fast' is not a list of names with values"),
+        ("testDurationMinutes: 0", "testDurationMinutes: 0 is no such time"),
+    ],
+)
+def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, line: str) -> None:
+    with pytest.raises(WrongOption) as refusal:
+        load(written(tmp_path, text))
+    assert str(refusal.value) == line
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "a: b: c", "\x00", "7: 8"])
+def test_what_is_no_workload_is_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(WrongOption, match=r"workload\.yaml is no (YAML|workload): ") as refusal:
+        load(written(tmp_path, text))
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(WrongOption, match=r"cannot be read: No such file or directory$"):
+        load(str(tmp_path / "nowhere.yaml"))
