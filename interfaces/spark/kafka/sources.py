@@ -10,7 +10,7 @@ from interfaces.spark.columns import columns
 from interfaces.spark.kafka.options import KafkaOptions
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import DataSourceReader
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
     from pyspark.sql.types import StructType
 
 
@@ -28,3 +28,8 @@ class KafkaSource(DataSource):
         from interfaces.spark.kafka.batch import BatchReader
 
         return BatchReader(KafkaOptions(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from interfaces.spark.kafka.stream import StreamReader
+
+        return StreamReader(KafkaOptions(self.options))
