@@ -6,8 +6,9 @@ options is a failure of one line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.assignment import Assignment
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError
     from confluent_kafka.admin import AdminClient
 
+T = TypeVar("T")
+
 #: A broker that is there answers sooner; one that is not is told of soon.
 PATIENCE_S = 30.0
 _NO_OFFSET = -1
+_RETRY_S = 0.2
 
 
 class Broker:
@@ -40,6 +44,8 @@ class Broker:
         self.patience_s = min(PATIENCE_S, options.patience_s)
         self._admin: AdminClient | None = None
         self._complaint = ""
+        #: Of the topics that were asked for last; another id is another topic of the same name.
+        self.topic_ids: dict[str, str] = {}
 
     def close(self) -> None:
         self._admin = None
@@ -61,40 +67,32 @@ class Broker:
 
     def places(self, assignment: Assignment, lenient: bool = False) -> list[Place]:
         """In the order of topics and partitions."""
+        names = assignment.topics
         if assignment.pattern:
-            partitions = self._matching(assignment)
-        else:
-            partitions = self._described(assignment.topics)
+            names = tuple(filter(assignment.matches, self._patiently("the topics", self._names)))
+        described = self._patiently("the topics", lambda left_s: self._described(names, left_s))
+        self.topic_ids = {topic: str(found.topic_id) for topic, found in described.items()}
+        partitions = {topic: len(found.partitions) for topic, found in described.items()}
         return assignment.among(partitions, self.options.servers, lenient)
 
-    def _matching(self, assignment: Assignment) -> dict[str, int]:
-        from confluent_kafka import KafkaException
+    def _names(self, left_s: float) -> list[str]:
+        return list(self.admin.list_topics(timeout=left_s).topics)
 
-        try:
-            found = self.admin.list_topics(timeout=self.patience_s).topics
-        except KafkaException as failure:
-            raise self._failed("the topics", failure.args[0]) from None
-        return {
-            name: len(topic.partitions)
-            for name, topic in found.items()
-            if topic.error is None and assignment.matches(name)
-        }
-
-    def _described(self, topics: Iterable[str]) -> dict[str, int]:
+    def _described(self, topics: Iterable[str], left_s: float) -> dict[str, Any]:
         """Topics that are not there are not in the answer, and are not created by the question."""
         from confluent_kafka import KafkaError, KafkaException, TopicCollection
 
-        asked = self.admin.describe_topics(
-            TopicCollection(list(topics)), request_timeout=self.patience_s
-        )
-        found: dict[str, int] = {}
+        if not (names := list(topics)):
+            return {}
+        asked = self.admin.describe_topics(TopicCollection(names), request_timeout=left_s)
+        found: dict[str, Any] = {}
         for topic, answer in asked.items():
             try:
-                found[topic] = len(self._result("the topics", answer).partitions)
+                found[topic] = answer.result(left_s + 1)
             except KafkaException as failure:
                 gone = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_EXCEPTION)
                 if failure.args[0].code() not in gone:
-                    raise self._failed(f"topic {topic}", failure.args[0]) from None
+                    raise
         return found
 
     def earliest(self, places: Iterable[Place]) -> Offsets:
@@ -135,50 +133,68 @@ class Broker:
         )
 
     def _listed(self, wanted: Mapping[Place, tuple[str, int]]) -> Offsets:
-        from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+        from confluent_kafka import TopicPartition
         from confluent_kafka.admin import OffsetSpec
 
         if not wanted:
             return {}
         specs: Any = OffsetSpec
         fixed = {"earliest": specs.earliest(), "latest": specs.latest()}
+        asked = {
+            TopicPartition(*place): fixed.get(kind) or specs.for_timestamp(time_ms)
+            for place, (kind, time_ms) in wanted.items()
+        }
+        return self._patiently("offsets", lambda left_s: self._answered(asked, left_s))
+
+    def _answered(self, asked: Any, left_s: float) -> Offsets:
+        from confluent_kafka import IsolationLevel
+
         committed = self.options.isolation == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        asked = self.admin.list_offsets(
-            {
-                TopicPartition(*place): fixed.get(kind) or specs.for_timestamp(time_ms)
-                for place, (kind, time_ms) in wanted.items()
-            },
-            isolation_level=level,
-            request_timeout=self.patience_s,
-        )
-        found: Offsets = {}
-        for of, answer in asked.items():
-            place = Place(of.topic, of.partition)
-            try:
-                found[place] = self._result("offsets", answer).offset
-            except KafkaException as failure:
-                raise self._failed(f"offsets of {place}", failure.args[0]) from None
-        return found
+        answers = self.admin.list_offsets(asked, isolation_level=level, request_timeout=left_s)
+        return {
+            Place(of.topic, of.partition): answer.result(left_s + 1).offset
+            for of, answer in answers.items()
+        }
 
-    def _result(self, what: str, answer: Any) -> Any:
-        try:
-            return answer.result(self.patience_s + 1)
-        except TimeoutError:
-            raise self._silent(what) from None
+    def _patiently(self, what: str, ask: Callable[[float], T]) -> T:
+        """A broker that starts again meanwhile is asked again."""
+        from confluent_kafka import KafkaException
+
+        deadline = time.monotonic() + self.patience_s
+        admin = self.admin
+        while True:
+            left_s = max(1.0, deadline - time.monotonic())
+            try:
+                return ask(left_s)
+            except TimeoutError:
+                raise self._silent(what) from None
+            except KafkaException as failure:
+                error = failure.args[0]
+                if time.monotonic() >= deadline or not _may_pass(error):
+                    raise self._failed(what, error) from None
+            admin.poll(_RETRY_S)  # meanwhile it hands over what it complains of
 
     def _failed(self, what: str, error: KafkaError) -> JobFailed:
-        from confluent_kafka import KafkaError
-
-        silent = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
-        if error.code() in silent:
+        if error.code() in _silence():
             return self._silent(what)
         return JobFailed(f"{what}: {error.str()} ({error.name().lstrip('_')})")
 
     def _silent(self, what: str) -> JobFailed:
-        if self._admin is not None:
-            self._admin.poll(0)  # hands over what it has complained of
         why = f": {self._complaint}" if self._complaint else ""
         return JobFailed(
             f"{what}: no answer from {self.options.servers} within {self.patience_s:g} s{why}"
         )
+
+
+def _may_pass(error: KafkaError) -> bool:
+    from confluent_kafka import KafkaError
+
+    moving = (KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION)
+    return error.retriable() or error.code() in (*_silence(), *moving)
+
+
+def _silence() -> tuple[int, ...]:
+    from confluent_kafka import KafkaError
+
+    return (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)

@@ -41,7 +41,7 @@ READ_OPTIONS = (
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
 )
-WRITE_OPTIONS = ("topic",)
+WRITE_OPTIONS = ("topic", "recordProvenance", "useTimestamp")
 #: Of how the connector keeps its consumers; those that mean something here are named above.
 _WITHOUT_MEANING = ("kafkaconsumer.", "fetchoffset.")
 DEFAULT_PATIENCE_MS = 120_000

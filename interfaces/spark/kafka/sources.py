@@ -10,7 +10,12 @@ from interfaces.spark.columns import columns
 from interfaces.spark.kafka.options import KafkaOptions
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import DataSourceReader
+    from pyspark.sql.datasource import (
+        DataSourceReader,
+        DataSourceStreamReader,
+        DataSourceStreamWriter,
+        DataSourceWriter,
+    )
     from pyspark.sql.types import StructType
 
 
@@ -28,3 +33,18 @@ class KafkaSource(DataSource):
         from interfaces.spark.kafka.batch import BatchReader
 
         return BatchReader(KafkaOptions(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from interfaces.spark.kafka.stream import StreamReader
+
+        return StreamReader(KafkaOptions(self.options))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        from interfaces.spark.kafka.sink import BatchWriter
+
+        return BatchWriter(KafkaOptions(self.options), schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from interfaces.spark.kafka.sink import StreamWriter
+
+        return StreamWriter(KafkaOptions(self.options), schema)

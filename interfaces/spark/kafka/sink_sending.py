@@ -1,0 +1,179 @@
+"""One task's producer: rows in, every one of them acknowledged, or one line that says why not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.reachable import look
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Message, Producer
+
+#: What is wanted of a topic that is being created by its first use.
+_CREATION_S = 5.0
+_PATIENCE_S = 30.0
+_POLL_S, _AGAIN_S, _FLUSH_S = 0.002, 0.1, 1.0
+
+#: Batches are large enough for the broker's work to be small, and smaller than what topics with a
+#: limit of their own take: librdkafka does not cut a batch that was refused. Records go where the
+#: Java client would put them; delivery.timeout.ms and max.request.size are also as in Java.
+SETTINGS = {
+    "enable_idempotence": True,
+    "linger_ms": 20,
+    "batch_size": 262_144,
+    "message_max_bytes": 1_048_576,
+    "delivery_timeout_ms": 120_000,
+    "partitioner": "murmur2_random",
+    "queue_buffering_max_kbytes": 65_536,
+    "queue_buffering_max_messages": 200_000,
+    "delivery_report_only_error": True,
+}
+_WITHOUT_IDEMPOTENCE = ("0", "1")
+
+
+class Sending:
+    """Opens a connection with the first row: of many tasks, some have none."""
+
+    def __init__(self, options: KafkaOptions) -> None:
+        self._options = options
+        self._made: Producer | None = None
+        self._topics: set[str] = set()
+        self._failure = ""
+        self._complaint = ""
+
+    def send(self, topics: set[str], rows: Iterable[tuple[Any, ...]]) -> None:
+        """In this order; raises for what has failed so far, this or earlier."""
+        from confluent_kafka import KafkaException
+
+        producer = self._producer
+        for topic in topics - self._topics:
+            self._look_for(topic)
+        produce = producer.produce
+        for row in rows:
+            try:
+                produce(*row)
+            except BufferError:
+                self._make_room(row)
+            except KafkaException as refusal:
+                raise self._gives_up(self._said(refusal.args[0], row[0], row[3], row)) from None
+        producer.poll(0)
+        self._check()
+
+    def finish(self) -> None:
+        """Returns when all are acknowledged."""
+        if self._made is not None:
+            while self._made.flush(_FLUSH_S):
+                self._check()
+            self._check()
+
+    def delivered(self, error: KafkaError | None, message: Message) -> None:
+        """Called for those that were not."""
+        if error is not None and not self._failure:
+            self._failure = self._said(error, message.topic(), message.partition(), None, message)
+
+    @property
+    def _producer(self) -> Producer:
+        from confluent_kafka import Producer
+
+        if self._made is None:
+            look(self._options.servers)
+            settings = dict(SETTINGS)
+            if self._options.client().get("acks") in _WITHOUT_IDEMPOTENCE:
+                settings["enable_idempotence"] = False
+            self._made = self._options.made(Producer, error_cb=self._complained, **settings)
+        return self._made
+
+    def _complained(self, error: KafkaError) -> None:
+        from confluent_kafka import KafkaError
+
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self._complaint = error.str()
+
+    def _look_for(self, topic: str) -> None:
+        """A broker that creates topics at their first use says for a moment that there is none."""
+        from confluent_kafka import KafkaException
+
+        deadline = time.monotonic() + _CREATION_S
+        while True:
+            try:
+                found = self._producer.list_topics(topic, timeout=_PATIENCE_S).topics[topic]
+            except KafkaException as failure:
+                raise self._gives_up(self._said(failure.args[0], topic)) from None
+            if found.error is None:
+                self._topics.add(topic)
+                return
+            if not found.error.retriable() or time.monotonic() > deadline:
+                raise self._gives_up(self._said(found.error, topic))
+            time.sleep(_AGAIN_S)
+
+    def _make_room(self, row: tuple[Any, ...]) -> None:
+        """The queue is full: what is acknowledged leaves it. Nothing waits for ever in there."""
+        while True:
+            self._producer.poll(_POLL_S)
+            self._check()
+            try:
+                self._producer.produce(*row)
+                return
+            except BufferError:
+                continue
+
+    def _check(self) -> None:
+        if self._failure:
+            raise self._gives_up(self._failure)
+
+    def _gives_up(self, why: str) -> JobFailed:
+        """What is still to be sent would only delay the end."""
+        if self._made is not None:
+            self._made.purge(blocking=False)
+        return JobFailed(why)
+
+    def _said(
+        self,
+        error: KafkaError,
+        topic: str | None,
+        partition: int | None = None,
+        row: tuple[Any, ...] | None = None,
+        message: Message | None = None,
+    ) -> str:
+        from confluent_kafka import KafkaError
+
+        code = error.code()
+        if code in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
+            return f"there is no topic {topic!r} at {self._options.servers}"
+        if code == KafkaError._UNKNOWN_PARTITION:
+            return f"topic {topic!r} has no partition {partition}"
+        if code == KafkaError.TOPIC_EXCEPTION:
+            return f"{topic!r} cannot be the name of a topic"
+        if code == KafkaError.MSG_SIZE_TOO_LARGE:
+            return self._too_large(topic, row, message)
+        if code in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
+            why = f" ({self._complaint})" if self._complaint else ""
+            return f"no answer from {self._options.servers} for topic {topic!r}{why}"
+        if code == KafkaError._MSG_TIMED_OUT:
+            why = f" ({self._complaint})" if self._complaint else ""
+            return (
+                f"topic {topic!r}: a record was not acknowledged within "
+                f"kafka.delivery.timeout.ms{why}"
+            )
+        return f"topic {topic!r}: {error.str()} ({error.name().lstrip('_')})"
+
+    def _too_large(
+        self, topic: str | None, row: tuple[Any, ...] | None, message: Message | None
+    ) -> str:
+        if row is not None:
+            size = sum(len(part) for part in row[1:3] if part is not None)
+            return (
+                f"a record of {size} bytes for topic {topic!r} is larger than "
+                "kafka.max.request.size allows"
+            )
+        assert message is not None
+        value, key = message.value(), message.key()
+        size = sum(len(part) for part in (value, key) if part is not None)
+        return (
+            f"topic {topic!r} does not take a batch with a record of {size} bytes: its "
+            "max.message.bytes is less (a smaller kafka.batch.size makes smaller batches)"
+        )
