@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any, TypeAlias
 
 Parser: TypeAlias = "argparse.ArgumentParser"
@@ -11,6 +12,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
 DEFAULT_BOOTSTRAP = "localhost:9092"
 BOOTSTRAP_VARIABLE = "OTTLA_BOOTSTRAP"
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
 def command(commands: Commands, name: str, runs: str, short: str, more: str = "") -> Parser:
@@ -75,3 +78,10 @@ def at_least_one(text: str) -> int:
     if found < 1:
         raise argparse.ArgumentTypeError(f"{found} is less than 1")
     return found
+
+
+def seconds(text: str) -> float:
+    found = _TIME.fullmatch(text)
+    if not found or not float(found[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time like 30s or 5m")
+    return float(found[1]) * _SECONDS[found[2] or "s"]

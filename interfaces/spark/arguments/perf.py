@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 
 from interfaces.spark.arguments.common import (
     Commands,
@@ -11,10 +10,8 @@ from interfaces.spark.arguments.common import (
     add_result,
     at_least_one,
     command,
+    seconds,
 )
-
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
-_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
 def add(commands: Commands) -> None:
@@ -43,8 +40,8 @@ def add(commands: Commands) -> None:
     perf.add_argument(
         "--keys", choices=("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF"), help="(NO_KEY)"
     )
-    perf.add_argument("--duration", type=_time, metavar="TIME", help="like 30s or 5m (1m)")
-    perf.add_argument("--warm-up", type=_time, metavar="TIME", help="before anything counts (6s)")
+    perf.add_argument("--duration", type=seconds, metavar="TIME", help="like 30s or 5m (1m)")
+    perf.add_argument("--warm-up", type=seconds, metavar="TIME", help="before anything counts (6s)")
     perf.add_argument("--keep", action="store_true", help="leave the topics there")
     perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")
     perf.add_argument(
@@ -52,13 +49,6 @@ def add(commands: Commands) -> None:
     )
     add_broker(perf)
     add_result(perf)
-
-
-def _time(text: str) -> float:
-    found = _TIME.fullmatch(text)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time like 30s or 5m")
-    return float(found[1]) * _SECONDS[found[2] or "s"]
 
 
 def _rate(text: str) -> float:

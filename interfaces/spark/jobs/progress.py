@@ -1,4 +1,4 @@
-"""Progress: a line that moves on a terminal, by the clock, and nothing anywhere else."""
+"""Progress: a line that moves on a terminal, twice a second, and nothing anywhere else."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Self
 
 _EVERY_S = 0.5
@@ -14,11 +15,10 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """`with Progress("archive", 60.0):`."""
+    """`with Progress(lambda seconds: f"...")`: called from a thread with the seconds since then."""
 
-    def __init__(self, what: str, seconds: float) -> None:
-        self._what = what
-        self._seconds = max(seconds, 0.001)
+    def __init__(self, line: Callable[[float], str]) -> None:
+        self._line = line
         self._done = threading.Event()
         self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._teller = threading.Thread(target=self._tell, daemon=True)
@@ -37,10 +37,11 @@ class Progress:
     def _tell(self) -> None:
         began = time.monotonic()
         while not self._done.wait(_EVERY_S):
-            line = self.line(time.monotonic() - began)
+            line = self._line(time.monotonic() - began)
             print(_CLEAR + line, end="", file=sys.stderr, flush=True)
 
-    def line(self, seconds: float) -> str:
-        share = min(seconds / self._seconds, 1.0)
-        bar = "#" * int(share * _WIDTH)
-        return f"{self._what} {share:4.0%} [{bar:.<{_WIDTH}}]"
+
+def bar(what: str, share: float) -> str:
+    """`share` is what is done of 1."""
+    marks = "#" * int(min(share, 1.0) * _WIDTH)
+    return f"{what} {min(share, 1.0):4.0%} [{marks:.<{_WIDTH}}]"

@@ -19,7 +19,7 @@ from interfaces.spark.jobs.perf.plan import Plan, Timing, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
 from interfaces.spark.jobs.perf.running import master_for, require_slots, run_at_once
 from interfaces.spark.jobs.perf.workload import Workload, load
-from interfaces.spark.jobs.progress import Progress
+from interfaces.spark.jobs.progress import Progress, bar
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 
@@ -72,7 +72,8 @@ def _measured(
     plan = _plan(options, workload, topics)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     ceiling, _ = run_at_once(spark, plan.alone(min(CEILING_S, workload.seconds)))
-    with Progress(workload.name, workload.warm_up_s + workload.seconds):
+    whole = workload.warm_up_s + workload.seconds
+    with Progress(lambda seconds: bar(workload.name, seconds / whole)):
         produced, consumed = run_at_once(spark, plan)
     checked = check(plan, produced, consumed)
     about = about_this_run(spark, options.servers, started)

@@ -1,0 +1,165 @@
+"""ottla spark archive: topics to Parquet, each record exactly once.
+
+A stream's checkpoint says which offsets belong to which batch, and the folder's own log which files
+do: a batch that was written twice counts once. Both are Spark's.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.progress import Progress
+from interfaces.spark.registration import register
+from interfaces.spark.reports import page, plots
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+CHECKPOINT = "_checkpoint"
+#: Records at once, unless it is said; of 1 KB each that is 200 MB for all tasks together.
+MAX_RECORDS = 200_000
+_LOOK_S = 0.2
+#: Batches that a report shows: the newest.
+_MOST_BATCHES = 500
+
+
+@dataclass
+class Archived:
+    """What was written; grows while it goes on."""
+
+    records: int = 0
+    count: int = 0
+    batches: list[dict[str, Any]] = field(default_factory=list)
+    #: The number of the newest batch that is in it.
+    seen: int = -1
+
+    def look(self, query: StreamingQuery) -> None:
+        for progress in query.recentProgress:
+            if progress["batchId"] > self.seen:
+                self.seen = progress["batchId"]
+                self._take(progress)
+
+    def _take(self, progress: Any) -> None:
+        counted = progress["observedMetrics"].get("archived")
+        if counted is None or not counted["records"]:
+            return
+        records, seconds = counted["records"], progress["batchDuration"] / 1000
+        batch = {"batch": self.seen, "at": progress["timestamp"]}
+        self.batches.append({**batch, "records": records, "seconds": seconds})
+        del self.batches[:-_MOST_BATCHES]
+        self.records += records
+        self.count += 1
+
+
+def run(parsed: argparse.Namespace) -> int:
+    if bool(parsed.topics) == bool(parsed.pattern):
+        raise WrongOption("name the topics, or give a --pattern")
+    with spark_of(parsed) as spark:
+        result = archive(spark, parsed)
+    tell(parsed, result, _lines(result), lambda: _page(result))
+    return 0
+
+
+def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
+    register(spark)
+    done = Archived()
+    query = _started(_records(spark, parsed), parsed)
+    try:
+        with Progress(lambda _: f"archived {done.records:,} records"):
+            while not query.awaitTermination(_LOOK_S):
+                done.look(query)
+    except KeyboardInterrupt:
+        if parsed.every is None:
+            raise
+    finally:
+        query.stop()  # what it was writing then is written anew by the next run
+    done.look(query)
+    return {
+        "topics": parsed.topics or parsed.pattern,
+        "to": parsed.to,
+        "records": done.records,
+        "batches": done.count,
+        "newest_batches": done.batches,
+    }
+
+
+def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    options = {
+        **kafka_options(parsed),
+        "startingOffsets": "earliest",
+        "includeHeaders": "true",
+        "failOnDataLoss": str(not parsed.allow_loss).lower(),
+        "maxOffsetsPerTrigger": str(parsed.max_records or MAX_RECORDS),
+        **(
+            {"subscribePattern": parsed.pattern}
+            if parsed.pattern
+            else {"subscribe": ",".join(parsed.topics)}
+        ),
+    }
+    records = spark.readStream.format("ottla").options(**options).load()
+    if parsed.json_schema:
+        text = f.col("value").cast("string")
+        records = records.withColumn("json", f.from_json(text, _json_schema(parsed.json_schema)))
+    return records.withColumn("date", f.to_date("timestamp")).observe(
+        "archived", f.count(f.lit(1)).alias("records")
+    )
+
+
+def _json_schema(text: str) -> Any:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.types import StructType
+
+    try:
+        return StructType.fromDDL(text)
+    except PySparkException as refusal:
+        said = str(refusal.getMessage()).strip().splitlines()[0]
+        raise WrongOption(f"--json-schema {text!r}: {said}") from None
+
+
+def _started(records: DataFrame, parsed: argparse.Namespace) -> StreamingQuery:
+    checkpoint = parsed.checkpoint or f"{parsed.to.rstrip('/')}/{CHECKPOINT}"
+    writing = (
+        records.writeStream.format("parquet")
+        .option("path", parsed.to)
+        .option("checkpointLocation", checkpoint)
+        .partitionBy("topic", "date")
+    )
+    if parsed.every is None:
+        return writing.trigger(availableNow=True).start()
+    return writing.trigger(processingTime=f"{round(parsed.every * 1000)} milliseconds").start()
+
+
+# ---- for people
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    return [
+        f"{result['records']:,} records in {result['batches']:,} batches are in {result['to']} now"
+    ]
+
+
+def _page(result: dict[str, Any]) -> str:
+    batches = result["newest_batches"]
+    rates = [(each["batch"], each["records"] / max(each["seconds"], 0.001)) for each in batches]
+    sizes = [(f"batch {each['batch']}", each["records"]) for each in batches]
+    return page.page(
+        "Archive",
+        [
+            page.facts({name: result[name] for name in ("to", "records", "batches")}),
+            page.section("Rate", plots.lines("Rate", [("", rates)], "batch", "records/s")),
+            page.section("Batches", plots.bars("Records of each batch", sizes, "records")),
+            page.section("The newest", _table(batches)),
+        ],
+    )
+
+
+def _table(batches: list[dict[str, Any]]) -> str:
+    columns = ("batch", "at", "records", "seconds")
+    return page.table(columns, [[each[name] for name in columns] for each in batches[-50:]])

@@ -1,0 +1,152 @@
+"""ottla spark restore: an archive back to topics, each partition in the order that it had.
+
+All of a partition goes through one task, by its offsets. A task that failed is not tried again: it
+would send what it had sent before once more. So an archive that was half restored shows in the
+topics, and the way on is to delete them and begin again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interfaces.spark.columns import columns
+from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.progress import Progress
+from interfaces.spark.kafka.broker import Broker
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.ranges import Place
+from interfaces.spark.registration import register
+from interfaces.spark.reports import page, plots
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_ONE_TRY = ("spark.task.maxFailures", "1")
+_TOPIC_S = 30.0
+
+
+def run(parsed: argparse.Namespace) -> int:
+    for day in (parsed.first, parsed.last):
+        _check_day(day)
+    if "://" not in parsed.archive and not Path(parsed.archive).is_dir():
+        raise WrongOption(f"there is no folder {parsed.archive}")
+    parsed.spark_settings = [_ONE_TRY, *parsed.spark_settings]
+    with spark_of(parsed) as spark:
+        result = restore(spark, parsed)
+    tell(parsed, result, _lines(result), lambda: _page(result))
+    return 0
+
+
+def _check_day(day: str | None) -> None:
+    try:
+        if day is not None:
+            date.fromisoformat(day if _DATE.fullmatch(day) else "")
+    except ValueError:
+        raise WrongOption(f"{day!r} is no day like 2026-11-22") from None
+
+
+def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
+    from pyspark.sql import functions as f
+
+    register(spark)
+    records = _archived(spark, parsed)
+    found = records.groupBy("topic", "partition").agg(f.count("*").alias("records")).collect()
+    if not found:
+        raise JobFailed(f"no record in {parsed.archive} fits")
+    counts = {(parsed.prefix + row["topic"], row["partition"]): row["records"] for row in found}
+    _make_topics(KafkaOptions(kafka_options(parsed)), counts, parsed.append)
+    with Progress(lambda _: f"restoring {sum(counts.values()):,} records"):
+        _written(records, parsed, len(counts))
+    return {
+        "from": parsed.archive,
+        "records": sum(counts.values()),
+        "partitions": [
+            {"topic": topic, "partition": partition, "records": number}
+            for (topic, partition), number in sorted(counts.items())
+        ],
+    }
+
+
+def _archived(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
+    """The names of folders are texts: a topic may be called 007."""
+    from pyspark.sql import functions as f
+
+    records = spark.read.schema(f"{columns(with_headers=True)}, date date").parquet(parsed.archive)
+    if parsed.topic:
+        records = records.where(f.col("topic").isin(parsed.topic))
+    if parsed.first:
+        records = records.where(f.col("date") >= f.lit(parsed.first).cast("date"))
+    if parsed.last:
+        records = records.where(f.col("date") <= f.lit(parsed.last).cast("date"))
+    return records
+
+
+def _make_topics(
+    options: KafkaOptions, counts: Mapping[tuple[str, int], int], append: bool
+) -> None:
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import NewTopic
+
+    broker = Broker(options)
+    wanted: dict[str, int] = {}
+    for topic, partition in counts:
+        wanted[topic] = max(wanted.get(topic, 0), partition + 1)
+    there = broker.admin.list_topics(timeout=_TOPIC_S).topics
+    for topic in wanted.keys() & there.keys():
+        has = len(there[topic].partitions)
+        if has < wanted[topic]:
+            raise JobFailed(f"{topic} has {has} partitions, and {wanted[topic]} are in the archive")
+        if not append and _has_records(broker, [Place(topic, number) for number in range(has)]):
+            raise JobFailed(f"{topic} has records already; --append adds to them")
+    new = [NewTopic(topic, wanted[topic]) for topic in wanted.keys() - there.keys()]
+    for topic, made in broker.admin.create_topics(new).items() if new else ():
+        try:
+            made.result(_TOPIC_S)
+        except KafkaException as failure:
+            raise JobFailed(f"{topic}: {failure.args[0].str()}") from None
+
+
+def _has_records(broker: Broker, places: list[Place]) -> bool:
+    return broker.earliest(places) != broker.latest(places)
+
+
+def _written(records: DataFrame, parsed: argparse.Namespace, partitions: int) -> None:
+    from pyspark.sql import functions as f
+
+    named = records.withColumn("topic", f.concat(f.lit(parsed.prefix), "topic")).drop("date")
+    (
+        named.repartition(partitions, "topic", "partition")
+        .sortWithinPartitions("topic", "partition", "offset")
+        .write.format("ottla")
+        .options(**kafka_options(parsed), useTimestamp="true")
+        .mode("append")
+        .save()
+    )
+
+
+# ---- for people
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    topics = {each["topic"] for each in result["partitions"]}
+    return [f"{result['records']:,} records are in {', '.join(sorted(topics))}"]
+
+
+def _page(result: dict[str, Any]) -> str:
+    rows = [[each["topic"], each["partition"], each["records"]] for each in result["partitions"]]
+    shown = [(f"{topic}-{partition}", number) for topic, partition, number in rows]
+    return page.page(
+        "Restore",
+        [
+            page.facts({"from": result["from"], "records": result["records"]}),
+            page.section("Partitions", plots.bars("Records of each partition", shown, "records")),
+            page.section("Each", page.table(("topic", "partition", "records"), rows)),
+        ],
+    )

@@ -1,0 +1,155 @@
+"""Topics go to Parquet and come back; an archive that is killed goes on, with each record once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from interfaces.main.arguments import parser
+from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.jobs import archive, restore
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import new_topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TIME_MS = 1_700_000_000_000
+Row = tuple[int, bytes | None, bytes | None, int, Any]
+
+
+def job(name: str, servers: str, *words: str) -> int:
+    parsed = parser().parse_args(["spark", name, "-b", servers, *words])
+    return {"archive": archive.run, "restore": restore.run}[name](parsed)
+
+
+def fill(servers: str, topic: str, number: int) -> None:
+    producer = Producer({"bootstrap.servers": servers, "compression.type": "zstd"})
+    for each in range(number):
+        producer.produce(
+            topic,
+            key=None if each % 5 == 0 else f"key-{each}",
+            value=None if each % 7 == 0 else json.dumps({"id": each, "name": f"name {each}"}),
+            headers=[("a", b"\x00\xff"), ("a", None), ("e", b"")] if each % 3 == 0 else None,
+            partition=each % 2,
+            timestamp=TIME_MS + each * 60_000,
+        )
+    assert producer.flush(30) == 0
+
+
+def everything(servers: str, topic: str, number: int) -> list[Row]:
+    """Partition by partition, in order; without the offsets."""
+    facts = {"bootstrap.servers": servers, "group.id": "all", "auto.offset.reset": "earliest"}
+    consumer = Consumer(facts)
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in (0, 1)])
+    found: list[Row] = []
+    while len(found) < number:
+        for message in consumer.consume(number, 10):
+            assert message.error() is None, message.error()
+            about = (message.partition() or 0, message.key(), message.value())
+            found.append((*about, message.timestamp()[1], message.headers()))
+    consumer.close()
+    return sorted(found, key=lambda row: row[0])
+
+
+def test_there_and_back(spark: SparkSession, servers: str, topic: str, tmp_path: Path) -> None:
+    fill(servers, topic, 2_500)
+    folder, file = str(tmp_path / "archive"), tmp_path / "result.json"
+    report = tmp_path / "report.html"
+    told = ("--json", str(file), "--report", str(report))
+    words = (topic, "--to", folder, "--json-schema", "id BIGINT, name STRING")
+    assert job("archive", servers, *words, "--max-records", "1000", *told) == 0
+    result = json.loads(file.read_text())
+    assert (result["records"], result["batches"]) == (2_500, 3)
+    assert "2,500" in report.read_text()
+
+    rows = spark.read.parquet(folder)
+    assert {str(row["date"]) for row in rows.select("date").distinct().collect()} == {
+        "2023-11-14", "2023-11-15", "2023-11-16",
+    }  # fmt: skip
+    assert rows.where("json.id = 8 and json.name = 'name 8'").count() == 1
+    assert job("archive", servers, *words, *told) == 0
+    assert json.loads(file.read_text())["records"] == 0  # nothing is new
+
+    back = ("restore", servers, folder, "--prefix", "again-")
+    assert job(*back, *told) == 0
+    assert everything(servers, f"again-{topic}", 2_500) == everything(servers, topic, 2_500)
+    assert json.loads(file.read_text())["records"] == 2_500
+
+    with pytest.raises(JobFailed, match=rf"^again-{topic} has records already; --append"):
+        job(*back)
+    with pytest.raises(JobFailed, match=r"^no record in .* fits$"):
+        job(*back, "--from", "2024-01-01")
+
+
+def test_a_topic_whose_name_is_a_number_and_one_that_is_empty(
+    spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
+) -> None:
+    servers, empty = spark_broker.bootstrap, new_topic(spark_broker)
+    producer = Producer({"bootstrap.servers": servers})
+    producer.produce("0042", "x")
+    assert producer.flush(10) == 0
+    assert job("archive", servers, "0042", empty, "--to", str(tmp_path / "a")) == 0
+    assert job("restore", servers, str(tmp_path / "a"), "--prefix", "n") == 0
+    with spark_broker.connect() as client:
+        assert client.usable_partitions("n0042", 1) == 1
+    assert spark.read.parquet(str(tmp_path / "a")).count() >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("archive", "--to", "x"), "name the topics, or give a --pattern"),
+        (("archive", "t", "--pattern", "t", "--to", "x"), "name the topics, or give a --pattern"),
+        (("restore", "nowhere"), "there is no folder nowhere"),
+        (("restore", ".", "--from", "today"), "'today' is no day like 2026-11-22"),
+        (("restore", ".", "--until", "2026-02-30"), "'2026-02-30' is no day like 2026-11-22"),
+    ],
+)
+def test_what_is_said_wrongly_is_one_line(words: tuple[str, ...], line: str) -> None:
+    with pytest.raises(WrongOption) as refusal:
+        job(words[0], "127.0.0.1:1", *words[1:])
+    assert str(refusal.value) == line
+
+
+def test_a_schema_that_is_none_is_one_line(spark: SparkSession, servers: str, topic: str) -> None:
+    with pytest.raises(WrongOption, match=r"^--json-schema 'id BIG INT': [^\n]+$"):
+        job("archive", servers, topic, "--to", "x", "--json-schema", "id BIG INT")
+
+
+def test_killed_in_the_middle_it_goes_on_and_nothing_is_lost_or_doubled(
+    spark: SparkSession, servers: str, topic: str, tmp_path: Path
+) -> None:
+    fill(servers, topic, 4_000)
+    folder = tmp_path / "archive"
+    words = ["-b", servers, topic, "--to", str(folder), "--max-records", "200"]
+    small = ["--master", "local[2]", "--conf", "spark.driver.memory=512m"]
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "interfaces.main", "spark", "archive", *words, *small],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    done = folder / "_checkpoint" / "commits"
+    while len(list(done.glob("[0-9]*"))) < 3:
+        assert killed.poll() is None, "it ended before it was killed"
+        time.sleep(0.02)
+    os.killpg(killed.pid, signal.SIGKILL)  # and its JVM, and its workers
+    killed.wait()
+
+    before = len(list(done.glob("[0-9]*")))
+    assert job("archive", servers, *words[2:]) == 0
+    assert before < len(list(done.glob("[0-9]*"))), "it was done before it was killed"
+    places = spark.read.parquet(str(folder)).select("partition", "offset").collect()
+    assert Counter(places).most_common(1)[0][1] == 1
+    assert {tuple(each) for each in places} == {(p, o) for p in (0, 1) for o in range(2_000)}
