@@ -56,6 +56,7 @@ def test_transactions_are_read_as_far_as_they_are_decided(kafka: str) -> None:
     assert values(read(kafka, **committed)) == [b"kept"]
 
 
+@pytest.mark.long
 def test_ranges_with_compacted_ends_are_read_to_where_the_log_goes_on(kafka: str) -> None:
     topic = unused_topic_name()
     eager = {
