@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -40,7 +39,7 @@ def for_tasks(
     """One task a range, unless the options want more of them: as the connector splits them."""
     full = [one for one in ranges if one.size > 0]
     if max_records:
-        full = [part for one in full for part in _split(one, math.ceil(one.size / max_records))]
+        full = [part for one in full for part in _split(one, -(-one.size // max_records))]
     if min_partitions and min_partitions > len(full):
         full = _split_large(full, min_partitions)
     return full
@@ -52,10 +51,15 @@ def _split_large(ranges: list[Range], wanted: int) -> list[Range]:
     large = [one for one in ranges if one.size > mean]
     large_size = sum(one.size for one in large)
     tasks = wanted - (len(ranges) - len(large))
-    parts = []
+    parts: list[Range] = []
+    before = 0
     for one in ranges:
-        count = max(1, round(one.size / large_size * tasks)) if one.size > mean else 1
-        parts += _split(one, min(count, one.size))
+        count = 1
+        if one.size > mean:
+            after = before + one.size
+            count = after * tasks // large_size - before * tasks // large_size
+            before = after
+        parts += _split(one, max(1, min(count, one.size)))
     return parts
 
 
