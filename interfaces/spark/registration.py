@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 
 def register(session: SparkSession) -> None:
-    """`ottla` becomes known to this session; doing it again changes nothing."""
+    """They become known to this session; doing it again changes nothing."""
     from interfaces.spark.kafka.sources import KafkaSource
+    from interfaces.spark.segments.sources import SegmentsSource
 
-    session.dataSource.register(KafkaSource)
+    for source in (KafkaSource, SegmentsSource):
+        session.dataSource.register(source)

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+#: Starting a JVM counts to the test that needs it first.
+PATIENCE_S = 240
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(PATIENCE_S))
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="needs Spark")
