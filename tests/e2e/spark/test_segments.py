@@ -215,11 +215,10 @@ def test_a_damaged_batch_is_named_or_counted(
     assert f"of {folder.topic}-0 cannot be read: another checksum" in str(cause)
 
     told = read(spark, str(copy), failOnDataLoss="false", includeBatches="true", minPartitions="5")
-    assert told.where("problem is not null").count() == 1
+    (row,) = told.where("problem is not null").collect()
+    assert (row.value, row.problem) == (None, "another checksum than its bytes have")
     lost = len(expected(folder)) - told.where("problem is null").count()
     assert 0 < lost <= 90
-    (row,) = told.where("partition = 0 and offset = 75").collect()
-    assert (row.value, row.problem) == (None, "another checksum than its bytes have")
 
 
 def test_what_a_killed_broker_had_acknowledged_is_in_a_copy_of_its_folder(
