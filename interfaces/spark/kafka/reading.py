@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: processor's cache before they are sent, smaller ones cost Spark more.
 MOST_ROWS = 10_000
 MOST_BYTES = 2 * 2**20
-_FIRST_ROWS = 500
+_FIRST_ROWS = 16
 _WAIT_S = 0.5
 #: Where nothing comes, whether the topic is still there is asked this often.
 _LOOK_AGAIN_S = 1.0
