@@ -52,9 +52,7 @@ class Rows:
             raise JobFailed(f"row {at} has no topic (the option topic would give one to all)")
         return topics, names
 
-    def _rows(
-        self, part: pyarrow.RecordBatch, topics: Iterable[str]
-    ) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, part: pyarrow.RecordBatch, topics: Iterable[str]) -> Iterator[tuple[Any, ...]]:
         columns = self._columns
         common = (
             topics,

@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
+from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,10 +30,25 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         ("spark.driver.memory", "1g"),
         ("spark.sql.shuffle.partitions", "2"),
     ]
+    try:  # a JVM that runs takes no more jars
+        jars = ",".join(map(str, connector_jars()))
+        settings += [("spark.jars", jars)]
+    except ConnectorNotFound:
+        pass  # `connector` says it, where it is wanted
     session = open_session("tests", "local[2]", settings)
     register(session)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def connector() -> str:
+    """What Spark's own connector is called, where it can be had."""
+    try:
+        connector_jars()
+    except ConnectorNotFound as missing:
+        pytest.skip(str(missing))
+    return "kafka"
 
 
 @pytest.fixture(scope="session")
