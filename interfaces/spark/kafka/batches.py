@@ -5,6 +5,7 @@ A column costs one call of C for each message; whatever all of them share costs 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy
@@ -13,6 +14,7 @@ from confluent_kafka import Message
 
 from interfaces.spark.columns import NO_TIME
 
+_BINARY = pyarrow.binary()
 _US = pyarrow.timestamp("us", tz="UTC")
 #: Milliseconds further from 1970 are no microseconds of 64 bits: they become the outermost.
 _OUTERMOST_MS = (2**63 - 1) // 1000
@@ -23,8 +25,8 @@ def batch_of(messages: list[Any], schema: pyarrow.Schema) -> pyarrow.RecordBatch
     """Of messages of one partition, in order, none of them an error."""
     count, first = len(messages), messages[0]
     columns = [
-        pyarrow.array(map(Message.key, messages), pyarrow.binary(), size=count),
-        pyarrow.array(map(Message.value, messages), pyarrow.binary(), size=count),
+        _binary(list(map(Message.key, messages))),
+        _binary(list(map(Message.value, messages))),
         pyarrow.repeat(pyarrow.scalar(first.topic(), pyarrow.string()), count),
         pyarrow.repeat(pyarrow.scalar(first.partition(), pyarrow.int32()), count),
         _offsets(messages),
@@ -35,6 +37,19 @@ def batch_of(messages: list[Any], schema: pyarrow.Schema) -> pyarrow.RecordBatch
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
+def _binary(values: list[bytes | None]) -> pyarrow.Array:
+    """One copy into a buffer of the right size, where Arrow would let one grow."""
+    count = len(values)
+    if None in values:
+        if values.count(None) == count:
+            return pyarrow.nulls(count, _BINARY)
+        return pyarrow.array(values, _BINARY)
+    edges: Any = numpy.zeros(count + 1, dtype=numpy.int32)
+    numpy.cumsum(numpy.fromiter(map(len, values), numpy.int32, count), out=edges[1:])  # type: ignore[arg-type]
+    joined = pyarrow.py_buffer(b"".join(values))  # type: ignore[arg-type]
+    return pyarrow.Array.from_buffers(_BINARY, count, [None, pyarrow.py_buffer(edges), joined])
+
+
 def _offsets(messages: list[Any]) -> pyarrow.Array:
     first, last = messages[0].offset(), messages[-1].offset()
     if last - first + 1 == len(messages):
@@ -43,13 +58,11 @@ def _offsets(messages: list[Any]) -> pyarrow.Array:
 
 
 def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
-    both = numpy.array(list(map(Message.timestamp, messages)), dtype=numpy.int64)
-    times = numpy.clip(both[:, 1], -_OUTERMOST_MS, _OUTERMOST_MS)
-    kinds = both[:, 0] + NO_TIME  # librdkafka counts from 0, Java from -1
-    return (
-        pyarrow.array(times * 1000).cast(_US),
-        pyarrow.array(kinds.astype(numpy.int32)),
-    )
+    each = chain.from_iterable(map(Message.timestamp, messages))
+    kinds, times = numpy.fromiter(each, numpy.int64, 2 * len(messages)).reshape(-1, 2).T
+    micros = numpy.clip(times, -_OUTERMOST_MS, _OUTERMOST_MS) * 1000
+    # librdkafka counts the kinds from 0, Java from -1.
+    return pyarrow.array(micros).cast(_US), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
 
 
 def _headers(message: Any) -> list[dict[str, Any]] | None:

@@ -108,15 +108,14 @@ class Broker:
         return {place: None if offset == _NO_OFFSET else offset for place, offset in found.items()}
 
     def resolved(self, where: Where, places: list[Place]) -> Offsets:
-        where.check(places)
+        """`where` was checked against all that is read; `places` may be some of it."""
         if where.kind == EARLIEST:
             return self.earliest(places)
         if where.kind == LATEST:
             return self.latest(places)
         if where.kind == OFFSETS:
-            return dict(where.values) | self._offsets(
-                {place: offset for place, offset in where.values.items() if offset < 0}
-            )
+            named = {place: where.values[place] for place in places}
+            return named | self._offsets({p: offset for p, offset in named.items() if offset < 0})
         since = self.first_since({place: where.time_of(place) for place in places})
         late = [place for place, offset in since.items() if offset is None]
         if late and not where.or_latest:

@@ -16,7 +16,6 @@ _TUNED: dict[str, Any] = {
     "enable_auto_offset_store": False,
     "enable_partition_eof": True,
     "check_crcs": True,
-    "fetch_message_max_bytes": 4 * 2**20,
     "queued_max_messages_kbytes": 32 * 2**10,
     "queued_min_messages": 10_000_000,  # the bytes above are what bounds it
     # With a full queue librdkafka would look again only after a second.

@@ -37,6 +37,7 @@ READ_OPTIONS = (
     "maxTriggerDelay",
     "groupIdPrefix",
     "commitOffsetsToGroup",
+    "pushDownFilters",
     "kafkaConsumer.pollTimeoutMs",
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -40,7 +39,7 @@ def for_tasks(
     """One task a range, unless the options want more of them: as the connector splits them."""
     full = [one for one in ranges if one.size > 0]
     if max_records:
-        full = [part for one in full for part in _split(one, math.ceil(one.size / max_records))]
+        full = [part for one in full for part in _split(one, -(-one.size // max_records))]
     if min_partitions and min_partitions > len(full):
         full = _split_large(full, min_partitions)
     return full

@@ -65,6 +65,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:
         places = self.broker.places(self.assignment)
         self._topic_ids = self.broker.topic_ids
+        self.start.check(places)
         return checkpoints.written(self.broker.resolved(self.start, places))
 
     def getDefaultReadLimit(self) -> ReadLimit:
