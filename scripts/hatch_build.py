@@ -35,7 +35,7 @@ REGISTRATION = f"""from {HOME}.interfaces.spark.registration import register
 
 __all__ = ["register"]
 """
-#: Spark looks for modules `pyspark_*` and registers what it finds in them; nobody else imports them.
+#: Spark looks for modules `pyspark_*`, and registers what is called so; nobody else imports them.
 DEFAULT_SOURCE = """from {home}.{module} import {source} as DefaultSource
 
 __all__ = ["DefaultSource"]

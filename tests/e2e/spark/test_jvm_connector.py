@@ -1,11 +1,9 @@
-"""Spark's own Kafka connector against Ottla: batch and stream; and both write to the same places."""
+"""Spark's own Kafka connector against Ottla, and beside the data source `ottla`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
