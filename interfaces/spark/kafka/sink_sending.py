@@ -95,8 +95,9 @@ class Sending:
 
     def _look_for(self, topic: str) -> None:
         """A broker that creates topics at their first use says for a moment that there is none."""
-        from confluent_kafka import KafkaException
+        from confluent_kafka import KafkaError, KafkaException
 
+        soon = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
         deadline = time.monotonic() + _CREATION_S
         while True:
             try:
@@ -106,7 +107,7 @@ class Sending:
             if found.error is None:
                 self._topics.add(topic)
                 return
-            if not found.error.retriable() or time.monotonic() > deadline:
+            if found.error.code() not in soon or time.monotonic() > deadline:
                 raise self._gives_up(self._said(found.error, topic))
             time.sleep(_AGAIN_S)
 
@@ -175,5 +176,6 @@ class Sending:
         size = sum(len(part) for part in (value, key) if part is not None)
         return (
             f"topic {topic!r} does not take a batch with a record of {size} bytes: its "
-            "max.message.bytes is less (a smaller kafka.batch.size makes smaller batches)"
+            "max.message.bytes is less than the record, or than a batch of records "
+            "(a smaller kafka.batch.size makes smaller ones)"
         )
