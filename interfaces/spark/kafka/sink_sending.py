@@ -55,9 +55,12 @@ class Sending:
         produce = producer.produce
         for row in rows:
             try:
-                produce(*row)
-            except BufferError:
-                self._make_room(row)
+                while True:
+                    try:
+                        produce(*row)
+                        break
+                    except BufferError:
+                        self._make_room()
             except KafkaException as refusal:
                 raise self._gives_up(self._said(refusal.args[0], row[0], row[3], row)) from None
         producer.poll(0)
@@ -111,16 +114,10 @@ class Sending:
                 raise self._gives_up(self._said(found.error, topic))
             time.sleep(_AGAIN_S)
 
-    def _make_room(self, row: tuple[Any, ...]) -> None:
-        """The queue is full: what is acknowledged leaves it. Nothing waits for ever in there."""
-        while True:
-            self._producer.poll(_POLL_S)
-            self._check()
-            try:
-                self._producer.produce(*row)
-                return
-            except BufferError:
-                continue
+    def _make_room(self) -> None:
+        """What is acknowledged leaves the queue, and nothing stays in it for ever."""
+        self._producer.poll(_POLL_S)
+        self._check()
 
     def _check(self) -> None:
         if self._failure:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(
+    tmp_path_factory: pytest.TempPathFactory, connector_found: list[Path] | str
+) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="needs Spark")
     from interfaces.spark.registration import register
     from interfaces.spark.session import open_session
@@ -30,11 +32,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         ("spark.driver.memory", "1g"),
         ("spark.sql.shuffle.partitions", "2"),
     ]
-    try:  # a JVM that runs takes no more jars
-        jars = ",".join(map(str, connector_jars()))
-        settings += [("spark.jars", jars)]
-    except ConnectorNotFound:
-        pass  # `connector` says it, where it is wanted
+    if not isinstance(connector_found, str):  # a JVM that runs takes no more jars
+        settings += [("spark.jars", ",".join(map(str, connector_found)))]
     session = open_session("tests", "local[2]", settings)
     register(session)
     yield session
@@ -42,12 +41,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def connector() -> str:
-    """What Spark's own connector is called, where it can be had."""
+def connector_found() -> list[Path] | str:
+    """The jars of Spark's own connector, or why there are none."""
     try:
-        connector_jars()
+        return connector_jars()
     except ConnectorNotFound as missing:
-        pytest.skip(str(missing))
+        return str(missing)
+
+
+@pytest.fixture(scope="session")
+def connector(connector_found: list[Path] | str) -> str:
+    """What Spark's own connector is called, where it can be had."""
+    if isinstance(connector_found, str):
+        pytest.skip(connector_found)
     return "kafka"
 
 

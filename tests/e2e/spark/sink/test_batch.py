@@ -105,6 +105,11 @@ def test_a_replay_can_be_dropped(spark: SparkSession, servers: str, topic: str) 
         ("'x' AS value, 'h' AS headers", {"topic": "t"}, "the column headers is string, not an ar"),
         ("'x' AS value", {"topic": "t", "useTimestamp": "true"}, "useTimestamp=true, and there is"),
         ("'x' AS value", {"topic": "t", "recordProvenence": "true"}, "there is no option 'recordp"),
+        (
+            "'x' AS value",
+            {"topic": "t", "kafka.transactional.id": "x"},
+            "kafka.transactional.id cannot be set: records are not written in transactions",
+        ),
     ],
 )
 def test_what_cannot_be_written_is_told_before_a_row_is_sent(
