@@ -202,7 +202,8 @@ def _read(of: Callable[[World], Topic], world: World, source: str) -> None:
 
 
 def _narrow(where: Callable[[World], str], world: World, source: str) -> None:
-    counted, _ = _sums(_frame(world, source, world.large).where(where(world)))
+    frame = _frame(world, source, world.large, pushDownFilters="true")
+    counted, _ = _sums(frame.where(where(world)))
     assert counted == NARROW_ROWS, f"{source} found {counted} rows"
 
 
@@ -216,8 +217,9 @@ def _by_time(world: World) -> str:
     return f"timestamp >= timestamp_millis({FIRST_MS + world.large.records - NARROW_ROWS})"
 
 
-def _frame(world: World, source: str, topic: Topic) -> DataFrame:
-    reader = world.spark.read.format(source).option("subscribe", topic.name)
+def _frame(world: World, source: str, topic: Topic, **options: str) -> DataFrame:
+    """The connector passes over an option that it does not know."""
+    reader = world.spark.read.format(source).option("subscribe", topic.name).options(**options)
     return reader.option("kafka.bootstrap.servers", world.broker.address).load()
 
 
