@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
 
 #: What is wanted of a topic that is being created by its first use.
-_CREATION_S = 5.0
+_CREATION_S = 3.0
 _PATIENCE_S = 30.0
 _POLL_S, _AGAIN_S, _FLUSH_S = 0.002, 0.1, 1.0
 

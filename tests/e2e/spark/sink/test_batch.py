@@ -16,6 +16,8 @@ from tests.e2e.spark.sink.records import Found, records, values
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
+
 HEADERS = "array<struct<key: string, value: binary>>"
 TIME = datetime(2021, 2, 3, 4, 5, 6, 789_000, tzinfo=UTC)
 TIME_MS = 1_612_325_106_789
@@ -161,7 +163,7 @@ def test_a_topic_that_is_not_there_is_named_soon(spark: SparkSession, tmp_path: 
         topic = unused_topic_name()
         started = time.monotonic()
         cause = why_not(frame, broker.bootstrap, topic=topic)
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < 30
         assert str(cause) == f"there is no topic '{topic}' at {broker.bootstrap}"
 
 
@@ -169,5 +171,5 @@ def test_no_broker_is_told_soon(spark: SparkSession) -> None:
     frame = spark.range(1).selectExpr("'x' AS value")
     started = time.monotonic()
     cause = why_not(frame, "127.0.0.1:1", topic="t")
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 30
     assert str(cause) == "no broker at 127.0.0.1:1: connection refused"

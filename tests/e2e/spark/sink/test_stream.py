@@ -16,6 +16,8 @@ from tests.e2e.spark.sink.records import records, values
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
+
 
 class Lines:
     """A stream of lines out of a folder, a file in each micro-batch, into a topic."""
