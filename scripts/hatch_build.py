@@ -29,6 +29,18 @@ from {HOME}.interfaces.main.__main__ import main
 sys.exit(main())
 """
 
+SPARK = "interfaces/spark"
+#: `from ottla.spark import register`; it imports Spark when it is called.
+REGISTRATION = f"""from {HOME}.interfaces.spark.registration import register
+
+__all__ = ["register"]
+"""
+#: Spark looks for modules `pyspark_*`, and registers what is called so; nobody else imports them.
+DEFAULT_SOURCE = """from {home}.{module} import {source} as DefaultSource
+
+__all__ = ["DefaultSource"]
+"""
+
 
 class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
@@ -38,14 +50,15 @@ class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
             raise RuntimeError("Ottla runs from its checkout as it is: use scripts/serve")
         self._staging = Path(tempfile.mkdtemp(prefix="ottla-wheel-"))
         stage(Path(self.root), self._staging)
-        build_data["force_include"][str(self._staging / "ottla")] = "ottla"
+        for staged in self._staging.iterdir():
+            build_data["force_include"][str(staged)] = staged.name
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         shutil.rmtree(self._staging)
 
 
 def stage(checkout: Path, target: Path) -> None:
-    """Writes the package `ottla`, as it is installed, under `target`."""
+    """Writes the package `ottla`, as it is installed, and its data sources, under `target`."""
     package = target / "ottla"
     for root in ROOTS:
         for source in sorted((checkout / root).rglob("*")):
@@ -55,6 +68,26 @@ def stage(checkout: Path, target: Path) -> None:
     (package / "__main__.py").write_text(MAIN, "utf-8", newline="\n")
     (package / "_app" / "__init__.py").touch()
     (package / "py.typed").touch()
+    (package / "spark.py").write_text(REGISTRATION, "utf-8", newline="\n")
+    for sources in sorted((checkout / SPARK).glob("*/sources.py")):
+        code = data_source(sources.relative_to(checkout), sources.read_text("utf-8"))
+        (target / f"{name_of(sources.parent.name)}.py").write_text(code, "utf-8", newline="\n")
+
+
+def name_of(folder: str) -> str:
+    """Of the module in which Spark finds the data source that is in this folder."""
+    return "pyspark_ottla" if folder == "kafka" else f"pyspark_ottla_{folder}"
+
+
+def data_source(file: Path, code: str) -> str:
+    (source,) = (
+        node.name
+        for node in ast.parse(code, str(file)).body
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id == "DataSource" for base in node.bases)
+    )
+    module = ".".join(file.with_suffix("").parts)
+    return DEFAULT_SOURCE.format(home=HOME, module=module, source=source)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -11,12 +11,14 @@ import pytest
 
 from tests.e2e import test_java, test_kafkajs
 from tests.e2e.admin.console.packages import installed_axe
+from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 
 
 def main() -> None:
     needed: dict[str, Callable[[], object]] = {
         "KafkaJS": test_kafkajs.installed_packages,
         "axe-core": installed_axe,
+        "Spark's own Kafka connector": connector_jars,
     }
     for version in test_java.VERSIONS:
         needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)
@@ -25,8 +27,8 @@ def main() -> None:
     for what, fetch in needed.items():
         try:
             fetch()
-        except pytest.skip.Exception as missing:
-            print(f"test: without {what}: {missing.msg}", flush=True)
+        except (ConnectorNotFound, pytest.skip.Exception) as missing:
+            print(f"test: without {what}: {missing}", flush=True)
 
 
 if __name__ == "__main__":

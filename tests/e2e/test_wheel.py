@@ -11,7 +11,7 @@ import sysconfig
 import time
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -19,7 +19,19 @@ from urllib.request import urlopen
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from interfaces.spark.java import java_home
+
 ROOT = Path(__file__).parents[2]
+#: A data source is found by Spark in a module of its own, at the top.
+DATA_SOURCES = {
+    "kafka": "pyspark_ottla.py",
+    "segments": "pyspark_ottla_segments.py",
+}
+TOP = {"ottla"} | {
+    module
+    for folder, module in DATA_SOURCES.items()
+    if (ROOT / "interfaces/spark" / folder / "sources.py").exists()
+}
 
 #: Nothing is fetched: the test environment has the build backend, and what the broker needs.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -68,10 +80,10 @@ class Environment:
     def install(self, wheel: Path) -> None:
         subprocess.check_call([*PIP, "--python", self.python, "install", *OFFLINE, str(wheel)])
 
-    def run(self, code: str, folder: Path) -> str:
-        return subprocess.check_output(
-            [self.python, "-c", code], cwd=folder, env=ENVIRONMENT, text=True
-        )
+    def run(self, code: str, folder: Path, more: Mapping[str, str] | None = None) -> str:
+        environment = ENVIRONMENT | dict(more or {})
+        command = [self.python, "-c", code]
+        return subprocess.check_output(command, cwd=folder, env=environment, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +118,9 @@ def facts_of(process: subprocess.Popen[bytes], ready_file: Path) -> dict[str, An
     return facts
 
 
-def test_the_wheel_holds_one_top_level_package(wheel: Path) -> None:
+def test_the_wheel_holds_one_top_level_package_and_what_spark_looks_for(wheel: Path) -> None:
     top = {name.partition("/")[0] for name in contents(wheel)}
-    assert {name for name in top if not name.endswith(".dist-info")} == {"ottla"}
+    assert {name for name in top if not name.endswith(".dist-info")} == TOP
     assert "ottla/py.typed" in contents(wheel)
     assert wheel.name.endswith("-py3-none-any.whl")
 
@@ -124,9 +136,9 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     assert contents(again) == contents(wheel)
 
 
-def test_site_packages_gets_only_ottla(environment: Environment) -> None:
-    added = environment.installed() - environment.before
-    assert {name for name in added if not name.endswith(".dist-info")} == {"ottla"}
+def test_site_packages_gets_nothing_else(environment: Environment) -> None:
+    added = environment.installed() - environment.before - {"__pycache__"}
+    assert {name for name in added if not name.endswith(".dist-info")} == TOP
 
 
 def test_a_package_of_the_users_called_domain_stays_the_users(
@@ -146,8 +158,10 @@ def test_a_package_of_the_users_called_domain_stays_the_users(
 def test_importing_the_installed_facade_imports_no_dependency(
     environment: Environment, tmp_path: Path
 ) -> None:
-    loaded = environment.run("import sys, ottla; print(*sys.modules)", tmp_path).split()
-    assert not {"asyncio", "lmdb", "structlog", "orjson", "confluent_kafka"} & set(loaded)
+    theirs = {"asyncio", "lmdb", "structlog", "orjson", "confluent_kafka", "pyspark", "pyarrow"}
+    for module in ("ottla", "ottla.spark"):
+        loaded = environment.run(f"import sys, {module}; print(*sys.modules)", tmp_path).split()
+        assert not theirs & set(loaded)
 
 
 def test_the_package_can_be_run_like_the_command(environment: Environment, tmp_path: Path) -> None:
@@ -168,6 +182,43 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
     pid = int(environment.run(code, tmp_path))
     assert not Path(f"/proc/{pid}").exists()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.timeout(180)
+def test_spark_finds_the_installed_data_source_by_itself(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """In a user's own session: nothing is registered, and workers have a `domain` too."""
+    pytest.importorskip("pyspark", reason="needs Spark")
+    code = """
+import ottla
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.driver.memory", "512m")
+spark = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
+
+@udf("string")
+def owner(value):
+    import domain
+    return domain.OWNER
+
+with ottla.Broker() as broker:
+    servers = {"kafka.bootstrap.servers": broker.bootstrap_servers}
+    frame = spark.createDataFrame([("hello",)], "value string")
+    frame.write.format("ottla").mode("append").options(**servers, topic="greetings").save()
+    found = spark.read.format("ottla").options(**servers, subscribe="greetings").load()
+    [row] = found.select(found.value.cast("string"), owner("value")).collect()
+    print(*row)
+    from ottla.spark import register
+    register(spark)
+spark.stop()
+"""
+    path = f"{Path(environment.python).parent}{os.pathsep}{os.environ['PATH']}"  # as activated
+    java = str(java_home(os.environ, tmp_path / "java"))
+    said = environment.run(code, tmp_path, {"PATH": path, "JAVA_HOME": java})
+    assert said.split("\n") == ["hello the user", ""]
 
 
 def test_the_installed_command_serves_and_ends_with_zero(

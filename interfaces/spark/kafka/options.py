@@ -43,6 +43,8 @@ READ_OPTIONS = (
     "fetchOffset.retryIntervalMs",
 )
 WRITE_OPTIONS = ("topic", "recordProvenance", "useTimestamp")
+#: What Spark says itself to whoever writes a stream.
+_OF_SPARK = ("checkpointLocation", "queryName")
 #: Of how the connector keeps its consumers; those that mean something here are named above.
 _WITHOUT_MEANING = ("kafkaconsumer.", "fetchoffset.")
 DEFAULT_PATIENCE_MS = 120_000
@@ -58,7 +60,7 @@ class KafkaOptions:
     def __init__(self, given: Mapping[str, str], more: Iterable[str] = ()) -> None:
         self._given = {name.lower(): value for name, value in given.items()}
         self._refuse_unknown(
-            {name.lower(): name for name in (*READ_OPTIONS, *WRITE_OPTIONS, *more)}
+            {name.lower(): name for name in (*READ_OPTIONS, *WRITE_OPTIONS, *_OF_SPARK, *more)}
         )
         self.servers = self._servers()
         self._client = for_librdkafka(self._kafka())

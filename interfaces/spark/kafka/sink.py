@@ -1,10 +1,7 @@
 """What `write` and `writeStream` of the data source `ottla` do in Spark's tasks.
 
 At least once: a record is acknowledged by all replicas before its task is done, an idempotent
-producer sends none of them twice, and a task or a micro-batch that failed is sent again. For a
-stream to be exactly once, `commit` is the place: a task's producer would have a transactional id
-made of query and partition and give its end of the transaction in its message, and `commit` would
-end them all, once for each batch. See docs/skipped.md for why it does not.
+producer sends none of them twice, and a task or a micro-batch that failed is sent again.
 """
 
 from __future__ import annotations
@@ -83,4 +80,8 @@ class BatchWriter(_Writing, DataSourceArrowWriter):
 
 
 class StreamWriter(_Writing, DataSourceStreamArrowWriter):
-    """In every output mode the rows that Spark hands over are appended, as its connector does."""
+    """In every output mode the rows that Spark hands over are appended, as its connector does.
+
+    `commit(messages, batchId)`, which the driver calls once for each micro-batch with what its
+    tasks returned, is where a transaction for each of them would end: see docs/skipped.md.
+    """

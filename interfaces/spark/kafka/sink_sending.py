@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
 
 #: What is wanted of a topic that is being created by its first use.
-_CREATION_S = 5.0
+_CREATION_S = 3.0
 _PATIENCE_S = 30.0
 _POLL_S, _AGAIN_S, _FLUSH_S = 0.002, 0.1, 1.0
 
@@ -55,9 +55,12 @@ class Sending:
         produce = producer.produce
         for row in rows:
             try:
-                produce(*row)
-            except BufferError:
-                self._make_room(row)
+                while True:
+                    try:
+                        produce(*row)
+                        break
+                    except BufferError:
+                        self._make_room()
             except KafkaException as refusal:
                 raise self._gives_up(self._said(refusal.args[0], row[0], row[3], row)) from None
         producer.poll(0)
@@ -95,8 +98,9 @@ class Sending:
 
     def _look_for(self, topic: str) -> None:
         """A broker that creates topics at their first use says for a moment that there is none."""
-        from confluent_kafka import KafkaException
+        from confluent_kafka import KafkaError, KafkaException
 
+        soon = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
         deadline = time.monotonic() + _CREATION_S
         while True:
             try:
@@ -106,20 +110,14 @@ class Sending:
             if found.error is None:
                 self._topics.add(topic)
                 return
-            if not found.error.retriable() or time.monotonic() > deadline:
+            if found.error.code() not in soon or time.monotonic() > deadline:
                 raise self._gives_up(self._said(found.error, topic))
             time.sleep(_AGAIN_S)
 
-    def _make_room(self, row: tuple[Any, ...]) -> None:
-        """The queue is full: what is acknowledged leaves it. Nothing waits for ever in there."""
-        while True:
-            self._producer.poll(_POLL_S)
-            self._check()
-            try:
-                self._producer.produce(*row)
-                return
-            except BufferError:
-                continue
+    def _make_room(self) -> None:
+        """What is acknowledged leaves the queue, and nothing stays in it for ever."""
+        self._producer.poll(_POLL_S)
+        self._check()
 
     def _check(self) -> None:
         if self._failure:
@@ -175,5 +173,6 @@ class Sending:
         size = sum(len(part) for part in (value, key) if part is not None)
         return (
             f"topic {topic!r} does not take a batch with a record of {size} bytes: its "
-            "max.message.bytes is less (a smaller kafka.batch.size makes smaller batches)"
+            "max.message.bytes is less than the record, or than a batch of records "
+            "(a smaller kafka.batch.size makes smaller ones)"
         )

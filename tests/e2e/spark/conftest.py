@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
+from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +28,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(
+    tmp_path_factory: pytest.TempPathFactory, connector_found: list[Path] | str
+) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="needs Spark")
     from interfaces.spark.registration import register
     from interfaces.spark.session import open_session
@@ -39,10 +42,29 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         ("spark.driver.memory", "1g"),
         ("spark.sql.shuffle.partitions", "2"),
     ]
+    if not isinstance(connector_found, str):  # a JVM that runs takes no more jars
+        settings += [("spark.jars", ",".join(map(str, connector_found)))]
     session = open_session("tests", "local[2]", settings)
     register(session)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def connector_found() -> list[Path] | str:
+    """The jars of Spark's own connector, or why there are none."""
+    try:
+        return connector_jars()
+    except ConnectorNotFound as missing:
+        return str(missing)
+
+
+@pytest.fixture(scope="session")
+def connector(connector_found: list[Path] | str) -> str:
+    """What Spark's own connector is called, where it can be had."""
+    if isinstance(connector_found, str):
+        pytest.skip(connector_found)
+    return "kafka"
 
 
 @pytest.fixture(scope="session")

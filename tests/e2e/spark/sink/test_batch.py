@@ -16,6 +16,8 @@ from tests.e2e.spark.sink.records import Found, records, values
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
+
 HEADERS = "array<struct<key: string, value: binary>>"
 TIME = datetime(2021, 2, 3, 4, 5, 6, 789_000, tzinfo=UTC)
 TIME_MS = 1_612_325_106_789
@@ -27,7 +29,7 @@ def write(frame: DataFrame, servers: str, **options: Any) -> None:
 
 
 def why_not(frame: DataFrame, servers: str, **options: Any) -> JobFailed | WrongOption:
-    with pytest.raises(Exception) as raised:  # noqa: PT011: whatever Spark makes of it
+    with pytest.raises(Exception, match=r"interfaces\.spark\.failures") as raised:
         write(frame, servers, **options)
     return cause_of(raised.value)
 
@@ -105,6 +107,11 @@ def test_a_replay_can_be_dropped(spark: SparkSession, servers: str, topic: str) 
         ("'x' AS value, 'h' AS headers", {"topic": "t"}, "the column headers is string, not an ar"),
         ("'x' AS value", {"topic": "t", "useTimestamp": "true"}, "useTimestamp=true, and there is"),
         ("'x' AS value", {"topic": "t", "recordProvenence": "true"}, "there is no option 'recordp"),
+        (
+            "'x' AS value",
+            {"topic": "t", "kafka.transactional.id": "x"},
+            "kafka.transactional.id cannot be set: records are not written in transactions",
+        ),
     ],
 )
 def test_what_cannot_be_written_is_told_before_a_row_is_sent(
@@ -156,7 +163,7 @@ def test_a_topic_that_is_not_there_is_named_soon(spark: SparkSession, tmp_path: 
         topic = unused_topic_name()
         started = time.monotonic()
         cause = why_not(frame, broker.bootstrap, topic=topic)
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < 30
         assert str(cause) == f"there is no topic '{topic}' at {broker.bootstrap}"
 
 
@@ -164,5 +171,5 @@ def test_no_broker_is_told_soon(spark: SparkSession) -> None:
     frame = spark.range(1).selectExpr("'x' AS value")
     started = time.monotonic()
     cause = why_not(frame, "127.0.0.1:1", topic="t")
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 30
     assert str(cause) == "no broker at 127.0.0.1:1: connection refused"

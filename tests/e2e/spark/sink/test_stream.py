@@ -1,0 +1,99 @@
+"""`df.writeStream.format("ottla")`: whatever ends a query, the next run loses nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from interfaces.spark.failures import cause_of
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import new_topic
+from tests.e2e.spark.sink.records import records, values
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
+
+
+class Lines:
+    """A stream of lines out of a folder, a file in each micro-batch, into a topic."""
+
+    def __init__(self, spark: SparkSession, folder: Path, checkpoint: str) -> None:
+        self.spark, self.folder, self.checkpoint = spark, folder, checkpoint
+        self._time_s = 1_700_000_000
+        folder.mkdir()
+
+    def add(self, name: str, *lines: str) -> None:
+        # A file that is still being written has another name than those that are read.
+        whole = self.folder / f".{name}"
+        whole.write_text("\n".join(lines) + "\n", "utf-8")
+        # Spark reads the older one first.
+        self._time_s += 10
+        os.utime(whole, (self._time_s, self._time_s))
+        whole.rename(self.folder / name)
+
+    def run(self, servers: str, topic: str, **options: Any) -> None:
+        lines = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.folder))
+        writer = lines.coalesce(1).writeStream.format("ottla").trigger(availableNow=True)
+        writer = writer.option("kafka.bootstrap.servers", servers).option("topic", topic)
+        query = writer.option("checkpointLocation", self.checkpoint).options(**options).start()
+        assert query.awaitTermination(50), "the query does not end"
+
+    def forget_batch(self, number: int) -> None:
+        """As if the driver had died when the batch was written, and not yet marked as done."""
+        for name in (f"{number}", f".{number}.crc"):
+            (Path(self.checkpoint) / "commits" / name).unlink()
+
+
+@pytest.fixture
+def lines(spark: SparkSession, tmp_path: Path, checkpoint: str) -> Lines:
+    return Lines(spark, tmp_path / "lines", checkpoint)
+
+
+def test_a_batch_that_is_not_marked_as_done_is_sent_again_and_can_be_dropped(
+    lines: Lines, servers: str, topic: str
+) -> None:
+    lines.add("0.txt", "a", "b")
+    lines.add("1.txt", "c", "d", "e")
+    lines.run(servers, topic, recordProvenance="true")
+    assert sorted(map(str, values(servers, topic))) == [str(v.encode()) for v in "abcde"]
+
+    lines.forget_batch(1)
+    lines.add("2.txt", "f")
+    lines.run(servers, topic, recordProvenance="true")
+
+    found = [record for partition in records(servers, topic) for record in partition]
+    assert sorted(str(r.value) for r in found) == sorted(str(v.encode()) for v in "abcdecdef")
+    once = {dict(record.headers)["ottla.provenance"]: record.value for record in found}
+    assert sorted(str(value) for value in once.values()) == [str(v.encode()) for v in "abcdef"]
+    batches = sorted(str(place, "ascii").split("/")[1:] for place in once if place)
+    assert batches == [
+        *(["0", "0", row] for row in "01"),
+        *(["1", "0", row] for row in "012"),
+        ["2", "0", "0"],
+    ]
+
+
+def test_a_broker_that_is_gone_ends_the_query_in_a_line_and_the_next_run_goes_on(
+    lines: Lines, tmp_path: Path
+) -> None:
+    with BrokerProcess(tmp_path / "broker", "lmdb") as broker:
+        topic = new_topic(broker)
+        lines.add("0.txt", "a", "b")
+        lines.run(broker.bootstrap, topic)
+        broker.kill()
+
+        lines.add("1.txt", "c")
+        with pytest.raises(Exception, match=r"interfaces\.spark\.failures") as raised:
+            lines.run(broker.bootstrap, topic)
+        told = str(cause_of(raised.value))
+        assert told == f"no broker at {broker.bootstrap}: connection refused"
+
+        broker.start()
+        lines.add("2.txt", "d")
+        lines.run(broker.bootstrap, topic)
+        assert values(broker.bootstrap, topic) == [b"a", b"b", b"c", b"d"]

@@ -1,0 +1,109 @@
+"""Spark's own Kafka connector against Ottla, and beside the data source `ottla`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import new_topic
+from tests.e2e.spark.sink.records import records
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
+
+
+def write(frame: DataFrame, connector: str, servers: str, topic: str) -> None:
+    writer = frame.write.format(connector).mode("append").option("topic", topic)
+    writer.option("kafka.bootstrap.servers", servers).save()
+
+
+def read(
+    spark: SparkSession, connector: str, servers: str, topic: str, **options: Any
+) -> DataFrame:
+    reader = spark.read.format(connector).option("subscribe", topic)
+    return reader.option("kafka.bootstrap.servers", servers).options(**options).load()
+
+
+def numbered(spark: SparkSession, count: int) -> DataFrame:
+    return spark.range(0, count, 1, 2).selectExpr(
+        "CAST(id % 97 AS STRING) AS key", "CAST(id AS STRING) AS value"
+    )
+
+
+def test_what_it_writes_it_reads_also_in_many_tasks_and_by_time(
+    spark: SparkSession, connector: str, servers: str, topic: str
+) -> None:
+    write(numbered(spark, 5_000), connector, servers, topic)
+    found = read(spark, connector, servers, topic, includeHeaders="true")
+    assert [field.name for field in found.schema][-1] == "headers"
+    rows = found.selectExpr("CAST(value AS STRING) AS v", "partition", "offset").collect()
+    assert sorted(int(row.v) for row in rows) == list(range(5_000))
+    for partition in range(2):
+        offsets = sorted(row.offset for row in rows if row.partition == partition)
+        assert offsets == list(range(len(offsets)))
+
+    split = read(spark, connector, servers, topic, minPartitions="5", startingTimestamp="0")
+    assert split.rdd.getNumPartitions() >= 5
+    assert split.count() == 5_000
+
+
+def test_it_streams_in_limited_batches_and_goes_on_from_its_checkpoint(
+    spark: SparkSession,
+    connector: str,
+    spark_broker: BrokerProcess,
+    servers: str,
+    topic: str,
+    checkpoint: str,
+    tmp_path: Path,
+) -> None:
+    target = new_topic(spark_broker)
+
+    def copy() -> int:
+        reader = spark.readStream.format(connector).option("subscribe", topic)
+        reader = reader.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", 600)
+        rows = reader.option("kafka.bootstrap.servers", servers).load().select("key", "value")
+        writer = rows.writeStream.format(connector).option("topic", target)
+        writer = writer.option("kafka.bootstrap.servers", servers)
+        writer = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+        query = writer.start()
+        assert query.awaitTermination(50), "the query does not end"
+        return sum(1 for progress in query.recentProgress if progress["numInputRows"])
+
+    write(numbered(spark, 1_000), connector, servers, topic)
+    assert copy() == 2
+    write(numbered(spark, 100), connector, servers, topic)
+    assert copy() == 1
+    assert len(records(servers, target)[0]) == 1_100
+
+
+def test_each_reads_what_the_other_wrote_and_keys_are_in_the_same_partitions(
+    spark: SparkSession, connector: str, spark_broker: BrokerProcess, servers: str
+) -> None:
+    def written(writer: str, reader: str) -> set[tuple[int, str, int]]:
+        topic = new_topic(spark_broker, 7)
+        write(numbered(spark, 300).coalesce(1), writer, servers, topic)
+        columns = ("CAST(CAST(value AS STRING) AS INT)", "CAST(key AS STRING)", "partition")
+        rows = read(spark, reader, servers, topic).selectExpr(*columns).coalesce(1).collect()
+        assert len(rows) == 300
+        return {tuple(row) for row in rows}
+
+    found = written("ottla", connector)
+    assert {(number, key) for number, key, _ in found} == {(n, str(n % 97)) for n in range(300)}
+    assert len({partition for *_, partition in found}) == 7
+    assert written(connector, "ottla") == found
+
+
+def test_both_give_the_same_columns(
+    spark: SparkSession, connector: str, servers: str, topic: str
+) -> None:
+    for headers in ("false", "true"):
+        ours, theirs = (
+            read(spark, source, servers, topic, includeHeaders=headers).schema
+            for source in ("ottla", connector)
+        )
+        assert ours.simpleString() == theirs.simpleString()
