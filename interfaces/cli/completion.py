@@ -160,7 +160,8 @@ def _bash(found: list[Level], walk: Steps) -> str:
 def _zsh(found: list[Level], walk: Steps) -> str:
     def described(level: Level) -> str:
         told = {**level.subcommands, **dict.fromkeys(level.alone, ""), **level.options}
-        items = (_quoted(f"{word}:{text}" if text else word) for word, text in told.items())
+        texts = {word: text.replace("\\", "\\\\") for word, text in told.items()}
+        items = (_quoted(f"{word}:{text}" if text else word) for word, text in texts.items())
         files = "" if level.subcommands or level.alone else "; files=1"
         return f"offered=({' '.join(items)}){files}"
 
