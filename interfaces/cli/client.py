@@ -158,8 +158,7 @@ class Clients:
     def _no_answer(self, what: str) -> str:
         why = f": {self.complaint}" if self.complaint else ""
         return (
-            f"{what}: no answer from {self.servers} within {self.timeout_s:g} s{why}"
-            f"{self.advice()}"
+            f"{what}: no answer from {self.servers} within {self.timeout_s:g} s{why}{self.advice()}"
         )
 
 

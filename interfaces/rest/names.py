@@ -44,11 +44,11 @@ class NamesInPaths:
 
 
 def _routed(raw: bytes) -> str:
-    path, end = [], 0
+    path, end = "", 0
     for mark in _MARKS.finditer(raw):
-        path += (unquote(raw[end : mark.start()].decode("latin-1")), _TOLD[mark[0].lower()])
+        path += unquote(raw[end : mark.start()].decode("latin-1")) + _TOLD[mark[0].lower()]
         end = mark.end()
-    return "".join(path) + unquote(raw[end:].decode("latin-1"))
+    return path + unquote(raw[end:].decode("latin-1"))
 
 
 class _Name(Convertor[str]):

@@ -129,7 +129,9 @@ def test_the_progress_of_a_copy_is_shown_and_a_failure_told(console: Console) ->
     page.evaluate("""line(': 6000, "done": false}\\n')""")
     expect(dialog).to_contain_text("1,500 of 6,000 records")
     expect(dialog.get_by_role("progressbar")).to_have_js_property("value", 1500)
-    page.evaluate("""line('{"error_code": 50301, "message": "the disk is full", "done": false}\\n')""")
+    page.evaluate(
+        """line('{"error_code": 50301, "message": "the disk is full", "done": false}\\n')"""
+    )
     expect(dialog.get_by_role("alert")).to_contain_text("the disk is full")
     expect(dialog.get_by_role("progressbar")).to_have_count(0)
     dialog.get_by_role("button", name="Clone").click()
