@@ -4,7 +4,7 @@ A path is decoded before it is routed, and then an encoded slash looks like one 
 path is routed with something else in the place of encoded slashes, and who asked for a name from it
 gets the slashes back. `.`, `..` and the empty name are no steps that browsers and libraries leave
 in an address, however they are written; they are told with the byte 0xFF before them, which no text
-has, and which is nothing here.
+has, and which is nothing there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.convertors import Convertor, register_url_convertor
 
 #: No bytes of UTF-8 are decoded to them.
 _SLASH, _NOTHING = "\udc2f", "\udcff"
-_MARKS = re.compile(rb"%2f|%ff", re.IGNORECASE)
+_MARKS = re.compile(rb"%2f|(?<=/)%ff(?=(?:\.|%2e){0,2}(?:/|$))", re.IGNORECASE)
 _TOLD = {b"%2f": _SLASH, b"%ff": _NOTHING}
 #: Nowhere in an address but with the byte before them.
 _UNTOLD = frozenset({"", ".", ".."})

@@ -90,11 +90,19 @@ def test_a_slash_that_is_not_escaped_parts_the_path(admin: AdminClient, topic: s
 
 def test_what_is_asked_for_is_logged_as_it_was_asked(admin: AdminClient) -> None:
     told = {"x-correlation-id": "a-slash"}
-    answer = admin.ask("GET", "/groups/no%2Fsuch%FF", headers=told)
+    answer = admin.ask("GET", "/groups/no%2Fsuch", headers=told)
     assert "no/such" in answer.json["message"]
     [line] = [line for line in admin.broker.log().splitlines() if "a-slash" in line]
     assert "/groups/no/such" in line
     assert "GET /groups/{group_id}" in line
+
+
+def test_the_byte_that_is_nothing_is_no_part_of_other_names(admin: AdminClient, topic: str) -> None:
+    commit(admin.broker, "plain", topic)
+    for path in ("/groups/%FFplain", "/groups/pl%FFain", "/groups/%FF...", "/groups/%FF%FF"):
+        assert admin.get(path).json["error_code"] == 40404, path
+    assert admin.get(f"/topics/%FF{topic}/records").json["error_code"] == 40403
+    assert admin.ask("DELETE", "/groups/plain").status == 204
 
 
 def test_a_topic_cannot_have_such_a_name(admin: AdminClient) -> None:

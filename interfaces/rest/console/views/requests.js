@@ -100,7 +100,7 @@ function requestTable(signal, show) {
     columns: [
       { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 142px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
-      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '128px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
+      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '136px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, width: '17%', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
       { name: 'took', title: 'Took', end: true, width: 'clamp(74px, 9vw, 92px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
       { name: 'split', title: 'Where', wider: true, width: '100px', cell: (request) => bar(request) },
