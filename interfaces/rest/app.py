@@ -15,6 +15,7 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
+from interfaces.rest.names import NamesInPaths, take_any_name
 from interfaces.rest.routes import (
     brokers,
     clone,
@@ -56,6 +57,7 @@ OWN = (health.router, metrics.router, connections.router, configs.tables, broker
 
 
 def create_app(admin: Admin) -> FastAPI:
+    take_any_name()
     app = FastAPI(
         title="Ottla",
         version=API_VERSION,
@@ -68,6 +70,7 @@ def create_app(admin: Admin) -> FastAPI:
         generate_unique_id_function=_operation_id,
         responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
+    app.add_middleware(NamesInPaths)
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
     app.add_exception_handler(RequestValidationError, _not_valid)

@@ -17,6 +17,7 @@ class Exchange:
         "error_code",
         "is_whole",
         "most_body_bytes",
+        "path",
         "received_ns",
         "scope",
         "status",
@@ -31,6 +32,8 @@ class Exchange:
         stopping: asyncio.Event,
     ) -> None:
         self.scope = scope
+        #: As it came, decoded; that of the scope is for the routes.
+        self.path = str(scope["path"])
         self.correlation_id = correlation_id
         #: Set when the server drains: answers without an end come to theirs.
         self.stopping = stopping

@@ -144,7 +144,7 @@ class Gate:
             "peer": "{}:{}".format(*(exchange.scope.get("client") or ("", ""))),
             "listener": "admin",
             "api": exchange.api,
-            "path": exchange.scope["path"],
+            "path": exchange.path,
             "bytes_in": exchange.bytes_in,
             "bytes_out": exchange.bytes_out,
             "total_us": elapsed_ns // 1000,

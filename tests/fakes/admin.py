@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from application.metrics.broker import BrokerReadings
 from application.metrics.groups import GroupReadings
@@ -115,8 +115,8 @@ class FakeAdmin:
             "http_version": "1.1",
             "method": method,
             "scheme": "http",
-            "path": path,
-            "raw_path": quote(path).encode(),
+            "path": unquote(path),
+            "raw_path": quote(path, safe="/:%").encode(),
             "query_string": query.encode(),
             "root_path": "",
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()],

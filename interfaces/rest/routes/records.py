@@ -200,7 +200,8 @@ async def _part(scan: RunningScan) -> ScanPart:
 def _next(request: Request, cursor: str | None) -> str | None:
     if cursor is None:
         return None
-    return str(request.url.include_query_params(cursor=cursor))
+    asked = request.url.replace(path=request.scope["raw_path"].decode("ascii"))
+    return str(asked.include_query_params(cursor=cursor))
 
 
 def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[str, Any]:

@@ -244,13 +244,19 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> Lag
 
 # ---- setting offsets
 
+#: Those of the command line, which takes ours as well.
+_WORDS = {"start": "earliest", "end": "latest"}
+
 
 class SetOffsets(Asked):
     """Without a topic: wherever the group has committed. `to` says which of the others counts."""
 
     topic: str | None = None
     partitions: Annotated[list[Int32], Field(min_length=1)] | None = None
-    to: Literal["earliest", "latest", "offset", "timestamp", "shift_by"]
+    to: Annotated[
+        Literal["earliest", "latest", "start", "end", "offset", "timestamp", "shift_by"],
+        Field(description="start is another word for earliest, and end for latest."),
+    ]
     offset: Annotated[Int64, Field(ge=0)] | None = None
     #: Milliseconds, or ISO 8601 with a zone.
     timestamp: Annotated[Int64, Field(ge=0)] | AwareDatetime | None = None
@@ -272,7 +278,7 @@ class SetOffsets(Asked):
         if isinstance(when, datetime):
             when = int((when - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
         value = {"offset": self.offset, "timestamp": when, "shift_by": self.shift_by}.get(self.to)
-        return Target(Aim(self.to), value or 0)
+        return Target(Aim(_WORDS.get(self.to, self.to)), value or 0)
 
 
 class ResetBody(TypedDict):

@@ -38,6 +38,7 @@ def test_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None
     ]
     last = json.loads(ottla.run("consume", name, "-o", "2", "-e", "--output", "json").out)
     assert (last["key"], last["value"], last["offset"]) == ("gone", None, 2)
+    assert json.loads(ottla.run("consume", name, "-o", "2", "-e", "-f", "json").out) == last
     assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
 
 

@@ -73,6 +73,11 @@ def test_what_opens_in_a_view_has_no_serious_fault(console: Console, axe: str) -
     page = console.open("#/topics/orders/configs", "orders")
     page.get_by_role("button", name="Change configs").click()
     assert faults(page, axe) == []
+    for name in ("Clone", "Truncate"):
+        page = console.open("#/topics/orders", "orders")
+        page.get_by_role("button", name=name).click()
+        assert faults(page, axe) == []
+        page.keyboard.press("Escape")
     page = console.open("#/groups/billing", "billing")
     page.get_by_role("button", name="Reset offsets").click()
     page.get_by_role("dialog").get_by_role("button", name="Preview").click()
