@@ -30,7 +30,7 @@ from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.logs import FakeEventLog
 
-BATCHES, EACH = 40, 500
+BATCHES, EACH = 15, 500
 COUNT = BATCHES * EACH
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
@@ -126,7 +126,7 @@ def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
 
 def test_times_lead_to_the_right_place(play: Any) -> None:
     async def story(world: World) -> None:
-        plan = world.plan(start_ms=TIMESTAMP + 15_000, end_ms=TIMESTAMP + 15_004)
+        plan = world.plan(start_ms=TIMESTAMP + 5_000, end_ms=TIMESTAMP + 5_004)
         data, end = await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
         assert data.count(b"\n") == 5
         assert isinstance(end, ScanEnd) and end.scanned <= 2 * EACH

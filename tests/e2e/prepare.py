@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.e2e import test_java, test_kafkajs
-from tests.e2e.admin.console.packages import installed_axe
+from tests.e2e import test_java
+from tests.e2e.node_packages import AXE, KAFKAJS, installed
 
 
 def main() -> None:
     needed: dict[str, Callable[[], object]] = {
-        "KafkaJS": test_kafkajs.installed_packages,
-        "axe-core": installed_axe,
+        "KafkaJS": lambda: installed(KAFKAJS),
+        "axe-core": lambda: installed(AXE),
     }
     for version in test_java.VERSIONS:
         needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)

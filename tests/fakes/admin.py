@@ -21,8 +21,11 @@ from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeRequestLog
+from tests.fakes.type_adapters import share_type_adapters
 
 HOST = "localhost:8082"
+
+share_type_adapters()
 
 
 class Answer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,8 +58,8 @@ def test_yes_is_an_answer(ottla: Ottla, name: str) -> None:
     assert on_a_terminal(ottla, "topic", "delete", "--yes", name) == (0, "")
 
 
-def test_long_work_shows_how_far_it_is(store: Callable[[], Path], ottla: Ottla) -> None:
-    folder = str(store())
+def test_long_work_shows_how_far_it_is(store: Path, ottla: Ottla) -> None:
+    folder = str(store)
     code, shown = on_a_terminal(ottla, "storage", "verify", folder)
     assert code == 0
     assert "verify " in shown

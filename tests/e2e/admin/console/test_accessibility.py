@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.e2e.admin.console.conftest import Console, MakeConsole
-from tests.e2e.admin.console.packages import installed_axe
 from tests.e2e.admin.console.test_screens import PHONE, VIEWS
 from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.node_packages import AXE, installed
 
 SERIOUS = ("serious", "critical")
 CONTRAST = "color-contrast"
@@ -18,7 +18,7 @@ CONTRAST = "color-contrast"
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    return installed_axe().read_text("utf-8")
+    return (installed(AXE) / "axe-core/axe.min.js").read_text("utf-8")
 
 
 def faults(page: Page, axe: str, rules: dict[str, Any] | None = None) -> list[str]:

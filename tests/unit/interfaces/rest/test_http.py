@@ -24,7 +24,7 @@ def play(story: Story, fake: FakeAdmin | None = None) -> None:
     async def played() -> None:
         server = AdminServer(lambda hosts: UvicornServer(admin, hosts), admin.events)
         await story(server.open("127.0.0.1", 0))
-        assert await server.drain(5)
+        assert await server.drain(30)
 
     asyncio.run(played())
 
