@@ -18,8 +18,8 @@ from application.list_offsets import (
     UNKNOWN_OFFSET,
     ListOffsetsService,
     Search,
-    Searching,
 )
+from application.long_work import LongAnswer
 from application.offset_commit import OffsetCommit, OffsetCommitService
 from application.pending import Pending
 from application.topics.catalog import Catalog
@@ -149,7 +149,7 @@ class ResetOffsetsService:
             wanted = found if isinstance(found, Search) else _or_end(found.offset, end)
         return Look(place, before, start, end, wanted)
 
-    def searched(self, looks: Sequence[Look]) -> Searching | None:
+    def searched(self, looks: Sequence[Look]) -> LongAnswer[None] | None:
         """Resolved when all moments are found; None: they are."""
         searches = [look.wanted for look in looks if isinstance(look.wanted, Search)]
         return self._list_offsets.complete(searches) if searches else None
