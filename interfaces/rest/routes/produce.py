@@ -118,7 +118,7 @@ def router(admin: Admin) -> APIRouter:
         told = reports(request, topic_name)
         # Until then a failure can still be the answer's status.
         first = await anext(told, b"")
-        return Streamed(_behind(first, told), admin.events, "application/json", listens=False)
+        return Streamed(_behind(first, told), "application/json", listens=False)
 
     @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(request: Request, topic_name: str) -> Response:

@@ -103,9 +103,7 @@ def router(admin: Admin) -> APIRouter:
         tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
         stopping: asyncio.Event = request.scope["state"]["exchange"].stopping
         headers = INERT | {"x-accel-buffering": "no"}
-        return Streamed(
-            events_of(tail, stopping), admin.events, "text/event-stream", headers, tail.close
-        )
+        return Streamed(events_of(tail, stopping), "text/event-stream", headers, tail.close)
 
     @routes.get(
         "/topics/{topic_name}/records:download",
@@ -126,7 +124,7 @@ def router(admin: Admin) -> APIRouter:
         first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")
         headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}
-        return Streamed(_rest(scan, first), admin.events, media_type, headers, scan.close)
+        return Streamed(_rest(scan, first), media_type, headers, scan.close)
 
     return routes
 

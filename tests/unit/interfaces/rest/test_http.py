@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from interfaces.rest import gate, http
+from interfaces.rest import gate, http, stalls
 from interfaces.rest.http import UvicornServer
 from interfaces.rest.server import AdminServer
 from tests.fakes.admin import FakeAdmin
+from tests.fakes.batches import record_batch
 
 HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+NOT_READ = "a connection is closed: its client does not read"
 Story = Callable[[tuple[str, int]], Coroutine[Any, Any, None]]
 
 
@@ -91,21 +93,49 @@ def test_a_client_that_goes_in_between_is_nobodys_fault() -> None:
 
 def test_who_does_not_read_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     ask = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40
-    monkeypatch.setattr(http, "STALL_S", 0.05)
+    monkeypatch.setattr(stalls, "STALL_S", 0.05)
     fake = FakeAdmin()
-    lines = fake.fake.events.lines
 
     async def story(address: tuple[str, int]) -> None:
-        deaf = socket.socket()
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(deaf, address)
-        await asyncio.get_running_loop().sock_sendall(deaf, ask)
-        while not any("does not read" in event for _, event, _ in lines):
+        deaf = await asked_and_left_there(address, ask)
+        while not fake.fake.events.of(NOT_READ):
             await asyncio.sleep(0.001)
         deaf.close()
 
     play(story, fake)
+
+
+def test_so_is_who_does_not_read_an_answer_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stalls, "STALL_S", 0.05)
+    fake = FakeAdmin()
+    fake.fake.topic("t")
+    for _ in range(8):
+        fake.fake.appended(record_batch(["x" * 900_000]))
+
+    async def story(address: tuple[str, int]) -> None:
+        ask = (
+            b"GET /topics/t/records:download HTTP/1.1\r\nhost: localhost\r\n"
+            b"x-correlation-id: deaf\r\n\r\n"
+        )
+        deaf = await asked_and_left_there(address, ask)
+        while not fake.fake.events.of("request"):
+            fake.fake.scheduler.advance(5)
+            await asyncio.sleep(0.001)
+        deaf.close()
+
+    play(story, fake)
+    [warned] = fake.fake.events.of(NOT_READ)
+    assert warned["correlation_id"] == "deaf"
+    assert warned["api"] == "GET /topics/{topic_name}/records:download"
+
+
+async def asked_and_left_there(address: tuple[str, int], ask: bytes) -> socket.socket:
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(deaf, address)
+    await asyncio.get_running_loop().sock_sendall(deaf, ask)
+    return deaf
 
 
 def test_a_body_that_breaks_behind_its_answer_gets_no_second_one() -> None:
