@@ -23,7 +23,8 @@ from interfaces.rest.app import create_app, make_ready
 from interfaces.rest.correlation import correlation_id_of
 from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
-from interfaces.rest.stalls import CountingTransport, StallWatch
+from interfaces.rest.lingering import LingeringTransport
+from interfaces.rest.stalls import StallWatch
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
@@ -131,15 +132,16 @@ class BoundedProtocol(H11Protocol):
         self._watch: StallWatch | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        counting = CountingTransport(transport)
-        super().connection_made(counting)  # type: ignore[arg-type]
+        ours = LingeringTransport(self.loop, transport, self._is_sending)
+        self._ours = ours
+        super().connection_made(ours)  # type: ignore[arg-type]
         # For an answer without an end whose client does not read.
         self.app_state["abort"] = transport.abort
         if len(self.connections) > self._most or self._stopping.is_set():
             transport.abort()
             return
         self._expect_request()
-        self._watch = StallWatch(self.loop, counting, self._stalled)
+        self._watch = StallWatch(self.loop, ours, self._stalled)
 
     def _stalled(self, seconds: float) -> None:
         facts: dict[str, object] = {}
@@ -160,7 +162,12 @@ class BoundedProtocol(H11Protocol):
         """uvicorn waits as long for an idle connection, and for ever for half a head."""
         self._arrival = self.loop.call_later(ARRIVAL_S, self.timeout_keep_alive_handler)
 
+    def _is_sending(self) -> bool:
+        return self.conn.their_state is h11.SEND_BODY
+
     def data_received(self, data: bytes) -> None:
+        if self._ours.is_lingering:
+            return
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
