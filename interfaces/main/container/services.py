@@ -173,7 +173,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             config,
         ),
         create_partitions=providers.Singleton(
-            CreatePartitionsService, catalog, storage.topics, commits, config
+            CreatePartitionsService, catalog, storage.topics, commits, watching, config
         ),
         delete_records=providers.Singleton(
             DeleteRecordsService, catalog, commits, trimming, long_work
