@@ -196,6 +196,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             catalog,
             list_offsets,
             groups.offset_commit,
+            long_work,
         ),
         forgetting=groups.forgetting,
         offset_expiry=groups.offset_expiry,

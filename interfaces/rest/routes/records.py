@@ -19,7 +19,7 @@ from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.answers import JsonAnswer, Large, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
@@ -80,8 +80,7 @@ def router(admin: Admin) -> APIRouter:
                 for each, before in zip(end.ranges, whole, strict=True)
             ],
         }
-        body = b"".join([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"])
-        return Response(body, headers=INERT, media_type="application/json")
+        return Large([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"], INERT)
 
     @routes.get(
         "/topics/{topic_name}/records:tail",
