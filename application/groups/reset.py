@@ -35,7 +35,6 @@ from domain.errors import (
 from domain.groups.consumer_group import NO_EPOCH
 from domain.partitions.partition import LEADER_EPOCH
 
-
 #: Made ready for the commit in one pass of the loop; the commit itself has all of them.
 RESETS_AT_ONCE = 500
 
