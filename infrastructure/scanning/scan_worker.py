@@ -239,6 +239,7 @@ class ScanProcess(asyncio.Protocol):
         import pickle
 
         self.job = None
+        self.read_on(True)  # whatever waits for the reader of this job: the next one's comes too
         self._idle = self._loop.call_later(IDLE_SECONDS, self.end)
         end: ScanEnd | BrokerError = (
             pickle.loads(content) if kind == frames.END else StorageFailed(content.decode())

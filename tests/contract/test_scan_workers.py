@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -23,7 +24,7 @@ from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
-from infrastructure.scanning import scan_worker
+from infrastructure.scanning import frames, scan_worker
 from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.lmdb.reading import open_to_read
@@ -43,6 +44,8 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
 class World:
     def __init__(self, storage: Storage, loop: asyncio.AbstractEventLoop, most: int) -> None:
         self.log = storage.log
+        #: Whether workers ask this process for what they read.
+        self.asks = storage.info.path is None
         self.events = FakeEventLog()
         self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
         self.spare_time = SpareTime(AsyncioScheduler(loop))
@@ -150,6 +153,38 @@ def test_who_reads_slowly_is_waited_for(play: Any) -> None:
         rest, end = await all_of(scan)
         assert (part.data + rest).count(b"\n") == COUNT
         assert isinstance(end, ScanEnd)
+
+    play(story)
+
+
+def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
+    play: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it found and its end come in one read, which is more than may wait."""
+    monkeypatch.setattr(scan_worker, "BUFFERED_BYTES", 1)
+
+    def is_done(ours: socket.socket) -> bool:
+        data = ours.recv(1 << 20, socket.MSG_PEEK)
+        while data:
+            kind, length = frames.HEAD.unpack_from(data)
+            if kind == frames.END:
+                return True
+            data = data[frames.HEAD.size + length :]
+        return False
+
+    async def story(world: World) -> None:
+        plan = world.plan(start_ms=TIMESTAMP + 15_000, end_ms=TIMESTAMP + 15_004)
+        await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
+        first = world.pool.start(ScanJob(plan, "auto", None), world.log)
+        [process] = world.pool._processes
+        ours = process._ours
+        while not world.asks and (not select.select([ours], [], [], 30)[0] or not is_done(ours)):
+            pass
+        while first._end is None and process._reads:  # type: ignore[union-attr]
+            await asyncio.sleep(0)
+        assert (await all_of(first))[0].count(b"\n") == 5
+        data, _ = await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        assert data.count(b"\n") == COUNT
 
     play(story)
 
