@@ -154,4 +154,4 @@ class Call(Reply):
                 self.peer.failed(self, error)
 
         self.pending = pending  # type: ignore[assignment]  # only ever abandoned
-        pending.then(resolved)
+        pending.then(resolved, lambda fault: self.peer.failed(self, fault))

@@ -38,8 +38,8 @@ class Connection(Protocol):
 
 
 class Metrics(Protocol):
-    def scrape(self) -> Pending[list[bytes] | Exception]:
-        """Pieces of Prometheus's text; or, which is a fault of ours, why there are none."""
+    def scrape(self) -> Pending[list[bytes]]:
+        """Pieces of Prometheus's text."""
         ...
 
 

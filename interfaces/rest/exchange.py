@@ -15,6 +15,7 @@ class Exchange:
         "bytes_out",
         "correlation_id",
         "error_code",
+        "has_last_piece",
         "is_whole",
         "most_body_bytes",
         "path",
@@ -41,6 +42,8 @@ class Exchange:
         self.most_body_bytes: int | None = most_body_bytes
         self.received_ns = perf_counter_ns()
         self.bytes_in = self.bytes_out = 0
+        #: Of a body that comes piece by piece: no further one is taken, as the server drains.
+        self.has_last_piece = False
         #: Its body has come.
         self.is_whole = False
         #: 0: nothing was answered.

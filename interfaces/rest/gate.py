@@ -104,7 +104,7 @@ class Gate:
         try:
             async with asyncio.timeout(BODY_PATIENCE_S):
                 if exchange.most_body_bytes is None:
-                    message = await self._next_of_stream(receive)
+                    message = await self._next_of_stream(exchange, receive)
                 else:
                     message = await receive()
         except TimeoutError as late:
@@ -112,13 +112,18 @@ class Gate:
         exchange.is_whole = not message.get("more_body", False)
         return message
 
-    async def _next_of_stream(self, receive: Receive) -> Message:
-        """A body that may go on for ever ends when the server does; what is here is taken first."""
+    async def _next_of_stream(self, exchange: Exchange, receive: Receive) -> Message:
+        """A body that may go on for ever ends when the server does; what is here is taken first,
+        and only that: its client may send as fast as it is read.
+        """
+        if exchange.has_last_piece:
+            raise RestError(503, "the broker is stopping", 50303)
         coming = asyncio.ensure_future(receive())
         stopping = asyncio.ensure_future(self._stopping.wait())
         try:
             await asyncio.wait((coming, stopping), return_when=asyncio.FIRST_COMPLETED)
             if coming.done():
+                exchange.has_last_piece = self._stopping.is_set()
                 return coming.result()
         finally:
             coming.cancel()

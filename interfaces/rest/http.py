@@ -10,11 +10,10 @@ import asyncio
 import gc
 import logging
 import socket
-from typing import Any
 
 import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from application.ports.event_log import EventLog
@@ -24,11 +23,11 @@ from interfaces.rest.app import create_app, make_ready
 from interfaces.rest.correlation import correlation_id_of
 from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
+from interfaces.rest.lingering import LingeringTransport
+from interfaces.rest.stalls import StallWatch
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
-#: Whoever takes nothing for so long, with something waiting for it, is cut.
-STALL_S = 30.0
 #: A connection that is cut ends in this time, which is the loop's alone.
 ABORT_S = 1.0
 #: Of the request line and all headers.
@@ -112,29 +111,6 @@ class UvicornServer:
         return True
 
 
-class CountingTransport:
-    """A transport that knows how much of what was written the client's side has taken."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._written = 0
-
-    def write(self, data: bytes) -> None:
-        self._written += len(data)
-        self._transport.write(data)
-
-    @property
-    def waiting(self) -> int:
-        return self._transport.get_write_buffer_size()
-
-    @property
-    def taken(self) -> int:
-        return self._written - self.waiting
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-
 class BoundedProtocol(H11Protocol):
     """One connection, of so many at the most."""
 
@@ -153,42 +129,45 @@ class BoundedProtocol(H11Protocol):
         self._stopping = stopping
         self._lost = lost
         self._arrival: asyncio.TimerHandle | None = None
-        self._look: asyncio.TimerHandle | None = None
+        self._watch: StallWatch | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        counting = CountingTransport(transport)
-        super().connection_made(counting)  # type: ignore[arg-type]
+        ours = LingeringTransport(self.loop, transport, self._is_sending)
+        self._ours = ours
+        super().connection_made(ours)  # type: ignore[arg-type]
         # For an answer without an end whose client does not read.
         self.app_state["abort"] = transport.abort
         if len(self.connections) > self._most or self._stopping.is_set():
             transport.abort()
             return
         self._expect_request()
-        self._look_later(counting)
+        self._watch = StallWatch(self.loop, ours, self._stalled)
 
-    def _look_later(self, transport: CountingTransport) -> None:
-        """A connection that is closed stays too, for as long as something waits to be sent."""
-        taken = transport.taken
-
-        def look() -> None:
-            if transport.waiting and transport.taken == taken:
-                self._events.warning(
-                    "a connection is closed: its client does not read",
-                    listener="admin",
-                    peer="{}:{}".format(*(self.client or ("", ""))),
-                    waited_seconds=STALL_S,
-                )
-                transport.abort()
-            else:
-                self._look_later(transport)
-
-        self._look = self.loop.call_later(STALL_S, look)
+    def _stalled(self, seconds: float) -> None:
+        facts: dict[str, object] = {}
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            exchange = cycle.scope["state"].get("exchange")
+            if exchange is not None:
+                facts = {"correlation_id": exchange.correlation_id, "api": exchange.api}
+        self._events.warning(
+            "a connection is closed: its client does not read",
+            listener="admin",
+            peer="{}:{}".format(*(self.client or ("", ""))),
+            **facts,
+            waited_seconds=seconds,
+        )
 
     def _expect_request(self) -> None:
         """uvicorn waits as long for an idle connection, and for ever for half a head."""
         self._arrival = self.loop.call_later(ARRIVAL_S, self.timeout_keep_alive_handler)
 
+    def _is_sending(self) -> bool:
+        return self.conn.their_state is h11.SEND_BODY
+
     def data_received(self, data: bytes) -> None:
+        if self._ours.is_lingering:
+            return
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
@@ -203,8 +182,8 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._request_is_here()
-        if self._look is not None:
-            self._look.cancel()
+        if self._watch is not None:
+            self._watch.stop()
         self._lost.set()
 
     def _request_is_here(self) -> None:

@@ -72,7 +72,7 @@ def router(admin: Admin) -> APIRouter:
                 _remove(topic)
 
         lines = _lines(copying, created, unfinished)
-        return Streamed(lines, admin.events, "application/x-ndjson", close=gone)
+        return Streamed(lines, "application/x-ndjson", close=gone)
 
     def _remove(topic: Topic) -> None:
         """Half a copy is of no use."""

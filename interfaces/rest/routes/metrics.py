@@ -29,8 +29,6 @@ def router(admin: Admin) -> APIRouter:
     async def metrics() -> Response:
         """Everything that is counted and measured, as text for Prometheus."""
         pieces = await value_of(admin.metrics.scrape())
-        if isinstance(pieces, Exception):
-            raise pieces
         return StreamingResponse(_each(pieces), media_type=PROMETHEUS_TEXT)
 
     @routes.get("/requestz")

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from application.records.send import Delivery, OutgoingRecord
 from domain.errors import BrokerError
+from domain.topics.partitioner import SLICE_BYTES, murmur2_in_slices
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import RestError, message_of, refusal_of
@@ -36,7 +37,7 @@ from interfaces.rest.streaming import Streamed
 RECORDS_AT_ONCE = 64
 BYTES_AT_ONCE = 256 * 1024
 #: Of keys that decide about their partitions, which is a loop of Python's.
-HASHED_AT_ONCE = 16 * 1024
+HASHED_AT_ONCE = SLICE_BYTES
 #: Base64 and quotes make a record longer than it is.
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
@@ -54,6 +55,8 @@ def router(admin: Admin) -> APIRouter:
     ) -> list[Delivery | RestError]:
         """What became of each, in their order."""
         good = [each for each in parsed if isinstance(each, Outgoing)]
+        for each in good:
+            await _hash(each.record, turns)
         sending = []
         for group in _groups([each.record for each in good]):
             sending.append(broker.records.send.send(topic_name, group))
@@ -118,7 +121,7 @@ def router(admin: Admin) -> APIRouter:
         told = reports(request, topic_name)
         # Until then a failure can still be the answer's status.
         first = await anext(told, b"")
-        return Streamed(_behind(first, told), admin.events, "application/json", listens=False)
+        return Streamed(_behind(first, told), "application/json", listens=False)
 
     @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(request: Request, topic_name: str) -> Response:
@@ -156,6 +159,23 @@ async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGener
             yield piece
 
 
+def _is_to_be_hashed(record: OutgoingRecord) -> bool:
+    return record.partition is None and record.key_hash is None
+
+
+async def _hash(record: OutgoingRecord, turns: Turns) -> None:
+    """A key that is too long for one step; the others are hashed where they are sent."""
+    if record.key is None or len(record.key) <= SLICE_BYTES or not _is_to_be_hashed(record):
+        return
+    slices = murmur2_in_slices(record.key)
+    while record.key_hash is None:
+        try:
+            next(slices)
+        except StopIteration as end:
+            record.key_hash = end.value
+        await turns.give()
+
+
 def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
     """As many together as are encoded, and their partitions found, in about a millisecond."""
     group: list[OutgoingRecord] = []
@@ -163,12 +183,12 @@ def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
     for record in records:
         key_bytes = len(record.key or b"")
         size_bytes += key_bytes + len(record.value or b"")
-        hashed_bytes += key_bytes if record.partition is None else 0
+        hashed_bytes += key_bytes if _is_to_be_hashed(record) else 0
         if group and (size_bytes > BYTES_AT_ONCE or hashed_bytes > HASHED_AT_ONCE):
             yield group
             group = []
             size_bytes = key_bytes + len(record.value or b"")
-            hashed_bytes = key_bytes if record.partition is None else 0
+            hashed_bytes = key_bytes if _is_to_be_hashed(record) else 0
         group.append(record)
     if group:
         yield group

@@ -19,7 +19,7 @@ from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.answers import JsonAnswer, Large, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
@@ -80,8 +80,7 @@ def router(admin: Admin) -> APIRouter:
                 for each, before in zip(end.ranges, whole, strict=True)
             ],
         }
-        body = b"".join([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"])
-        return Response(body, headers=INERT, media_type="application/json")
+        return Large([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"], INERT)
 
     @routes.get(
         "/topics/{topic_name}/records:tail",
@@ -103,9 +102,7 @@ def router(admin: Admin) -> APIRouter:
         tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
         stopping: asyncio.Event = request.scope["state"]["exchange"].stopping
         headers = INERT | {"x-accel-buffering": "no"}
-        return Streamed(
-            events_of(tail, stopping), admin.events, "text/event-stream", headers, tail.close
-        )
+        return Streamed(events_of(tail, stopping), "text/event-stream", headers, tail.close)
 
     @routes.get(
         "/topics/{topic_name}/records:download",
@@ -126,7 +123,7 @@ def router(admin: Admin) -> APIRouter:
         first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")
         headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}
-        return Streamed(_rest(scan, first), admin.events, media_type, headers, scan.close)
+        return Streamed(_rest(scan, first), media_type, headers, scan.close)
 
     return routes
 
