@@ -8,6 +8,7 @@ import pytest
 
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.streaming import Streamed
+from interfaces.rest.templates import Templates
 from tests.fakes.logs import FakeEventLog
 
 
@@ -41,7 +42,7 @@ class Client:
 
         async def story() -> None:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
-            exchange = Exchange(scope, "id", 1000, asyncio.Event())
+            exchange = Exchange(scope, "id", 1000, asyncio.Event(), Templates([], []))
             scope["state"] = {"exchange": exchange, "abort": abort}
             answer = Streamed(pieces, self.events, "text/plain", close=close, stall_seconds=0.05)
             await answer(scope, self.receive, self.send)
