@@ -23,8 +23,13 @@ class Connection(Protocol):
     """One connection of a Kafka client."""
 
     client: ClientInfo
-    #: Something came or went since the listener last looked for idle ones.
-    active: bool
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def active(self) -> bool:
+        """Something came or went since the listener last looked for idle ones."""
+        ...
 
     @property
     def in_flight(self) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.routing import BaseRoute
 
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
@@ -35,6 +38,7 @@ from interfaces.rest.routes import (
     truncate,
 )
 from interfaces.rest.shapes.common import ErrorBody
+from interfaces.rest.templates import Templates
 from interfaces.rest.urls import V3
 
 #: Of the paths and shapes, not of the broker.
@@ -82,19 +86,35 @@ def create_app(admin: Admin) -> FastAPI:
 
     known = [Depends(known_cluster)]
 
-    app.include_router(console_data.router(admin))
-    app.include_router(console_overview.router(admin))
-    app.include_router(console.router())
+    short: list[APIRouter] = []
+    of_cluster: list[APIRouter] = []
+
+    def include(routes: APIRouter) -> None:
+        app.include_router(routes)
+        short.append(routes)
+
+    def include_below_cluster(routes: APIRouter) -> None:
+        app.include_router(routes, prefix=V3, dependencies=known)
+        of_cluster.append(routes)
+
+    include(console_data.router(admin))
+    include(console_overview.router(admin))
+    include(console.router())
     for router in OWN:
-        app.include_router(router(admin))
-    app.include_router(description.router(app.openapi))
+        include(router(admin))
+    include(description.router(app.openapi))
     for router in RESOURCES:
         both = router(admin)
-        app.include_router(both)
-        app.include_router(both, prefix=V3, dependencies=known)
-    app.include_router(groups.router(admin, groups.SHORT))
-    app.include_router(groups.router(admin, groups.LONG), prefix=V3, dependencies=known)
+        include(both)
+        include_below_cluster(both)
+    include(groups.router(admin, groups.SHORT))
+    include_below_cluster(groups.router(admin, groups.LONG))
+    app.state.templates = Templates(_routes_of(short), _routes_of(of_cluster))
     return app
+
+
+def _routes_of(routers: Iterable[APIRouter]) -> Iterator[BaseRoute]:
+    return chain.from_iterable(router.routes for router in routers)
 
 
 def make_ready(app: FastAPI) -> None:

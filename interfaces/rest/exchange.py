@@ -8,9 +8,12 @@ from typing import Any, cast
 
 from starlette.requests import Request
 
+from interfaces.rest.templates import Templates
+
 
 class Exchange:
     __slots__ = (
+        "_templates",
         "bytes_in",
         "bytes_out",
         "correlation_id",
@@ -31,7 +34,9 @@ class Exchange:
         correlation_id: str,
         most_body_bytes: int,
         stopping: asyncio.Event,
+        templates: Templates,
     ) -> None:
+        self._templates = templates
         self.scope = scope
         #: As it came, decoded; that of the scope is for the routes.
         self.path = str(scope["path"])
@@ -54,7 +59,8 @@ class Exchange:
     def api(self) -> str:
         """As in GET /topics/{topic_name}: few, however many topics there are."""
         route = self.scope.get("route")
-        path = getattr(route, "path", None) or "(no such path)"
+        path = getattr(route, "path", None) or self._templates.of(self.scope["path"])
+        path = path or "(no such path)"
         return f"{self.scope['method']} {path}"
 
 

@@ -12,12 +12,15 @@ from email.utils import formatdate
 from time import perf_counter_ns
 from typing import Any
 
+from fastapi import FastAPI
+
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.correlation import HEADER, correlation_id_of
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.guard import Guard
+from interfaces.rest.templates import Templates
 
 #: So long the next piece of a body may take that is not taken piece by piece.
 BODY_PATIENCE_S = 30.0
@@ -32,8 +35,9 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 
 class Gate:
-    def __init__(self, app: App, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
-        self._app = app
+    def __init__(self, app: FastAPI, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
+        self._app: App = app
+        self._templates: Templates = app.state.templates
         self._admin = admin
         self._guard = guard
         self._stopping = stopping
@@ -46,7 +50,11 @@ class Gate:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         exchange = Exchange(
-            scope, correlation_id_of(headers.get(HEADER)), self._most_body_bytes, self._stopping
+            scope,
+            correlation_id_of(headers.get(HEADER)),
+            self._most_body_bytes,
+            self._stopping,
+            self._templates,
         )
         scope.setdefault("state", {})["exchange"] = exchange
 

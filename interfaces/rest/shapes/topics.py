@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
 from typing_extensions import TypedDict
 
-from domain.topics.topic import Topic
+from domain.topics.topic import Topic, text_of_id
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.urls import Urls
 
@@ -88,7 +87,7 @@ def topic_body(topic: Topic, urls: Urls) -> TopicBody:
         },
         "cluster_id": urls.cluster_id,
         "topic_name": topic.name,
-        "topic_id": _as_kafka_writes(topic.topic_id),
+        "topic_id": text_of_id(topic.topic_id),
         "is_internal": False,
         "replication_factor": 1,
         "partitions_count": len(topic.partition_ids),
@@ -96,7 +95,3 @@ def topic_body(topic: Topic, urls: Urls) -> TopicBody:
         "configs": {"related": f"{url}/configs"},
         "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
     }
-
-
-def _as_kafka_writes(topic_id: bytes) -> str:
-    return urlsafe_b64encode(topic_id).rstrip(b"=").decode()

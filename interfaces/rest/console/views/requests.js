@@ -111,7 +111,7 @@ function requestTable(signal, show) {
 
 function absent(correlationId) {
   // Those of Kafka clients are numbers.
-  return /^-?[0-9]*$/.test(correlationId) ? 'Only the newest are.' : 'Requests over HTTP are not among these: find that correlation id in the log of the broker.'
+  return /^-?[0-9]*$/.test(correlationId) ? 'Only the newest are, and for some minutes those that failed or were slow.' : 'Requests over HTTP are not among these: find that correlation id in the log of the broker.'
 }
 
 /** On a narrow screen, where there is no room to say how. */
@@ -132,7 +132,7 @@ function bar(request) {
 }
 
 function split(request, close) {
-  const others = Object.entries(request).filter(([name]) => ['group_id', 'group', 'transactional_id', 'member_id', 'topic'].includes(name))
+  const others = Object.entries(request).filter(([name]) => ['group_id', 'group', 'transactional_id', 'member_id', 'topic', 'topic_id'].includes(name))
   const pairs = [
     ['Client', request.client_id ?? '–'],
     ['Software', request.software || '–'],

@@ -9,6 +9,7 @@ import pytest
 from domain.errors import StorageFailed
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.streaming import Streamed
+from interfaces.rest.templates import Templates
 
 
 class Client:
@@ -37,7 +38,7 @@ class Client:
 
         async def story() -> None:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
-            exchange = Exchange(scope, "id", 1000, asyncio.Event())
+            exchange = Exchange(scope, "id", 1000, asyncio.Event(), Templates([], []))
             scope["state"] = {"exchange": exchange, "abort": abort}
             answer = Streamed(pieces, "text/plain", close=close)
             await answer(scope, self.receive, self.send)
