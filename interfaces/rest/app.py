@@ -13,7 +13,7 @@ from starlette.requests import Request
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
+from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.routes import (
     brokers,
@@ -139,7 +139,7 @@ def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
 def _not_valid(request: Request, error: Any) -> JsonAnswer:
     faults = error.errors()
     if any(fault["type"] == "json_invalid" for fault in faults):
-        return _answer(request, 400, 40001, "the body is not JSON")
+        return _answer(request, 400, NO_JSON, "the body is not JSON")
     words = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:10]]
     return _answer(request, 422, 42201, "; ".join(words))
 

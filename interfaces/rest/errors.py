@@ -14,6 +14,9 @@ from starlette.exceptions import HTTPException
 from domain import errors
 from domain.errors import BrokerError
 
+#: What is asked is not JSON at all.
+NO_JSON = 40001
+
 
 class Refusal(NamedTuple):
     status: int

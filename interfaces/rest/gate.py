@@ -137,7 +137,7 @@ class Gate:
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
         elapsed_ns = perf_counter_ns() - exchange.received_ns
         log = self._admin.request_log
-        failed = exchange.status >= 400 or exchange.status == 0
+        failed = exchange.failed
         facts: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": headers.get("user-agent", "")[:200],
@@ -149,8 +149,10 @@ class Gate:
             "bytes_out": exchange.bytes_out,
             "total_us": elapsed_ns // 1000,
             "status": exchange.status,
-            "error_codes": [] if exchange.error_code is None else [exchange.error_code],
+            "error_codes": exchange.error_codes,
         }
+        if exchange.refused:
+            facts["refused"] = exchange.refused
         if failure is not None:
             self._admin.events.error("a request failed", **facts, failure=failure)
         elif log.wants(elapsed_ns, failed):

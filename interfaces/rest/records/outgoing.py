@@ -6,11 +6,10 @@ import json
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from application.records.send import Delivered, Delivery, OutgoingRecord
-from domain.errors import BrokerError
+from application.records.send import Delivered, OutgoingRecord
 from domain.messages.message import Headers
 from interfaces.rest.answers import encodable
-from interfaces.rest.errors import RestError, message_of, refusal_of
+from interfaces.rest.errors import NO_JSON, RestError
 from interfaces.rest.records.wanted import from_base64, moment
 
 _FIELDS = frozenset({"partition_id", "timestamp", "headers", "key", "value"})
@@ -40,7 +39,7 @@ def parse_object(text: bytes) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise RestError(400, "it is not JSON", 40001) from None
+        raise RestError(400, "it is not JSON", NO_JSON) from None
 
 
 def outgoing(body: Any, also: frozenset[str] = frozenset()) -> Outgoing:
@@ -130,19 +129,16 @@ def _timestamp(body: dict[str, Any]) -> int | None:
         return None
     if type(given) not in (int, str):
         raise _bad("timestamp: expected ISO 8601, or milliseconds since 1970")
-    return moment("timestamp", str(given))
-
-
-def report(sent: Outgoing, delivery: Delivery, cluster_id: str, topic_name: str) -> dict[str, Any]:
-    """What became of one record."""
-    if isinstance(delivery, BrokerError):
-        return {"error_code": refusal_of(delivery).code, "message": message_of(delivery)}
-    return {"error_code": 200} | delivered(sent, delivery, cluster_id, topic_name)
+    try:
+        return moment("timestamp", str(given))
+    except RestError as wrong:
+        raise _bad(wrong.message) from None
 
 
 def delivered(
     sent: Outgoing, delivery: Delivered, cluster_id: str, topic_name: str
 ) -> dict[str, Any]:
+    """What is reported of one record."""
     return {
         "cluster_id": cluster_id,
         "topic_name": topic_name,

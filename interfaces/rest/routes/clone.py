@@ -16,7 +16,7 @@ from domain.errors import BrokerError
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.errors import message_of, refusal_of
+from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.shapes.common import Asked
 from interfaces.rest.shapes.topics import ConfigValue, Setting, TopicBody, texts_of, topic_body
@@ -71,7 +71,7 @@ def router(admin: Admin) -> APIRouter:
             for topic in unfinished:
                 _remove(topic)
 
-        lines = _lines(copying, created, unfinished)
+        lines = _lines(exchange_of(request), copying, created, unfinished)
         return Streamed(lines, admin.events, "application/x-ndjson", close=gone)
 
     def _remove(topic: Topic) -> None:
@@ -84,14 +84,13 @@ def router(admin: Admin) -> APIRouter:
 
 
 async def _lines(
-    copying: Copying, created: Topic, unfinished: list[Topic]
+    exchange: Exchange, copying: Copying, created: Topic, unfinished: list[Topic]
 ) -> AsyncGenerator[bytes, None]:
     told_bytes = 0
     while True:
         cloned = await value_of(copying.next())
         if isinstance(cloned, BrokerError):
-            code = refusal_of(cloned).code
-            yield _line({"error_code": code, "message": message_of(cloned), "done": False})
+            yield _line(exchange.refuse(cloned) | {"done": False})
             return
         if cloned.done:
             unfinished.clear()

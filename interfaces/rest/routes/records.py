@@ -101,11 +101,10 @@ def router(admin: Admin) -> APIRouter:
             data_format=wanted.format,
         )
         tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
-        stopping: asyncio.Event = request.scope["state"]["exchange"].stopping
+        exchange = exchange_of(request)
         headers = INERT | {"x-accel-buffering": "no"}
-        return Streamed(
-            events_of(tail, stopping), admin.events, "text/event-stream", headers, tail.close
-        )
+        events = events_of(tail, exchange.stopping, failed=exchange.refuse)
+        return Streamed(events, admin.events, "text/event-stream", headers, tail.close)
 
     @routes.get(
         "/topics/{topic_name}/records:download",

@@ -171,6 +171,18 @@ def test_each_request_is_one_line_in_the_log(admin: AdminClient) -> None:
     )
 
 
+def test_a_record_that_is_refused_is_found_in_the_log(start_broker: StartBroker) -> None:
+    broker = start_broker(*ADMIN)
+    admin = AdminClient(broker)
+    admin.post("/topics", {"name": "t"})
+    told = {"x-correlation-id": "find-me-again"}
+    answer = admin.ask("POST", "/topics/t/records", {"partition_id": 9}, told)
+    assert (answer.status, answer.json["correlation_id"]) == (200, "find-me-again")
+    admin.get("/healthz")  # by now the line of the one before is written
+    [line] = [json.loads(line) for line in broker.log().splitlines() if "find-me-again" in line]
+    assert (line["status"], line["error_codes"], line["refused"]) == (200, [40403], 1)
+
+
 def test_a_page_of_somebody_else_gets_nowhere(admin: AdminClient) -> None:
     rebound: dict[str, Any] = {"host": "evil.example:8082"}
     assert admin.ask("GET", "/topics", headers=rebound).json["error_code"] == 40303
