@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fastapi import Depends, FastAPI
@@ -15,6 +16,7 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
+from interfaces.rest.methods import methods_of
 from interfaces.rest.routes import (
     brokers,
     clone,
@@ -53,6 +55,10 @@ RESOURCES = (
 )
 #: Under the paths they name.
 OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
+
+
+#: As in /topics/orders:look: no topic has a colon in its name.
+_OTHER_ACTION = re.compile(r"/topics/[^/]*:[^/]*\Z")
 
 
 def create_app(admin: Admin) -> FastAPI:
@@ -126,8 +132,14 @@ def _rest_error(request: Request, error: Any) -> JsonAnswer:
 def _http_error(request: Request, error: Any) -> JsonAnswer:
     """No such path, no such method, no JSON."""
     status = error.status_code
+    headers = dict(error.headers or {})
+    if status == 405:
+        if _OTHER_ACTION.search(request.url.path):
+            status, headers = 404, {}
+        else:
+            headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
     answer = _answer(request, status, status, phrase(status))
-    answer.headers.update(error.headers or {})
+    answer.headers.update(headers)
     return answer
 
 

@@ -20,6 +20,7 @@ class Exchange:
         "correlation_id",
         "error_code",
         "is_whole",
+        "method",
         "most_body_bytes",
         "received_ns",
         "refused",
@@ -37,6 +38,8 @@ class Exchange:
         stopping: asyncio.Event,
     ) -> None:
         self.scope = scope
+        #: As it came: HEAD is routed as GET.
+        self.method = scope["method"]
         self.correlation_id = correlation_id
         #: Set when the server drains: answers without an end come to theirs.
         self.stopping = stopping
@@ -58,7 +61,7 @@ class Exchange:
         """As in GET /topics/{topic_name}: few, however many topics there are."""
         route = self.scope.get("route")
         path = getattr(route, "path", None) or "(no such path)"
-        return f"{self.scope['method']} {path}"
+        return f"{self.method} {path}"
 
     @property
     def failed(self) -> bool:

@@ -18,6 +18,7 @@ from interfaces.rest.correlation import HEADER, correlation_id_of
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.guard import Guard
+from interfaces.rest.methods import answer_head
 
 #: So long the next piece of a body may take that is not taken piece by piece.
 BODY_PATIENCE_S = 30.0
@@ -71,6 +72,8 @@ class Gate:
                 if exchange.status in (408, 413):
                     message["headers"].append((b"connection", b"close"))
             else:
+                if exchange.method == "HEAD":
+                    message["body"] = b""
                 exchange.bytes_out += len(message.get("body", b""))
             await send(message)
 
@@ -80,7 +83,11 @@ class Gate:
                 # Whoever passed it on may have read the other one.
                 raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
             self._guard.check(scope["method"], scope["path"], headers, _is_bodiless(headers))
-            await self._app(scope, counted, answered)
+            if exchange.method == "HEAD":
+                exchange.scope["method"] = "GET"
+                await answer_head(self._app, exchange.scope, counted, answered)
+            else:
+                await self._app(scope, counted, answered)
         except RestError as refused:
             await self._refuse(exchange, refused, answered)
         except asyncio.CancelledError:

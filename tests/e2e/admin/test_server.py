@@ -120,6 +120,26 @@ def test_what_is_no_http_is_told_so_as_json(admin_broker: BrokerProcess) -> None
     assert json.loads(body)["error_code"] == 400
 
 
+def test_head_is_answered_on_a_connection_that_goes_on(admin: AdminClient) -> None:
+    admin.post("/topics", {"name": "of-head"})
+    connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)
+    for path, status in (
+        ("/", 200),
+        ("/healthz", 200),
+        ("/metrics", 200),
+        ("/topics", 200),
+        ("/topics/none", 404),
+        ("/topics/of-head/records:tail", 200),
+        ("/topics/of-head/records", 200),
+    ):
+        connection.request("HEAD", path)
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (status, b""), path
+    connection.request("GET", "/healthz")
+    assert json.loads(connection.getresponse().read()) == {"status": "ok"}
+    connection.close()
+
+
 def test_headers_without_an_end_are_refused(admin_broker: BrokerProcess) -> None:
     answer = raw(admin_broker, b"GET / HTTP/1.1\r\nx: " + b"a" * 200_000)
     assert answer == b"" or b" 400 " in answer.partition(b"\r\n")[0]
