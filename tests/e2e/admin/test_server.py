@@ -117,7 +117,14 @@ def test_a_request_that_never_ends_is_given_up_when_it_has_to_be(
 def test_what_is_no_http_is_told_so_as_json(admin_broker: BrokerProcess) -> None:
     head, _, body = raw(admin_broker, b"nonsense\r\n\r\n").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
-    assert json.loads(body)["error_code"] == 400
+    told = json.loads(body)
+    assert told["error_code"] == 400 and "illegal request line" in told["message"]
+    [line] = [
+        json.loads(line)
+        for line in admin_broker.log(1 << 20).splitlines()
+        if told["correlation_id"] in line
+    ]
+    assert (line["event"], line["listener"], line["status"]) == ("request", "admin", 400)
 
 
 def test_head_is_answered_on_a_connection_that_goes_on(admin: AdminClient) -> None:
@@ -142,7 +149,7 @@ def test_head_is_answered_on_a_connection_that_goes_on(admin: AdminClient) -> No
 
 def test_headers_without_an_end_are_refused(admin_broker: BrokerProcess) -> None:
     answer = raw(admin_broker, b"GET / HTTP/1.1\r\nx: " + b"a" * 200_000)
-    assert answer == b"" or b" 400 " in answer.partition(b"\r\n")[0]
+    assert answer == b"" or b" 431 " in answer.partition(b"\r\n")[0]
 
 
 def test_a_body_that_is_too_large_is_not_read_to_its_end(admin_broker: BrokerProcess) -> None:
