@@ -14,6 +14,10 @@ from interfaces.rest.records.wanted import from_base64, moment
 
 _FIELDS = frozenset({"partition_id", "timestamp", "headers", "key", "value"})
 _DATA_FIELDS = frozenset({"type", "data"})
+#: Confluent's clients tell by them what a registry of schemas knows; here there is none.
+_SCHEMA_FIELDS = frozenset(
+    {"schema", "schema_id", "schema_version", "subject", "subject_name_strategy"}
+)
 _HEADER_FIELDS = frozenset({"name", "value"})
 _INT_MAX = 2**31 - 1
 
@@ -62,8 +66,11 @@ def _data(name: str, given: Any) -> tuple[bytes | None, str | None]:
         return None, None
     if isinstance(given, str):
         return _text(name, given), "STRING"
-    if not isinstance(given, dict) or given.keys() - _DATA_FIELDS:
+    if not isinstance(given, dict) or given.keys() - _DATA_FIELDS - _SCHEMA_FIELDS:
         raise _bad(f'{name}: expected {{"type": "JSON", "STRING" or "BINARY", "data": ...}}')
+    for field in _SCHEMA_FIELDS:
+        if given.get(field) is not None:
+            raise _bad(f"{name}.{field}: there is no schema registry; null, or nothing")
     kind, data = given.get("type"), given.get("data")
     if kind not in ("JSON", "STRING", "BINARY"):
         raise _bad(f"{name}.type: expected JSON, STRING or BINARY")

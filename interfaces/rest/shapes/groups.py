@@ -221,6 +221,8 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> Lag
     """Of at least one; the worst is the first of those that are equally bad."""
     worst = max(lags, key=lambda one: one.lag or 0)
     member_id = "" if worst.member is None else worst.member.member_id
+    # Where nobody reads it, all who do.
+    reader = [member_id] if member_id else []
     url = urls("consumer-groups", group_id)
     name = resource(urls.cluster_id, ("consumer-group", group_id))
     return {
@@ -235,7 +237,7 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> Lag
         "max_lag_partition_id": worst.partition,
         "max_lag": worst.lag or 0,
         "total_lag": sum(one.lag or 0 for one in lags),
-        "max_lag_consumer": {"related": urls("consumer-groups", group_id, "consumers", member_id)},
+        "max_lag_consumer": {"related": urls("consumer-groups", group_id, "consumers", *reader)},
         "max_lag_partition": {
             "related": urls("topics", worst.topic, "partitions", worst.partition)
         },

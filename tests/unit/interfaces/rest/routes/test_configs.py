@@ -90,6 +90,9 @@ def test_several_are_altered_together_or_not_at_all(admin: FakeAdmin) -> None:
     )
     assert (refused.status, refused.json["error_code"]) == (400, 40002)
     assert admin.fake.existing("t").configs["retention.ms"] == "5"
+    unset = {"name": "retention.ms", "operation": None, "value": "9"}
+    assert admin.post(alter, {"data": [unset]}).status == 204
+    assert admin.fake.existing("t").configs["retention.ms"] == "9"
     assert admin.post(alter, {"data": [{"name": "retention.ms", "value": None}]}).status == 204
     assert "retention.ms" not in admin.fake.existing("t").configs
 
