@@ -16,7 +16,9 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
+from interfaces.rest.faults import is_no_json, words_of
 from interfaces.rest.methods import methods_of
+from interfaces.rest.queries import known_query
 from interfaces.rest.routes import (
     brokers,
     clone,
@@ -53,6 +55,7 @@ RESOURCES = (
     truncate.router,
     clone.router,
 )
+CONSOLE = (console_data.router, console_overview.router)
 #: Under the paths they name.
 OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
 
@@ -83,20 +86,20 @@ def create_app(admin: Admin) -> FastAPI:
     async def known_cluster(cluster_id: str) -> None:
         brokers.check_cluster(admin, cluster_id)
 
-    known = [Depends(known_cluster)]
+    short = [Depends(known_query)]
+    known = [Depends(known_cluster), *short]
 
-    app.include_router(console_data.router(admin))
-    app.include_router(console_overview.router(admin))
-    app.include_router(console.router())
-    for router in OWN:
-        app.include_router(router(admin))
-    app.include_router(description.router(app.openapi))
+    for router in (*CONSOLE, *OWN):
+        app.include_router(router(admin), dependencies=short)
+    app.include_router(description.router(app.openapi), dependencies=short)
     for router in RESOURCES:
         both = router(admin)
-        app.include_router(both)
+        app.include_router(both, dependencies=short)
         app.include_router(both, prefix=V3, dependencies=known)
-    app.include_router(groups.router(admin, groups.SHORT))
+    app.include_router(groups.router(admin, groups.SHORT), dependencies=short)
     app.include_router(groups.router(admin, groups.LONG), prefix=V3, dependencies=known)
+    # What stands behind its address is for the page. It has all that is left below /console.
+    app.include_router(console.router())
     return app
 
 
@@ -150,11 +153,6 @@ def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
 
 def _not_valid(request: Request, error: Any) -> JsonAnswer:
     faults = error.errors()
-    if any(fault["type"] == "json_invalid" for fault in faults):
+    if is_no_json(faults):
         return _answer(request, 400, NO_JSON, "the body is not JSON")
-    words = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:10]]
-    return _answer(request, 422, 42201, "; ".join(words))
-
-
-def _place(location: tuple[Any, ...]) -> str:
-    return ".".join(map(str, location[1:] or location))
+    return _answer(request, 422, 42201, words_of(faults))

@@ -19,7 +19,7 @@ from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.shapes.common import Asked
-from interfaces.rest.shapes.topics import ConfigValue, Setting, TopicBody, texts_of, topic_body
+from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
 from interfaces.rest.urls import Urls
 
@@ -29,7 +29,7 @@ BYTES_PER_LINE = 4 * 2**20
 
 class CloneTopic(Asked):
     topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
-    configs: list[ConfigValue] | dict[str, Setting] = Field(
+    configs: Configs = Field(
         default=[], description="Other than those of the source; null: not that one."
     )
     records: bool = Field(False, description="Whether the records are copied too.")

@@ -13,11 +13,18 @@ from application.groups.lag import PartitionLag
 from application.groups.members import GroupMember
 from application.groups.reset import Aim, Reset, Target
 from domain.groups.consumer_group import ConsumerGroup
+from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.shapes.topics import Int32
 from interfaces.rest.urls import Urls
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+Moment = Annotated[
+    Annotated[Int64, Field(ge=0)] | AwareDatetime,
+    expected("milliseconds since 1970, or a time with its zone as 2026-11-22T05:00:00Z"),
+]
 
 
 class GroupBody(TypedDict):
@@ -255,7 +262,7 @@ class SetOffsets(Asked):
     to: Literal["earliest", "latest", "offset", "timestamp", "shift_by"]
     offset: Annotated[Int64, Field(ge=0)] | None = None
     #: Milliseconds, or ISO 8601 with a zone.
-    timestamp: Annotated[Int64, Field(ge=0)] | AwareDatetime | None = None
+    timestamp: Moment | None = None
     shift_by: Int64 | None = None
     dry_run: bool = False
 
