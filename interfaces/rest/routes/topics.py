@@ -33,7 +33,7 @@ from interfaces.rest.urls import Urls
 def existing_topic(admin: Admin, name: str) -> Topic:
     topic = admin.broker.catalog.topic(name)
     if topic is None:
-        raise UnknownTopicOrPartition("This server does not host this topic-partition.")
+        raise UnknownTopicOrPartition(f"There is no topic {name}")
     return topic
 
 

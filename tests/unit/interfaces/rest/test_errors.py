@@ -20,8 +20,11 @@ def test_a_code_begins_with_its_status() -> None:
         assert code // 100 == status
 
 
-def test_an_error_without_words_is_told_by_its_name() -> None:
-    assert message_of(errors.GroupIdNotFound()) == "GroupIdNotFound"
+def test_every_error_without_words_is_told_in_a_sentence() -> None:
+    for kind in REFUSALS:
+        words = message_of(kind())
+        assert " " in words and words.endswith("."), kind
+    assert message_of(errors.NonEmptyGroup()) == "The group has members; stop them first."
     assert message_of(errors.GroupIdNotFound("no such group")) == "no such group"
 
 
