@@ -64,8 +64,8 @@ def router(admin: Admin) -> APIRouter:
         head = {
             "kind": "KafkaRecordList",
             "metadata": {
-                "self": urls("topics", topic_name, "records"),
-                "next": _next(request, cursor),
+                "self": _page(request, urls, topic_name, None),
+                "next": cursor and _page(request, urls, topic_name, cursor),
             },
             "cluster_id": admin.broker.cluster_id,
             "topic_name": topic_name,
@@ -196,10 +196,11 @@ async def _part(scan: RunningScan) -> ScanPart:
     return part
 
 
-def _next(request: Request, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    return str(request.url.include_query_params(cursor=cursor))
+def _page(request: Request, urls: Urls, topic_name: str, cursor: str | None) -> str:
+    """The one that is answered, or the one with this cursor."""
+    query = str(request.url.include_query_params(cursor=cursor) if cursor else request.url)
+    _, separator, query = query.partition("?")
+    return urls("topics", topic_name, "records") + separator + query
 
 
 def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[str, Any]:

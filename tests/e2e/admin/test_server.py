@@ -127,6 +127,10 @@ def test_what_is_no_http_is_told_so_as_json(admin_broker: BrokerProcess) -> None
     assert (line["event"], line["listener"], line["status"]) == ("request", "admin", 400)
 
 
+def test_a_probe_of_http_1_0_is_answered(admin_broker: BrokerProcess) -> None:
+    assert b" 200 " in raw(admin_broker, b"GET /healthz HTTP/1.0\r\n\r\n").partition(b"\r\n")[0]
+
+
 def test_head_is_answered_on_a_connection_that_goes_on(admin: AdminClient) -> None:
     admin.post("/topics", {"name": "of-head"})
     connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)

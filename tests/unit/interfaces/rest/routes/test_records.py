@@ -63,6 +63,9 @@ def test_a_page_says_why_it_ends_and_where_the_next_one_begins(some: FakeAdmin) 
             "left": {"start_offset": 0, "end_offset": 1},
         },
     ]
+    here = f"http://localhost:8082{some.v3}/topics/t/records?limit=3&order=oldest"
+    assert body["metadata"]["self"] == here
+    assert body["metadata"]["next"].startswith(f"{here}&cursor=")
     following = some.get(body["metadata"]["next"].removeprefix("http://localhost:8082"))
     assert offsets(following) == [(1, 0)]
     assert following.json["stopped_because"] == "end"
