@@ -137,7 +137,7 @@ def _http_error(request: Request, error: Any) -> JsonAnswer:
     status = error.status_code
     headers = dict(error.headers or {})
     if status == 405:
-        if _OTHER_ACTION.search(request.url.path):
+        if _OTHER_ACTION.search(request.scope["path"]):
             status, headers = 404, {}
         else:
             headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
