@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -16,9 +17,12 @@ from starlette.routing import BaseRoute
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
+from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
+from interfaces.rest.faults import is_no_json, words_of
+from interfaces.rest.methods import methods_of
 from interfaces.rest.names import NamesInPaths, take_any_name
+from interfaces.rest.queries import known_query
 from interfaces.rest.routes import (
     brokers,
     clone,
@@ -56,8 +60,13 @@ RESOURCES = (
     truncate.router,
     clone.router,
 )
+CONSOLE = (console_data.router, console_overview.router)
 #: Under the paths they name.
 OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
+
+
+#: As in /topics/orders:look: no topic has a colon in its name.
+_OTHER_ACTION = re.compile(r"/topics/[^/]*:[^/]*\Z")
 
 
 def create_app(admin: Admin) -> FastAPI:
@@ -84,23 +93,21 @@ def create_app(admin: Admin) -> FastAPI:
     async def known_cluster(cluster_id: str) -> None:
         brokers.check_cluster(admin, cluster_id)
 
-    known = [Depends(known_cluster)]
+    fields = [Depends(known_query)]
+    known = [Depends(known_cluster), *fields]
 
     short: list[APIRouter] = []
     of_cluster: list[APIRouter] = []
 
     def include(routes: APIRouter) -> None:
-        app.include_router(routes)
+        app.include_router(routes, dependencies=fields)
         short.append(routes)
 
     def include_below_cluster(routes: APIRouter) -> None:
         app.include_router(routes, prefix=V3, dependencies=known)
         of_cluster.append(routes)
 
-    include(console_data.router(admin))
-    include(console_overview.router(admin))
-    include(console.router())
-    for router in OWN:
+    for router in (*CONSOLE, *OWN):
         include(router(admin))
     include(description.router(app.openapi))
     for router in RESOURCES:
@@ -109,6 +116,10 @@ def create_app(admin: Admin) -> FastAPI:
         include_below_cluster(both)
     include(groups.router(admin, groups.SHORT))
     include_below_cluster(groups.router(admin, groups.LONG))
+    # What stands behind its address is for the page. It has all that is left below /console.
+    page = console.router()
+    app.include_router(page)
+    short.append(page)
     app.state.templates = Templates(_routes_of(short), _routes_of(of_cluster))
     return app
 
@@ -149,8 +160,14 @@ def _rest_error(request: Request, error: Any) -> JsonAnswer:
 def _http_error(request: Request, error: Any) -> JsonAnswer:
     """No such path, no such method, no JSON."""
     status = error.status_code
+    headers = dict(error.headers or {})
+    if status == 405:
+        if _OTHER_ACTION.search(request.scope["path"]):
+            status, headers = 404, {}
+        else:
+            headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
     answer = _answer(request, status, status, phrase(status))
-    answer.headers.update(error.headers or {})
+    answer.headers.update(headers)
     return answer
 
 
@@ -161,11 +178,6 @@ def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
 
 def _not_valid(request: Request, error: Any) -> JsonAnswer:
     faults = error.errors()
-    if any(fault["type"] == "json_invalid" for fault in faults):
-        return _answer(request, 400, 40001, "the body is not JSON")
-    words = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:10]]
-    return _answer(request, 422, 42201, "; ".join(words))
-
-
-def _place(location: tuple[Any, ...]) -> str:
-    return ".".join(map(str, location[1:] or location))
+    if is_no_json(faults):
+        return _answer(request, 400, NO_JSON, "the body is not JSON")
+    return _answer(request, 422, 42201, words_of(faults))

@@ -20,6 +20,7 @@ from interfaces.rest.correlation import HEADER, correlation_id_of
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.guard import Guard
+from interfaces.rest.methods import answer_head
 from interfaces.rest.templates import Templates
 
 #: So long the next piece of a body may take that is not taken piece by piece.
@@ -79,6 +80,8 @@ class Gate:
                 if exchange.status in (408, 413):
                     message["headers"].append((b"connection", b"close"))
             else:
+                if exchange.method == "HEAD":
+                    message["body"] = b""
                 exchange.bytes_out += len(message.get("body", b""))
             await send(message)
 
@@ -88,7 +91,11 @@ class Gate:
                 # Whoever passed it on may have read the other one.
                 raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
             self._guard.check(scope["method"], scope["path"], headers, _is_bodiless(headers))
-            await self._app(scope, counted, answered)
+            if exchange.method == "HEAD":
+                exchange.scope["method"] = "GET"
+                await answer_head(self._app, exchange.scope, counted, answered)
+            else:
+                await self._app(scope, counted, answered)
         except RestError as refused:
             await self._refuse(exchange, refused, answered)
         except asyncio.CancelledError:
@@ -150,7 +157,7 @@ class Gate:
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
         elapsed_ns = perf_counter_ns() - exchange.received_ns
         log = self._admin.request_log
-        failed = exchange.status >= 400 or exchange.status == 0
+        failed = exchange.failed
         facts: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": headers.get("user-agent", "")[:200],
@@ -162,8 +169,10 @@ class Gate:
             "bytes_out": exchange.bytes_out,
             "total_us": elapsed_ns // 1000,
             "status": exchange.status,
-            "error_codes": [] if exchange.error_code is None else [exchange.error_code],
+            "error_codes": exchange.error_codes,
         }
+        if exchange.refused:
+            facts["refused"] = exchange.refused
         if failure is not None:
             self._admin.events.error("a request failed", **facts, failure=failure)
         elif log.wants(elapsed_ns, failed):

@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 import socket
+import sys
 
 import h11
 import uvicorn
@@ -17,14 +18,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from application.ports.event_log import EventLog
+from application.ports.request_log import RequestLog
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.app import create_app, make_ready
-from interfaces.rest.correlation import correlation_id_of
 from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
 from interfaces.rest.lingering import LingeringTransport
 from interfaces.rest.stalls import StallWatch
+from interfaces.rest.unreadable import Unreadable
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
@@ -61,6 +62,7 @@ class UvicornServer:
         self._config.load()
         self._state = ServerState()
         self._events = admin.events
+        self._request_log = admin.request_log
         self._most = config.admin_max_connections
         self._servers: list[asyncio.Server] = []
 
@@ -73,7 +75,13 @@ class UvicornServer:
 
     def _protocol(self) -> BoundedProtocol:
         return BoundedProtocol(
-            self._config, self._state, self._most, self._stopping, self._lost, self._events
+            self._config,
+            self._state,
+            self._most,
+            self._stopping,
+            self._lost,
+            self._events,
+            self._request_log,
         )
 
     async def drain(self, timeout_seconds: float) -> bool:
@@ -122,9 +130,11 @@ class BoundedProtocol(H11Protocol):
         stopping: asyncio.Event,
         lost: asyncio.Event,
         events: EventLog,
+        request_log: RequestLog,
     ) -> None:
         super().__init__(config, state, {})
         self._events = events
+        self._request_log = request_log
         self._most = most
         self._stopping = stopping
         self._lost = lost
@@ -197,17 +207,13 @@ class BoundedProtocol(H11Protocol):
             # An answer has begun, or is whole: another one in it or behind it would be read as it.
             (self.transport.close if self.conn.our_state is h11.DONE else self.transport.abort)()
             return
+        asked = None
         if self.conn.our_state is h11.SEND_RESPONSE:
             self.cycle.disconnected = True  # what was asked is answered no more
             self.cycle.message_event.set()
-        correlation_id = correlation_id_of(None)
-        body = JsonAnswer(error_body(400, msg, correlation_id)).body
-        lines = [
-            b"HTTP/1.1 400 Bad Request",
-            b"content-type: application/json",
-            b"content-length: %d" % len(body),
-            b"x-correlation-id: " + correlation_id.encode(),
-            b"connection: close",
-        ]
-        self.transport.write(b"\r\n".join([*lines, b"", bytes(body)]))
+            exchange = self.cycle.scope["state"].get("exchange")
+            asked = exchange and exchange.correlation_id  # the gate writes its line
+        unreadable = Unreadable(msg, sys.exception())
+        correlation_id = asked or unreadable.log(self._request_log, self._events, self.client)
+        self.transport.write(unreadable.answer(correlation_id))
         self.transport.close()

@@ -13,6 +13,7 @@ from application.metrics.groups import GroupReadings
 from application.metrics.recent_requests import RecentRequests
 from application.metrics.request_counts import RequestCounts
 from application.metrics.topics import TopicReadings
+from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes
 from interfaces.kafka.error_codes import NAMES
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
@@ -45,9 +46,11 @@ class Answer:
 class FakeAdmin:
     """Over a FakeBroker, whose loop is run by hand for as long as an answer is not there."""
 
-    def __init__(self, fake: FakeBroker | None = None, **settings: str) -> None:
+    def __init__(
+        self, fake: FakeBroker | None = None, request_log: RequestLog | None = None, **settings: str
+    ) -> None:
         self.fake = fake or FakeBroker(None, **settings)
-        self.request_log = FakeRequestLog(enabled=True)
+        self.request_log = request_log or FakeRequestLog(enabled=True)
         self.requests = RecentRequests(1000, NAMES)
         self.counted: list[tuple[str, int, RequestCounts]] = []
         self.connections: list[Connection] = []

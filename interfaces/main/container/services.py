@@ -222,4 +222,5 @@ class ServicesContainer(containers.DeclarativeContainer):
             ProducerExpiry, catalog, storage.partitions, commits, clock, spare_time, config
         ),
         spare_time=spare_time,
+        long_work=long_work,
     )

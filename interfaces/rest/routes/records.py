@@ -64,8 +64,8 @@ def router(admin: Admin) -> APIRouter:
         head = {
             "kind": "KafkaRecordList",
             "metadata": {
-                "self": urls("topics", topic_name, "records"),
-                "next": _next(request, cursor),
+                "self": _page(request, urls, topic_name, None),
+                "next": cursor and _page(request, urls, topic_name, cursor),
             },
             "cluster_id": admin.broker.cluster_id,
             "topic_name": topic_name,
@@ -100,9 +100,10 @@ def router(admin: Admin) -> APIRouter:
             data_format=wanted.format,
         )
         tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
-        stopping: asyncio.Event = request.scope["state"]["exchange"].stopping
+        exchange = exchange_of(request)
         headers = INERT | {"x-accel-buffering": "no"}
-        return Streamed(events_of(tail, stopping), "text/event-stream", headers, tail.close)
+        events = events_of(tail, exchange.stopping, failed=exchange.refuse)
+        return Streamed(events, "text/event-stream", headers, tail.close)
 
     @routes.get(
         "/topics/{topic_name}/records:download",
@@ -194,11 +195,11 @@ async def _part(scan: RunningScan) -> ScanPart:
     return part
 
 
-def _next(request: Request, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    asked = request.url.replace(path=request.scope["raw_path"].decode("ascii"))
-    return str(asked.include_query_params(cursor=cursor))
+def _page(request: Request, urls: Urls, topic_name: str, cursor: str | None) -> str:
+    """The one that is answered, or the one with this cursor."""
+    query = str(request.url.include_query_params(cursor=cursor) if cursor else request.url)
+    _, separator, query = query.partition("?")
+    return urls("topics", topic_name, "records") + separator + query
 
 
 def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[str, Any]:

@@ -70,7 +70,8 @@ def router(admin: Admin) -> APIRouter:
         at = urls(request)
         status = 200 if wanted.validate_only else 201
         answer = JsonAnswer(topic_body(created, at), status)
-        answer.headers["location"] = at("topics", created.name)
+        if not wanted.validate_only:
+            answer.headers["location"] = at("topics", created.name)
         return answer
 
     @routes.get("/topics/{topic_name}", response_model=TopicBody)

@@ -8,6 +8,7 @@ from pydantic import AliasChoices, Field
 from typing_extensions import TypedDict
 
 from domain.topics.topic import Topic, text_of_id
+from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.urls import Urls
 
@@ -18,6 +19,12 @@ Setting = str | int | float | bool | None
 class ConfigValue(Asked):
     name: str
     value: str | None = None
+
+
+Configs = Annotated[
+    list[ConfigValue] | dict[str, Setting],
+    expected('an object of names and values, or an array of {"name", "value"}'),
+]
 
 
 class ReplicasAssignment(Asked):
@@ -32,7 +39,7 @@ class CreateTopic(Asked):
     )
     replication_factor: Int32 | None = None
     replicas_assignments: list[ReplicasAssignment] = Field(default=[])
-    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    configs: Configs = Field(default=[])
     validate_only: bool = False
 
 
@@ -40,7 +47,7 @@ class ChangeTopic(Asked):
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
     )
-    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    configs: Configs = Field(default=[])
     validate_only: bool = False
 
 

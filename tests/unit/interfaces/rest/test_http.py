@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -155,6 +156,58 @@ def test_a_body_that_breaks_behind_its_answer_gets_no_second_one() -> None:
         writer.close()
 
     play(story)
+
+
+@pytest.mark.parametrize(
+    "sent, status, words",
+    [
+        (b"BLAH\r\n\r\n", 400, "illegal request line"),
+        (b"GET / HTTP/1.1\r\n\r\n", 400, "Host"),
+        (b"GET / HTTP/1.1\r\nx: ".ljust(http.HEADERS_BYTES + 1, b"a"), 431, "too long"),
+    ],
+)
+def test_what_cannot_be_read_is_a_line_in_the_log(sent: bytes, status: int, words: str) -> None:
+    fake = FakeAdmin()
+
+    async def story(address: tuple[str, int]) -> None:
+        head, _, body = (await answered(address, sent)).partition(b"\r\n\r\n")
+        told = json.loads(body)
+        assert head.startswith(b"HTTP/1.1 %d " % status)
+        assert told["error_code"] == status and words in told["message"]
+        [(level, event, fields)] = fake.fake.events.lines
+        assert (level, event, fields["error_codes"]) == ("warning", "request", [status])
+        assert fields["correlation_id"] == told["correlation_id"]
+        assert fields["peer"].startswith("127.0.0.1:")
+
+    play(story, fake)
+
+
+def test_a_request_whose_body_breaks_keeps_its_correlation_id(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake = FakeAdmin()
+    asked = asyncio.Event()
+    receive = gate.Gate._received
+
+    def received(*given: Any) -> Any:
+        asked.set()
+        return receive(*given)
+
+    monkeypatch.setattr(gate.Gate, "_received", received)
+
+    async def story(address: tuple[str, int]) -> None:
+        reader, writer = await asyncio.open_connection(*address)
+        told = b"x-correlation-id: mine\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{ "
+        writer.write(HEAD + told)
+        await asyncio.wait_for(asked.wait(), 20)
+        writer.write(b"\r\nno chunk\r\n")
+        _, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        assert json.loads(body)["correlation_id"] == "mine"
+        writer.close()
+
+    play(story, fake)
+    [(_, event, fields)] = fake.fake.events.lines
+    assert (event, fields["correlation_id"], fields["status"]) == ("request", "mine", 400)
 
 
 def test_a_body_with_two_lengths_is_refused_and_ends_the_connection() -> None:
