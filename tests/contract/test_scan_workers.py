@@ -173,7 +173,7 @@ def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
         return False
 
     async def story(world: World) -> None:
-        plan = world.plan(start_ms=TIMESTAMP + 15_000, end_ms=TIMESTAMP + 15_004)
+        plan = world.plan(start_ms=TIMESTAMP + COUNT - 5)
         await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
         first = world.pool.start(ScanJob(plan, "auto", None), world.log)
         [process] = world.pool._processes

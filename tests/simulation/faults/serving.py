@@ -23,7 +23,7 @@ from interfaces.kafka.handlers import produce
 from interfaces.kafka.ledger import Ledger
 from interfaces.kafka.outbox import Outbox
 from interfaces.kafka.session import Session
-from interfaces.kafka.wire.primitives import Piece
+from interfaces.kafka.wire.connection import Piece
 
 Patch = pytest.MonkeyPatch
 
