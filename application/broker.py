@@ -25,6 +25,7 @@ from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
+from application.long_work import LongWork
 from application.metadata import MetadataService
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
@@ -83,6 +84,7 @@ class Broker:
     trimming: Trimming
     producer_expiry: ProducerExpiry
     spare_time: SpareTime
+    long_work: LongWork
 
     def start_upkeep(self) -> None:
         """What goes on beside requests."""

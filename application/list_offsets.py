@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
+from application.long_work import LongAnswer, LongWork
 from application.opened_batch import open_batch, open_times, times_in, too_many_to_open
-from application.pending import Pending
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
-from application.ports.scheduler import Scheduler
 from application.topics.catalog import Catalog
 from application.trouble import Trouble
 from domain.errors import (
@@ -173,38 +171,20 @@ class LargestSearch(Search):
         return BATCH_READ_WORK
 
 
-class Searching(Pending[Exception | None]):
-    """The searches of one request that take longer than a pass; resolved with a fault of ours."""
-
-    def __init__(self, searches: Iterable[Search]) -> None:
-        super().__init__()
-        self.left = deque(searches)
-
-    def abandon(self) -> None:
-        super().abandon()
-        self.left.clear()
-
-
 class ListOffsetsService:
-    """Requests that take long go on in turn, in every pass one of them and a slice of it."""
-
     def __init__(
         self,
         catalog: Catalog,
         log: LogStore,
         compression: Compression,
-        scheduler: Scheduler,
+        long_work: LongWork,
         trouble: Trouble,
     ) -> None:
         self._catalog = catalog
         self._trouble = trouble
         self._log = log
         self._compression = compression
-        self._scheduler = scheduler
-        self._requests: deque[Searching] = deque()
-
-    def __len__(self) -> int:
-        return len(self._requests)
+        self._long_work = long_work
 
     def find(
         self, partition: Partition, timestamp: int, read_committed: bool
@@ -235,50 +215,28 @@ class ListOffsetsService:
         position = self._log.at_timestamp(partition.partition_id, timestamp)
         return TimeSearch(partition, timestamp, end, max(position, partition.log_start_offset))
 
-    def complete(self, searches: list[Search]) -> Searching | None:
+    def complete(self, searches: Iterable[Search]) -> LongAnswer[None] | None:
         """None when all have their results, as nearly always; else it takes more passes."""
-        request = Searching(searches)
-        if self._go_on(request):
-            return None
-        self._queue(request)
-        return request
+        answer = self._long_work.begin(self._slices(searches), ends_when_abandoned=True)
+        return None if answer.resolved else answer
 
-    def _queue(self, request: Searching) -> None:
-        self._requests.append(request)
-        if len(self._requests) == 1:
-            self._scheduler.soon(self._turn)
-
-    def _turn(self) -> None:
-        """A fault in it is the request's own: the next turn is arranged before anything is done."""
-        request = self._requests.popleft()
-        if self._requests:
-            self._scheduler.soon(self._turn)
-        try:
-            done = self._go_on(request)
-        except Exception as fault:
-            request.resolve(fault)
-            return
-        if done:
-            request.resolve(None)
-        else:
-            self._queue(request)
-
-    def _go_on(self, request: Searching) -> bool:
-        """A slice; True when nothing is left to be searched."""
-        left = request.left
+    def _slices(self, searches: Iterable[Search]) -> Generator[None, None, None]:
         work = 0
-        while left and work < WORK_AT_ONCE:
-            search = left[0]
-            if self._catalog.holds(search.partition):
-                work += search.go_on(self._log, self._compression)
-            else:  # its topic was deleted in between
-                search.result = UnknownTopicOrPartition()
-                work += 1
-            if search.result is not None:
-                left.popleft()
-                if isinstance(search.result, StorageFailed):
-                    self._trouble.unreadable(search.partition, search.result)
-        return not left
+        for search in searches:
+            while search.result is None:
+                if work >= WORK_AT_ONCE:
+                    yield
+                    work = 0
+                work += self._go_on(search)
+
+    def _go_on(self, search: Search) -> int:
+        if not self._catalog.holds(search.partition):  # its topic was deleted in between
+            search.result = UnknownTopicOrPartition()
+            return 1
+        work = search.go_on(self._log, self._compression)
+        if isinstance(search.result, StorageFailed):
+            self._trouble.unreadable(search.partition, search.result)
+        return work
 
     def _largest_timestamp(self, partition: Partition, end: int) -> FoundOffset | Search:
         first = partition.log_start_offset

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from application.pending import Pending
-from application.ports.scheduler import Scheduler
+from application.long_work import LongAnswer, LongWork, Slices
 from application.ports.volume import Space, Volume
 from application.topics.catalog import Catalog
 from application.topics.loading import WORK_AT_ONCE, load
@@ -32,60 +31,33 @@ class LogDir(NamedTuple):
 Place = tuple[str, int]
 
 
-class Describing(Pending[LogDir | Exception]):
-    """One request's, as far as it has come; resolved with a fault of ours where there is one."""
-
-    def __init__(self, places: Iterator[Place]) -> None:
-        super().__init__()
-        self.places = places
-        self.sizes: list[PartitionSize] = []
-
-    def abandon(self) -> None:
-        super().abandon()
-        self.places = iter(())
-
-
 class LogDirsService:
-    def __init__(self, catalog: Catalog, volume: Volume, scheduler: Scheduler) -> None:
+    def __init__(self, catalog: Catalog, volume: Volume, long_work: LongWork) -> None:
         self._catalog = catalog
         self.volume = volume
-        self._scheduler = scheduler
+        self._long_work = long_work
 
-    def describe(self, wanted: Iterable[Place] | None) -> Describing:
+    def describe(self, wanted: Iterable[Place] | None) -> LongAnswer[LogDir]:
         """None: every partition. What is not there, or cannot be read, is left out."""
         places = self._all() if wanted is None else iter(dict.fromkeys(wanted))
-        request = Describing(places)
-        self._go_on(request)
-        return request
+        return self._long_work.begin(self._slices(places), ends_when_abandoned=True)
 
     def _all(self) -> Iterator[Place]:
         for topic in list(self._catalog):
             for index in range(len(topic.partition_ids)):
                 yield topic.name, index
 
-    def _go_on(self, request: Describing) -> None:
-        try:
-            if not self._slice(request):
-                self._scheduler.soon(lambda: self._go_on(request))
-                return
-            result: LogDir | Exception = LogDir(
-                self.volume.place, self.volume.space(), request.sizes
-            )
-        except Exception as fault:
-            result = fault
-        request.resolve(result)
-
-    def _slice(self, request: Describing) -> bool:
-        """True when nothing is left to be looked at."""
+    def _slices(self, places: Iterator[Place]) -> Slices[LogDir]:
+        sizes: list[PartitionSize] = []
         work = 0
-        for name, index in request.places:
+        for name, index in places:
             topic = self._catalog.topic(name)
             if topic is not None:
                 partition, loading = load(self._catalog, topic, index)
                 work += loading
                 if partition is not None:
-                    size_bytes = partition.durable.size_bytes
-                    request.sizes.append(PartitionSize(name, index, size_bytes))
+                    sizes.append(PartitionSize(name, index, partition.durable.size_bytes))
             if work >= WORK_AT_ONCE:
-                return False
-        return True
+                yield
+                work = 0
+        return LogDir(self.volume.place, self.volume.space(), sizes)

@@ -7,6 +7,7 @@ site-packages. Only import statements are rewritten, in place, so every line kee
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import shutil
 import tempfile
@@ -102,7 +103,7 @@ def _copy(source: Path, target: Path) -> None:
 def rewrite(source: str, name: str) -> str:
     """`from domain.x import y` becomes `from ottla._app.domain.x import y`."""
     lines = source.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(source, name)):
+    for node in ast.walk(_parsed(source, name)):
         if isinstance(node, ast.ImportFrom) and not node.level and _ours(node.module or ""):
             _prefix(lines, node, r"from\s+")
         elif isinstance(node, ast.Import) and any(_ours(alias.name) for alias in node.names):
@@ -112,6 +113,18 @@ def rewrite(source: str, name: str) -> str:
         elif isinstance(node, ast.Call) and _imports_by_name(node):
             raise ValueError(f"{name}:{node.lineno}: an import by name must be relative")
     return "".join(lines)
+
+
+def _parsed(source: str, name: str) -> ast.Module:
+    # Up to Python 3.11 one counter of depth serves all trees that are made at a time, and fails
+    # those that another one comes between: of a thread or a finalizer, which a collection lets in.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(source, name)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _ours(module: str) -> bool:

@@ -64,8 +64,9 @@ KINDS = (
         ("-n", "2", "--dist", "loadfile"),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
-    Kind("groups", ("tests/e2e/groups",), 130, ("-n", "2", "--dist", "loadfile")),
-    Kind("admin", ("tests/e2e/admin",), 140, ("-n", "2", "--dist", "loadfile")),
+    # The tests of these two wait for members, browsers and clients more than they compute.
+    Kind("groups", ("tests/e2e/groups",), 130, ("-n", "3", "--dist", "loadfile")),
+    Kind("admin", ("tests/e2e/admin",), 140, ("-n", "3", "--dist", "loadfile")),
     Kind("spark", ("tests/e2e/spark",), 150),
 )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Containers often forbid it, and every broker and command would compile its sources anew.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    gc.disable()
     settings.load_profile("long" if config.getoption("--long") else "quick")
     for name in list(os.environ):
         if name.startswith(("OTTLA_", "KAFKA_")) and not name.startswith("OTTLA_TEST_"):
@@ -27,6 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell starts what is to run in the background like that, and children would inherit it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    # Thousands of tests are no garbage, and would be looked through with each one that runs.
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,6 @@
 """Resetting offsets: where a group is to go on reading, as Kafka's own tool decides it.
 
-    places -> look (each) -> searched -> resets -> keep
+    places -> look (each) -> searched -> reset (each) -> keep
 
 What is to be set is looked up a partition at a time, so that long lists can be done in slices, and
 shown before it is done. A group with members is left alone: they would not notice.
@@ -18,8 +18,8 @@ from application.list_offsets import (
     UNKNOWN_OFFSET,
     ListOffsetsService,
     Search,
-    Searching,
 )
+from application.long_work import LongAnswer, LongWork, Slices
 from application.offset_commit import OffsetCommit, OffsetCommitService
 from application.pending import Pending
 from application.topics.catalog import Catalog
@@ -34,6 +34,9 @@ from domain.errors import (
 )
 from domain.groups.consumer_group import NO_EPOCH
 from domain.partitions.partition import LEADER_EPOCH
+
+#: Made ready for the commit in one pass of the loop; the commit itself has all of them.
+RESETS_AT_ONCE = 500
 
 
 class Aim(Enum):
@@ -82,12 +85,14 @@ class ResetOffsetsService:
         catalog: Catalog,
         list_offsets: ListOffsetsService,
         commit: OffsetCommitService,
+        long_work: LongWork,
     ) -> None:
         self._groups = groups
         self._offsets = offsets
         self._catalog = catalog
         self._list_offsets = list_offsets
         self._commit = commit
+        self._long_work = long_work
 
     def places(
         self, group_id: str, topic: str | None, partitions: Sequence[int] | None
@@ -149,7 +154,7 @@ class ResetOffsetsService:
             wanted = found if isinstance(found, Search) else _or_end(found.offset, end)
         return Look(place, before, start, end, wanted)
 
-    def searched(self, looks: Sequence[Look]) -> Searching | None:
+    def searched(self, looks: Sequence[Look]) -> LongAnswer[None] | None:
         """Resolved when all moments are found; None: they are."""
         searches = [look.wanted for look in looks if isinstance(look.wanted, Search)]
         return self._list_offsets.complete(searches) if searches else None
@@ -166,23 +171,28 @@ class ResetOffsetsService:
         after = max(look.start, min(wanted, look.end))
         return Reset(look.place, look.before, after, look.start, look.end)
 
-    def keep(self, group_id: str, resets: Sequence[Reset]) -> Pending[StorageFailed | None]:
-        """All of them or none; raises where somebody has become a member meanwhile."""
+    def keep(self, group_id: str, resets: Sequence[Reset]) -> LongAnswer[StorageFailed | None]:
+        """All of them or none; refused where somebody has become a member meanwhile."""
+        return self._long_work.begin(self._kept(group_id, resets))
+
+    def _kept(self, group_id: str, resets: Sequence[Reset]) -> Slices[StorageFailed | None]:
         self._check(group_id)
-        pending: Pending[StorageFailed | None] = Pending()
         if not resets:
-            pending.resolve(None)
-            return pending
+            return None
         commit = OffsetCommit(group_id, "", None, NO_EPOCH)
         self._commit.begin(commit)
-        self._commit.check(commit)
-        for reset in resets:
+        for number, reset in enumerate(resets, 1):
             topic = self._catalog.topic(reset.place.topic)
             if topic is not None:  # else deleted meanwhile
                 wanted = _Wanted(reset.place.partition, reset.after)
                 self._commit.add(commit, topic, (wanted,))
-        self._commit.keep(commit, pending.resolve)
-        return pending
+            if number % RESETS_AT_ONCE == 0:
+                yield
+        self._check(group_id)
+        self._commit.check(commit)
+        durable: Pending[StorageFailed | None] = Pending()
+        self._commit.keep(commit, durable.resolve)
+        return durable
 
 
 class _Wanted:

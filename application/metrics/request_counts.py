@@ -20,12 +20,15 @@ class RequestCounts:
 
     __slots__ = (
         "bytes_in", "bytes_out", "decode", "decode_ns", "detailed", "errors", "handle",
-        "handle_ns", "queue", "queue_ns", "send", "send_ns", "total", "total_ns", "wait", "wait_ns",
+        "handle_ns", "queue", "queue_ns", "send", "send_ns", "total", "total_ns", "unanswered",
+        "wait", "wait_ns",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.bytes_in = 0
         self.bytes_out = 0
+        #: Their connections ended first; these are no requests of the others.
+        self.unanswered = 0
         self.total = [0] * PLACES
         self.total_ns = 0
         #: Of how many the stages are known.

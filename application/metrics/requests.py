@@ -23,9 +23,9 @@ class RequestReadings:
         self._error_names = error_names
 
     def read(self) -> Iterator[Reading]:
-        counted = sorted(
-            (one for one in self._counted() if one[2].requests), key=lambda one: one[:2]
-        )
+        known = list(self._counted())
+        yield own.UNANSWERED, _unanswered(known)
+        counted = sorted((one for one in known if one[2].requests), key=lambda one: one[:2])
         yield jmx.REQUESTS, [((api, str(v)), counts.requests) for api, v, counts in counted]
         of_api: dict[str, list[RequestCounts]] = {}
         for api, _, counts in counted:
@@ -52,6 +52,13 @@ class RequestReadings:
                     sums[code] = sums.get(code, 0) + count
             for code, count in sums.items():
                 yield (api, self._error_names[code]), count
+
+
+def _unanswered(known: Iterable[Counted]) -> list[Sample]:
+    sums: dict[str, int] = {}
+    for api, _, counts in known:
+        sums[api] = sums.get(api, 0) + counts.unanswered
+    return [((api,), count) for api, count in sorted(sums.items())]
 
 
 def _sums(of_api: dict[str, list[RequestCounts]], field: str) -> list[Sample]:

@@ -7,7 +7,7 @@ true at one moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from math import exp
 
@@ -18,13 +18,14 @@ from application.ports.clock import Clock
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
-from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic
 
 #: Of the average that is said of so long a time.
 QUARTER_HOUR_MS = 15 * 60_000.0
 #: Partitions that are looked at before others may run, where none has to be loaded.
 LOOKED_AT_ONCE = 20
+#: That were loaded, before it is said that there is much that stays.
+LOADED_AT_ONCE = 100
 
 _IN, _OUT = "BytesInPerSec", "BytesOutPerSec"
 
@@ -34,12 +35,14 @@ class _Seen:
 
     __slots__ = (
         "appends", "bytes_in", "bytes_out", "ends", "failed_appends", "failed_fetches", "fetches",
-        "indexes", "messages", "name", "sizes", "starts", "unreadable",
+        "indexes", "is_counted", "messages", "name", "sizes", "starts", "unreadable",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.indexes: list[str] = []
+        #: Something is known of one of its partitions, at least.
+        self.is_counted = False
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.sizes: list[int] = []
@@ -51,10 +54,13 @@ class _Seen:
         self.starts.append(partition.log_start_offset)
         self.ends.append(partition.high_watermark)
         self.sizes.append(partition.durable.size_bytes)
-        self.messages += partition.high_watermark
-        self.count(partition.traffic)
+        self.count(partition)
 
-    def count(self, traffic: Traffic) -> None:
+    def count(self, partition: Partition) -> None:
+        """What only grows, also while the partition cannot be read."""
+        self.is_counted = True
+        traffic = partition.traffic
+        self.messages += max(traffic.next_offset, partition.high_watermark)
         self.bytes_in += traffic.bytes_in
         self.bytes_out += traffic.bytes_out
         self.appends += traffic.appends
@@ -64,8 +70,17 @@ class _Seen:
 
 
 class TopicReadings:
-    def __init__(self, catalog: Catalog, clock: Clock, node_id: int) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        clock: Clock,
+        node_id: int,
+        much_stays: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`much_stays`: is told now and then while partitions are loaded, which live for long."""
         self._catalog = catalog
+        self._much_stays = much_stays
+        self._loaded = 0
         self._clock = clock
         self._node_id = node_id
         self._rates: dict[tuple[str, str], Rate] = {}
@@ -89,6 +104,8 @@ class TopicReadings:
                     break
                 loaded = self._catalog.is_loaded(current, index)
                 self._look_at(current, index, seen)
+                if not loaded:
+                    self._count_loaded()
                 # To load one may take a millisecond: a restart reads many headers again.
                 if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
@@ -99,8 +116,13 @@ class TopicReadings:
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), unreadable)]
         yield from self._of_partitions(all_seen)
-        yield from self._of_topics([seen for seen in all_seen if seen.indexes])
+        yield from self._of_topics([seen for seen in all_seen if seen.is_counted])
         yield from self._rated(all_seen)
+
+    def _count_loaded(self) -> None:
+        self._loaded += 1
+        if self._loaded % LOADED_AT_ONCE == 0:
+            self._much_stays()
 
     def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:
@@ -109,7 +131,7 @@ class TopicReadings:
             seen.unreadable += 1  # the catalogue has said so in the log
             partition = self._catalog.loaded_partition(topic, index)
             if partition is not None:
-                seen.count(partition.traffic)  # no counter goes back
+                seen.count(partition)  # no counter goes back
         else:
             if partition is not None:
                 seen.add(partition)

@@ -12,8 +12,6 @@ class ClientInfo:
     """What is known of the other end of a connection; the session fills it in as it learns."""
 
     __slots__ = (
-        "bytes_in",
-        "bytes_out",
         "client_id",
         "connection_id",
         "listener",
@@ -30,7 +28,6 @@ class ClientInfo:
         self.client_id: str | None = None
         #: When the connection was made.
         self.since_ms = 0
-        self.bytes_in = self.bytes_out = 0
         self.software_name = ""
         self.software_version = ""
 
@@ -76,6 +73,8 @@ class RequestRecord:
 class RequestLog(Protocol):
     #: What took less than this and did not fail is of no interest; 0: every request may be.
     quick_ns: int
+    #: What took as long, without its time of waiting for data, is slow.
+    slow_ns: int
 
     def wants(self, elapsed_ns: int, failed: bool) -> bool:
         """Whether a request of this length and outcome is to be written."""

@@ -16,24 +16,20 @@ from application.produce import ProduceService
 from application.topics.catalog import Catalog
 from domain.errors import (
     BrokerError,
-    InvalidRequest,
     StorageFailed,
     UnknownTopicOrPartition,
 )
 from domain.messages.building import build_batch
 from domain.messages.message import Headers, Message
 from domain.partitions.partition import Partition
-from domain.topics.partitioner import partition_for_key
+from domain.topics.partitioner import murmur2, partition_for_hash
 from domain.topics.topic import Topic
-
-#: What a partition is found for by hashing, in a loop of Python's.
-MAX_HASHED_KEY_BYTES = 64 * 1024
 
 
 class OutgoingRecord:
     """Without a partition the key decides; without a timestamp it is now."""
 
-    __slots__ = ("headers", "key", "partition", "timestamp", "value")
+    __slots__ = ("headers", "key", "key_hash", "partition", "timestamp", "value")
 
     def __init__(
         self,
@@ -44,6 +40,8 @@ class OutgoingRecord:
         timestamp: int | None = None,
     ) -> None:
         self.key = key
+        #: Its murmur2, where somebody took it in slices because the key is long.
+        self.key_hash: int | None = None
         self.value = value
         self.headers = headers
         self.partition = partition
@@ -109,11 +107,8 @@ class SendService:
             return record.partition
         if record.key is None:
             return self._keyless % count
-        if len(record.key) > MAX_HASHED_KEY_BYTES:
-            raise InvalidRequest(
-                f"A key of more than {MAX_HASHED_KEY_BYTES} bytes needs to come with its partition"
-            )
-        return partition_for_key(record.key, count)
+        key_hash = murmur2(record.key) if record.key_hash is None else record.key_hash
+        return partition_for_hash(key_hash, count)
 
     def _append(
         self,

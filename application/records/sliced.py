@@ -2,7 +2,8 @@
 
 Most scans are a page of the newest records, and done before a process could be asked. One that
 takes longer, or comes to a batch that is large, is handed over as far as it has come. While no
-worker is free it goes on here, with pauses: what it may not do here waits for one.
+worker is free it goes on here, with pauses: what it may not do here waits for one. A worker may
+hand it back, too, when another scan is to have its turn.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.ports.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers
-from application.records.plan import ScanEnd
-from application.records.scan import TIME, Scan, TooHeavy
+from application.records.plan import ScanEnd, ScanPlan
+from application.records.scan import PAUSED, TIME, Scan, TooHeavy
 from application.records.writing import LineWriter
 from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
@@ -28,6 +29,8 @@ SLICES_BEFORE = 8
 SLICES_BEFORE_ONE_THAT_WAITS = 2
 #: Between slices that take long all the same, so that requests get most of the time.
 PAUSE_MS = 4
+#: Whoever had its turn with a worker asks for none so long: those that wait ask more often.
+HANDED_BACK_MS = 5 * PAUSE_MS
 #: A batch that is larger is opened by a worker only.
 BATCH_BYTES = 256 * 1024
 #: Handed over at once as soon as there is so much.
@@ -53,7 +56,7 @@ class SlicedScan:
         self._workers = workers
         #: Whether nothing of what it looks through was deleted with its topic.
         self._is_there = is_there
-        self._begun_ms = clock.monotonic_ms()
+        self._begun_ms = self._asks_from_ms = clock.monotonic_ms()
         self._slices = 0
         waits = workers is not None and workers.one_waits
         self._slices_before = SLICES_BEFORE_ONE_THAT_WAITS if waits else SLICES_BEFORE
@@ -61,6 +64,8 @@ class SlicedScan:
         self._asked: Pending[ScanPart] | None = None
         self._closed = False
         self._handed_over: RunningScan | None = None
+        #: What was done before it was handed back.
+        self._before: ScanEnd | None = None
         if not self._heavy:
             self._writer = LineWriter(job.plan.form, job.data_format, job.begun)
             self._begin(BATCH_BYTES if workers is not None else None)
@@ -99,12 +104,16 @@ class SlicedScan:
             self._answer(ScanPart(b"", StorageFailed("The broker is stopping")))
         elif self._handed_over is not None:
             self._handed_over.next().then(self._passed_on)
-        elif (self._heavy or self._slices >= self._slices_before) and self._hand_over():
+        elif self._is_for_a_worker() and self._hand_over():
             self._go_on()
         elif self._heavy:
             self._wait_for_a_worker()
         else:
             self._slice()
+
+    def _is_for_a_worker(self) -> bool:
+        long = self._heavy or self._slices >= self._slices_before
+        return long and self._clock.monotonic_ms() >= self._asks_from_ms
 
     def _wait_for_a_worker(self) -> None:
         budget_ms = self._job.budget_ms
@@ -184,8 +193,30 @@ class SlicedScan:
         if self._job.plan.form != "parquet":
             part.data = self._writer.drain() + part.data
             if isinstance(part.end, ScanEnd):
-                so_far = self._scan.end("")
-                part.end.found += so_far.found
-                part.end.scanned += so_far.scanned
-                part.end.unreadable += so_far.unreadable
-        self._answer(part)
+                self._end_of_turn(part)
+        if part.data or part.end is not None:
+            self._answer(part)
+        else:
+            self._go_on()
+
+    def _end_of_turn(self, part: ScanPart) -> None:
+        end = part.end
+        assert isinstance(end, ScanEnd)
+        found_there = end.found
+        for so_far in (self._scan.end(""), self._before):
+            if so_far is not None:
+                end.found += so_far.found
+                end.scanned += so_far.scanned
+                end.unreadable += so_far.unreadable
+        if end.reason != PAUSED:
+            return
+        part.end = None
+        self._before = end
+        self._asks_from_ms = self._clock.monotonic_ms() + HANDED_BACK_MS
+        self._handed_over = None
+        plan = self._job.plan
+        limit = None if plan.limit is None else plan.limit - found_there
+        rest = ScanPlan(end.ranges, plan.filter, plan.form, plan.newest_first, limit)
+        self._job = ScanJob(rest, self._job.data_format, None, True)
+        self._heavy = False
+        self._begin(BATCH_BYTES)

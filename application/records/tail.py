@@ -55,9 +55,12 @@ class TailService:
             start = each.end - last if offset is None else min(offset, each.end)
             each.start = max(each.start, start)
         found = self._browse.partitions(topic_name, partitions)
-        return Tail(
+        tail = Tail(
             self._catalog, self._browse, self._watching, self._spare_time, found, plan, data_format
         )
+        if partitions is None:
+            tail.follow_growth(topic_name)
+        return tail
 
 
 class Tail:
@@ -83,17 +86,27 @@ class Tail:
         self._scan: RunningScan | None = None
         self._found = bytearray()
         self._watched = False
+        #: Whose partitions are all tailed, also those that it gets; None: only some are.
+        self._topic_name: str | None = None
+
+    def follow_growth(self, topic_name: str) -> None:
+        self._topic_name = topic_name
 
     def positions(self) -> dict[int, int]:
         """By partition, the offset that comes next."""
         return dict(self._positions)
 
     def go_on_from(self, positions: Mapping[int, int]) -> None:
-        """Where somebody had come to before; of partitions that are not tailed, nothing."""
+        """Where somebody had come to before; of partitions that are not tailed, nothing.
+
+        Those that the topic got since then are new to them from their first record on.
+        """
         for each in self._plan.ranges:
             if positions.get(each.index, -1) >= 0:
                 # No further than there is anything: the log may be another by now.
                 self._positions[each.index] = min(positions[each.index], each.end)
+            elif positions and each.index > max(positions):
+                self._positions[each.index] = 0
 
     def next(self) -> Pending[Tailed]:
         self._asked = Pending()
@@ -112,6 +125,10 @@ class Tail:
         self._unwatch()
         self._spare_time.scheduler.soon(self._look)
 
+    def grown(self, topic_name: str) -> None:
+        self._unwatch()
+        self._spare_time.scheduler.soon(self._look)
+
     def finish(self) -> None:
         """The broker is stopping."""
         self._unwatch()
@@ -125,14 +142,29 @@ class Tail:
         if self._spare_time.is_over or not all(map(self._catalog.holds, self._partitions)):
             self._answer(None)
             return
+        try:
+            self._take_new_partitions()
+        except BrokerError as refused:
+            self._answer(refused.as_value())
+            return
         ranges = [self._new_in(each) for each in self._partitions]
         if all(each.is_done for each in ranges):
             self._watched = True
             self._watching.watch(self._partitions, self)
+            if self._topic_name is not None:
+                self._watching.watch_topic(self._topic_name, self)
             return
         plan = ScanPlan(ranges, self._plan.filter, limit=RECORDS_AT_ONCE, max_bytes=BYTES_AT_ONCE)
         self._scan = self._browse.scan(plan, self._data_format, BUDGET_MS)
         self._scan.next().then(self._scanned)
+
+    def _take_new_partitions(self) -> None:
+        """Raises where they have become too many, or one cannot be read."""
+        topic = None if self._topic_name is None else self._catalog.topic(self._topic_name)
+        if topic is not None and len(topic.partition_ids) > len(self._partitions):
+            self._partitions = self._browse.partitions(topic.name, None)
+            for partition in self._partitions:
+                self._positions.setdefault(partition.index, partition.log_start_offset)
 
     def _new_in(self, partition: Partition) -> OffsetRange:
         end = partition.high_watermark
@@ -162,6 +194,8 @@ class Tail:
         if self._watched:
             self._watched = False
             self._watching.unwatch(self._partitions, self)
+            if self._topic_name is not None:
+                self._watching.unwatch_topic(self._topic_name, self)
 
     def _answer(self, tailed: Tailed) -> None:
         asked, self._asked = self._asked, None

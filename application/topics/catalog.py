@@ -63,6 +63,10 @@ class Catalog:
         """The same of a partition that was loaded, by its id."""
         return partition_id in self._loaded
 
+    def name_of(self, topic_id: bytes) -> str | None:
+        topic = self.topic_by_id(topic_id)
+        return None if topic is None else topic.name
+
     def names(self) -> list[str]:
         return sorted(self._by_name)
 

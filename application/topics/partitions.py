@@ -10,6 +10,7 @@ from application.ports.topic_repository import TopicRepository
 from application.topics.catalog import Catalog
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas, settled
 from application.topics.turns import after_the_change
+from application.watching import Watching
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -42,11 +43,13 @@ class CreatePartitionsService:
         catalog: Catalog,
         topics: TopicRepository,
         commits: Commits,
+        watching: Watching,
         config: BrokerConfig,
     ) -> None:
         self._catalog = catalog
         self._topics = topics
         self._commits = commits
+        self._watching = watching
         self._config = config
 
     def grow(
@@ -78,6 +81,9 @@ class CreatePartitionsService:
                 if failure is None:
                     self._catalog.put(topic)
             then(failure)
+            if failure is None:
+                for topic in topics:
+                    self._watching.grown(topic.name)
 
         self._commits.when_committed(committed)
 

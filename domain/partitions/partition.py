@@ -176,6 +176,7 @@ class Partition:
         self.config = config
         self.producers = Producers()
         self.traffic = Traffic()
+        self.durable = LogEnd()
         self.restore(None)
 
     # ---- appending
@@ -330,6 +331,8 @@ class Partition:
         Producers that are not in `snapshot` are looked up when they come.
         """
         end = snapshot.end if snapshot else LogEnd()
+        traffic = self.traffic
+        traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = end
         #: Why the partition has to be rebuilt from the store, which is done when it is next used.
         self.broken: StorageFailed | None = None

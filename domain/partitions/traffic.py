@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 class Traffic:
-    __slots__ = ("appends", "bytes_in", "bytes_out", "failed_appends", "failed_fetches", "fetches")
+    __slots__ = (
+        "appends", "bytes_in", "bytes_out", "failed_appends", "failed_fetches", "fetches",
+        "next_offset",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         #: Batches that were to be appended; of them, those that were refused.
@@ -12,6 +15,8 @@ class Traffic:
         self.failed_appends = 0
         #: Of batches, once they are durable.
         self.bytes_in = 0
+        #: As far as its log was known to go before it was read again, which may have failed.
+        self.next_offset = 0
         #: How often it was in the answer to a fetch; of them, those with an error.
         self.fetches = 0
         self.failed_fetches = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 
 from domain.errors import InvalidTopic
@@ -12,6 +13,11 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+", re.ASCII)
 
 #: Sixteen zero bytes stand for "no id" on the wire, so no topic ever gets them.
 NO_TOPIC_ID = bytes(16)
+
+
+def text_of_id(topic_id: bytes) -> str:
+    """As Kafka's tools write it."""
+    return urlsafe_b64encode(topic_id).rstrip(b"=").decode()
 
 
 def check_topic_name(name: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import chain
 from time import perf_counter_ns
 
+from application.long_work import LongAnswer, LongWork
 from application.metrics.family import Reading, Source
 from application.pending import Pending
 from application.ports.scheduler import Scheduler
@@ -17,38 +18,26 @@ SLICE_NS = 500_000
 #: Text leaves in pieces of at least this size.
 PIECE_BYTES = 64 * 1024
 
-Result = list[bytes] | Exception
+Result = list[bytes]
 
 
 class Collector:
-    """Calls back with every reading, and then with None, or with the fault that ended it."""
-
     def __init__(self, sources: Sequence[Source], scheduler: Scheduler) -> None:
         self._sources = sources
-        self._scheduler = scheduler
+        # Its own: whoever watches the broker does not wait for those that are watched.
+        self._long_work = LongWork(scheduler)
 
-    def collect(
-        self, take: Callable[[Reading], None], done: Callable[[Exception | None], None]
-    ) -> None:
-        self._slice(chain.from_iterable(source() for source in self._sources), take, done)
+    def collect(self, take: Callable[[Reading], None]) -> LongAnswer[None]:
+        """Calls back with every reading."""
+        return self._long_work.begin(self._slices(take))
 
-    def _slice(
-        self,
-        readings: Iterator[Reading],
-        take: Callable[[Reading], None],
-        done: Callable[[Exception | None], None],
-    ) -> None:
+    def _slices(self, take: Callable[[Reading], None]) -> Generator[None, None, None]:
         ends_ns = perf_counter_ns() + SLICE_NS
-        try:
-            for reading in readings:
-                take(reading)
-                if perf_counter_ns() > ends_ns:
-                    self._scheduler.soon(lambda: self._slice(readings, take, done))
-                    return
-        except Exception as fault:
-            done(fault)
-            return
-        done(None)
+        for reading in chain.from_iterable(source() for source in self._sources):
+            take(reading)
+            if perf_counter_ns() > ends_ns:
+                yield
+                ends_ns = perf_counter_ns() + SLICE_NS
 
 
 class Scrapes:
@@ -59,7 +48,7 @@ class Scrapes:
         self._waiting: list[Pending[Result]] = []
 
     def scrape(self) -> Pending[Result]:
-        """Pieces of text; or, which is a fault of ours, why there are none."""
+        """Pieces of text."""
         pending: Pending[Result] = Pending()
         self._waiting.append(pending)
         if len(self._waiting) == 1:
@@ -82,12 +71,17 @@ class Scrapes:
                 bunch.clear()
                 size_bytes = 0
 
-        def done(fault: Exception | None) -> None:
-            pieces.append(b"".join(bunch))
+        def tell(outcome: Callable[[Pending[Result]], None]) -> None:
             waiting, self._waiting = self._waiting, []
-            result = pieces if fault is None else fault
-            faults = tell_each(waiting, lambda pending: pending.resolve(result))
+            faults = tell_each(waiting, outcome)
             if faults:
                 raise faults[0]
 
-        self._collector.collect(take, done)
+        def done(_: None) -> None:
+            pieces.append(b"".join(bunch))
+            tell(lambda pending: pending.resolve(pieces))
+
+        def failed(fault: Exception) -> None:
+            tell(lambda pending: pending.fail(fault))
+
+        self._collector.collect(take).then(done, failed)

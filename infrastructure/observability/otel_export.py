@@ -80,17 +80,17 @@ class OtelExport:
         def take(reading: Reading) -> None:
             parts.append(messages.of(reading))
 
-        def done(fault: Exception | None) -> None:
-            if fault is None:
-                try:
-                    self._send(whole_request(parts))
-                    return
-                except Exception as error:
-                    fault = error
+        def failed(fault: Exception) -> None:
             self._busy = False
             self._events.error("metrics could not be read", failure=fault)
 
-        self._collector.collect(take, done)
+        def done(_: None) -> None:
+            try:
+                self._send(whole_request(parts))
+            except Exception as error:
+                failed(error)
+
+        self._collector.collect(take).then(done, failed)
 
     def _send(self, body: bytes) -> None:
         thread = Thread(target=self._post, args=(body,), name="otel", daemon=True)

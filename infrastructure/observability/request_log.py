@@ -11,22 +11,22 @@ NOBODY_IS_SO_SLOW_NS = 1 << 63
 class StructuredRequestLog:
     """`mode` is that of the setting log.requests; `sample` thins out only what is in order."""
 
-    __slots__ = ("_countdown", "_log", "_mode", "_sample", "_slow_ns", "quick_ns")
+    __slots__ = ("_countdown", "_log", "_mode", "_sample", "quick_ns", "slow_ns")
 
     def __init__(self, log: EventLog, mode: str, slow_ms: int, sample: int) -> None:
         self._log = log
         self._mode = mode
         self._sample = sample
         self._countdown = 1
-        self._slow_ns = slow_ms * 1_000_000
-        self.quick_ns = {"all": 0, "slow": self._slow_ns}.get(mode, NOBODY_IS_SO_SLOW_NS)
+        self.slow_ns = slow_ms * 1_000_000
+        self.quick_ns = {"all": 0, "slow": self.slow_ns}.get(mode, NOBODY_IS_SO_SLOW_NS)
 
     def wants(self, elapsed_ns: int, failed: bool) -> bool:
         if failed:
             return self._mode != "off"
         if self._mode in ("off", "errors"):
             return False
-        if elapsed_ns >= self._slow_ns:
+        if elapsed_ns >= self.slow_ns:
             return True
         if self._mode != "all":
             return False
@@ -39,7 +39,7 @@ class StructuredRequestLog:
     def write(self, record: RequestRecord) -> None:
         client = record.client
         total_ns = record.sent_ns - record.received_ns
-        troubled = record.error_codes or record.elapsed_ns >= self._slow_ns
+        troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
         say = self._log.warning if troubled else self._log.info
         about: dict[str, object] = {} if record.about is None else dict((record.about,))
         if record.topics:

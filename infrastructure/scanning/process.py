@@ -16,7 +16,7 @@ from pathlib import Path
 from application.ports.log_store import LogStore
 from application.ports.scan_worker import ScanJob
 from application.records.plan import ScanEnd
-from application.records.scan import TIME, Scan
+from application.records.scan import PAUSED, TIME, Scan
 from application.records.writing import LineWriter, Writer
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
@@ -57,27 +57,42 @@ class AskedLogStore:
 class Channel:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._stream = connection.makefile("rb", buffering=frames.HEAD.size)
+        #: Whether the job is to be handed back.
+        self.is_to_pause = False
 
     def receive(self) -> tuple[int, bytes]:
         """Raises EOFError when the broker is gone."""
-        kind, length = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
-        return kind, self._exactly(length)
+        while True:
+            kind, length = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
+            content = self._exactly(length)
+            if kind != frames.PAUSE:
+                return kind, content
+            self.is_to_pause = True
 
     def _exactly(self, size_bytes: int) -> bytes:
-        data: bytes = self._stream.read(size_bytes)
-        if len(data) < size_bytes:
-            raise EOFError
-        return data
+        """And nothing of what follows, which `check` has to find in the socket."""
+        data = bytearray(size_bytes)
+        view = memoryview(data)
+        while view:
+            count = self._connection.recv_into(view)
+            if not count:
+                raise EOFError
+            view = view[count:]
+        return bytes(data)
 
     def send(self, kind: int, content: bytes = b"") -> None:
         self._connection.sendall(frame(kind, content))
 
     def check(self) -> None:
-        """Raises EOFError when the broker is gone, without waiting for anything."""
+        """Without waiting for anything: raises EOFError when the broker is gone, and sees whether
+        it wants a pause, which is all that it says while nothing was asked.
+        """
         with suppress(BlockingIOError):
             if not self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 raise EOFError
+            kind, _ = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
+            assert kind == frames.PAUSE, kind
+            self.is_to_pause = True
 
     def ask(self, kind: int, question: bytes) -> bytes:
         self.send(kind, question)
@@ -107,6 +122,8 @@ def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanE
         passed_ms = clock.monotonic_ms() - began_ms
         if job.budget_ms is not None and passed_ms >= job.budget_ms and scan.has_moved:
             return scan.end(TIME)
+        if channel.is_to_pause and scan.has_moved:
+            return scan.end(PAUSED)
     return scan.end(scan.reason())
 
 
@@ -123,6 +140,7 @@ def serve(channel: Channel, folder: Path | None) -> None:
     while True:
         kind, content = channel.receive()
         assert kind == frames.JOB, kind
+        channel.is_to_pause = False  # one that came when it was done is of the job before
         job: ScanJob = pickle.loads(content)
         try:
             if log is None:

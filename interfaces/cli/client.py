@@ -112,9 +112,9 @@ class Clients:
             if reason is None:
                 return address
             reasons.append(f"{address}: {reason}")
-        raise CommandFailed(f"no broker at {'; '.join(reasons)}{self._advice()}")
+        raise CommandFailed(f"no broker at {'; '.join(reasons)}{self.advice()}")
 
-    def _advice(self) -> str:
+    def advice(self) -> str:
         return f" (`ottla doctor -b {self.servers}` says more)"
 
     def metadata(self, client: Any, topic: str | None = None) -> ClusterMetadata:
@@ -158,8 +158,7 @@ class Clients:
     def _no_answer(self, what: str) -> str:
         why = f": {self.complaint}" if self.complaint else ""
         return (
-            f"{what}: no answer from {self.servers} within {self.timeout_s:g} s{why}"
-            f"{self._advice()}"
+            f"{what}: no answer from {self.servers} within {self.timeout_s:g} s{why}{self.advice()}"
         )
 
 

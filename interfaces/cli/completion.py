@@ -1,13 +1,14 @@
 """Completion for bash, zsh and fish, made from the parser: what it knows, shells offer.
 
-Every script holds one table: for the words of a command so far, its subcommands and options; and
-for an option that takes one of a few words, these.
+Every script walks through the words so far: each leads to a subcommand, or is an option whose value
+is the next word. Then it offers what may stand where the cursor is. Both are the same for all
+shells; only how they are written is each one's own.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 PROGRAM = "ottla"
@@ -22,6 +23,27 @@ class Level(NamedTuple):
     #: Options, and "" for what stands alone, with the words they take.
     choices: dict[str, tuple[str, ...]]
     takes_value: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.path)
+
+    @property
+    def free(self) -> list[str]:
+        """Options whose value is any word."""
+        return sorted(self.takes_value - self.choices.keys())
+
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """The words of which one stands here."""
+        return self.choices.get("", ())
+
+
+class Steps(NamedTuple):
+    """What a word does, after the words of a command: it leads on, or the next one is its value."""
+
+    onward: dict[str, str]
+    skipping: list[str]
 
 
 def levels(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[Level]:
@@ -50,157 +72,179 @@ def levels(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Itera
         yield from levels(child, (*path, name))
 
 
-def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](list(levels(parser)))
+def steps(found: Iterable[Level]) -> Steps:
+    """Both by "words of the command|word"."""
+    onward: dict[str, str] = {}
+    skipping: list[str] = []
+    for level in found:
+        for word in level.subcommands:
+            onward[f"{level.name}|{word}"] = " ".join((*level.path, word))
+        skipping += (f"{level.name}|{option}" for option in sorted(level.takes_value))
+    return Steps(onward, skipping)
 
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    found = list(levels(parser))
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](found, steps(found))
+
+
+# ---- bash and zsh: the same cases, and each its own way to offer words
 
 _BASH = """\
 # Completion of ottla for bash: source <(ottla completion bash)
 _ottla() {{
     local current="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}"
-    local path="" word skip="" index
+    local command="" word skip="" index
     for ((index = 1; index < COMP_CWORD; index++)); do
         word="${{COMP_WORDS[index]}}"
         if [ -n "$skip" ]; then skip=""; continue; fi
-        case "$path|$word" in
+        case "$command|$word" in
 {steps}
         esac
     done
     COMPREPLY=()
-    case "$path|$before" in
+    case "$command|$before" in
 {values}
     esac
-    case "$path" in
+    case "$command" in
 {words}
     esac
 }}
 complete -o default -F _ottla ottla
 """
 
-
-def _bash(found: list[Level]) -> str:
-    steps, values, words = [], [], []
-    for level in found:
-        path = " ".join(level.path)
-        for name in level.subcommands:
-            steps.append(f'            "{path}|{name}") path="{" ".join((*level.path, name))}" ;;')
-        if level.takes_value:
-            some = "|".join(f'"{path}|{option}"' for option in sorted(level.takes_value))
-            steps.append(f"            {some}) skip=1 ;;")
-        for option, some_words in level.choices.items():
-            if option:
-                reply = f'COMPREPLY=($(compgen -W "{" ".join(some_words)}" -- "$current"))'
-                values.append(f'        "{path}|{option}") {reply}; return ;;')
-        others = sorted(level.takes_value - level.choices.keys())
-        if others:
-            some = "|".join(f'"{path}|{option}"' for option in others)
-            values.append(f"        {some}) return ;;")
-        offered = " ".join((*level.subcommands, *level.choices.get("", ()), *level.options))
-        reply = f'COMPREPLY=($(compgen -W "{offered}" -- "$current"))'
-        words.append(f'        "{path}") {reply} ;;')
-    return _BASH.format(steps="\n".join(steps), values="\n".join(values), words="\n".join(words))
-
-
+# `path` is the search path in zsh, and whoever makes it local runs nothing any more.
 _ZSH = """\
 #compdef ottla
 # Completion of ottla for zsh: source <(ottla completion zsh)
+(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }}
 _ottla() {{
-    local path="" word skip="" before="${{words[CURRENT-1]}}"
+    local command="" word skip="" files="" before="${{words[CURRENT-1]}}"
     local -a offered
     local index
     for ((index = 2; index < CURRENT; index++)); do
         word="${{words[index]}}"
         if [[ -n "$skip" ]]; then skip=""; continue; fi
-        case "$path|$word" in
+        case "$command|$word" in
 {steps}
         esac
     done
-    case "$path|$before" in
+    case "$command|$before" in
 {values}
     esac
-    case "$path" in
+    case "$command" in
 {words}
     esac
     _describe ottla offered
-    [[ -n "$path" ]] && _files
+    [[ -n "$files" && "${{words[CURRENT]}}" != -* ]] && _files
 }}
 compdef _ottla ottla
 """
 
 
-def _zsh(found: list[Level]) -> str:
-    steps, values, words = [], [], []
-    for level in found:
-        path = " ".join(level.path)
-        for name in level.subcommands:
-            steps.append(f'            "{path}|{name}") path="{" ".join((*level.path, name))}" ;;')
-        if level.takes_value:
-            some = "|".join(f'"{path}|{option}"' for option in sorted(level.takes_value))
-            steps.append(f"            {some}) skip=1 ;;")
-        for option, some_words in level.choices.items():
-            if option:
-                offered = " ".join(some_words)
-                values.append(f'        "{path}|{option}") compadd -- {offered}; return ;;')
-        others = sorted(level.takes_value - level.choices.keys())
-        if others:
-            some = "|".join(f'"{path}|{option}"' for option in others)
-            values.append(f"        {some}) _files; return ;;")
-        alone = dict.fromkeys(level.choices.get("", ()), "")
-        told = {**level.subcommands, **alone, **level.options}
-        items = " ".join(_quoted(f"{name}:{text}") for name, text in told.items())
-        words.append(f'        "{path}") offered=({items}) ;;')
-    return _ZSH.format(steps="\n".join(steps), values="\n".join(values), words="\n".join(words))
+def _bash(found: list[Level], walk: Steps) -> str:
+    def offering(words: Iterable[str]) -> str:
+        return f'COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$current"))'
 
+    values = [(case, f"{offering(words)}; return") for case, words in _choices(found)]
+    return _BASH.format(
+        steps=_walked(walk),
+        values=_cases([*values, *((case, "return") for case in _free(found))]),
+        words=_cases(
+            (f'"{level.name}"', offering((*level.subcommands, *level.alone, *level.options)))
+            for level in found
+        ),
+    )
+
+
+def _zsh(found: list[Level], walk: Steps) -> str:
+    def described(level: Level) -> str:
+        told = {**level.subcommands, **dict.fromkeys(level.alone, ""), **level.options}
+        texts = {word: text.replace("\\", "\\\\") for word, text in told.items()}
+        items = (_quoted(f"{word}:{text}" if text else word) for word, text in texts.items())
+        files = "" if level.subcommands or level.alone else "; files=1"
+        return f"offered=({' '.join(items)}){files}"
+
+    values = [(case, f"compadd -- {' '.join(words)}; return") for case, words in _choices(found)]
+    return _ZSH.format(
+        steps=_walked(walk),
+        values=_cases([*values, *((case, "_files; return") for case in _free(found))]),
+        words=_cases((f'"{level.name}"', described(level)) for level in found),
+    )
+
+
+def _walked(walk: Steps) -> str:
+    skipping = "|".join(f'"{step}"' for step in walk.skipping)
+    onward = [(f'"{step}"', f'command="{command}"') for step, command in walk.onward.items()]
+    return _cases([*onward, (skipping, "skip=1")], "            ")
+
+
+def _choices(found: Iterable[Level]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for level in found:
+        for option, words in level.choices.items():
+            if option:
+                yield f'"{level.name}|{option}"', words
+
+
+def _free(found: Iterable[Level]) -> Iterator[str]:
+    for level in found:
+        if level.free:
+            yield "|".join(f'"{level.name}|{option}"' for option in level.free)
+
+
+def _cases(pairs: Iterable[tuple[str, str]], indent: str = "        ") -> str:
+    return "\n".join(f"{indent}{case}) {does} ;;" for case, does in pairs)
+
+
+# ---- fish
 
 _FISH = """\
 # Completion of ottla for fish: ottla completion fish | source
-function __ottla_path
-    set -l path
+function __ottla_command
+    set -l command
     set -l skip
     for word in (commandline -opc)[2..-1]
         if test -n "$skip"
             set skip
             continue
         end
-        switch "$path|$word"
+        switch "$command|$word"
 {steps}
         end
     end
-    test "$path" = "$argv[1]"
+    test "$command" = "$argv[1]"
 end
+complete -c ottla -e
 {lines}
 """
 
 
-def _fish(found: list[Level]) -> str:
-    steps, lines = [], []
-    for level in found:
-        path = " ".join(level.path)
-        for name in level.subcommands:
-            steps.append(f'            case "{path}|{name}"')
-            steps.append(f'                set path "{" ".join((*level.path, name))}"')
-        if level.takes_value:
-            some = " ".join(f'"{path}|{option}"' for option in sorted(level.takes_value))
-            steps += [f"            case {some}", "                set skip 1"]
-        begin = f"complete -c {PROGRAM} -n {_quoted(f'__ottla_path {_double(path)}')}"
-        for name, text in level.subcommands.items():
-            lines.append(f"{begin} -f -a {name} -d {_quoted(text)}")
-        for word in level.choices.get("", ()):
-            lines.append(f"{begin} -f -a {word}")
-        for option, text in level.options.items():
-            kind = "-l" if option.startswith("--") else "-s"
-            line = f"{begin} {kind} {option.lstrip('-')} -d {_quoted(text)}"
-            if option in level.choices:
-                line += f" -x -a {_quoted(' '.join(level.choices[option]))}"
-            elif option in level.takes_value:
-                line += " -r"
-            lines.append(line)
-    return _FISH.format(steps="\n".join(steps), lines="\n".join(lines))
+def _fish(found: list[Level], walk: Steps) -> str:
+    cases = []
+    for step, command in walk.onward.items():
+        cases += [f'            case "{step}"', f'                set command "{command}"']
+    skipping = " ".join(f'"{step}"' for step in walk.skipping)
+    cases += [f"            case {skipping}", "                set skip 1"]
+    lines = [line for level in found for line in _fish_lines(level)]
+    return _FISH.format(steps="\n".join(cases), lines="\n".join(lines))
+
+
+def _fish_lines(level: Level) -> Iterator[str]:
+    condition = _quoted(f'__ottla_command "{level.name}"')
+    begin = f"complete -c {PROGRAM} -n {condition}"
+    for word, text in level.subcommands.items():
+        yield f"{begin} -f -a {word} -d {_quoted(text)}"
+    for word in level.alone:
+        yield f"{begin} -f -a {word}"
+    for option, text in level.options.items():
+        kind = "-l" if option.startswith("--") else "-s"
+        line = f"{begin} {kind} {option.lstrip('-')} -d {_quoted(text)}"
+        if option in level.choices:
+            line += f" -x -a {_quoted(' '.join(level.choices[option]))}"
+        elif option in level.takes_value:
+            line += " -r"
+        yield line
 
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
-
-
-def _double(text: str) -> str:
-    return f'"{text}"'

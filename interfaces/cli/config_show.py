@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from domain.configs.definition import Definition, Value
 from domain.configs.passwords import without_password
@@ -37,6 +38,17 @@ def as_json(rows: Iterable[Row]) -> str:
         {row.definition.name: {"value": _shown(row), "origin": row.origin} for row in rows},
         indent=2,
     )
+
+
+def told(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [
+        {"name": row.definition.name, "value": _plain(_shown(row)), "origin": row.origin}
+        for row in rows
+    ]
+
+
+def _plain(value: Value) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _shown(row: Row) -> Value:

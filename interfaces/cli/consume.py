@@ -24,6 +24,7 @@ from interfaces.cli.positions import (
     part,
     resolved,
 )
+from interfaces.cli.progress import Progress, stays_silent
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -37,8 +38,8 @@ _RESET = {START: "earliest", END: "latest"}
 
 
 def consume(parsed: argparse.Namespace) -> int:
-    if parsed.output == "json":
-        if parsed.format is not None:
+    if parsed.output == "json" or parsed.format == "json":
+        if parsed.format not in (None, "json"):
             raise NotUnderstood("-f is for text: --output json prints all there is")
         form: Callable[[Message], bytes] = json_line
     else:
@@ -72,23 +73,29 @@ class Reading:
         self.stops: dict[Place, int] = {}
         #: Partitions from which something is still wanted.
         self.open: set[Place] = set()
+        #: So many are to come at the most, where that is known.
+        self.offsets = sys.maxsize
         self._down_since: float | None = None
         self._next_probe = 0.0
 
     def run(self, number: int | None, idle_s: float | None) -> None:
         left = sys.maxsize if number is None else number
+        total = min(left, self.offsets)
         last = time.monotonic()
-        while left and not self._is_done():
-            messages = self._next(left)
-            if messages:
-                last = time.monotonic()
-                self._down_since = None
-                left -= self._print(messages, left)
-            elif idle_s is not None and time.monotonic() - last > idle_s:
-                return
-            else:
-                _check_that_somebody_reads()
-                self._check_connection()
+        with Progress("consume", total, wanted=total < sys.maxsize and stays_silent()) as progress:
+            while left and not self._is_done():
+                messages = self._next(left)
+                if messages:
+                    last = time.monotonic()
+                    self._down_since = None
+                    printed = self._print(messages, left)
+                    left -= printed
+                    progress.step(printed)
+                elif idle_s is not None and time.monotonic() - last > idle_s:
+                    return
+                else:
+                    _check_that_somebody_reads()
+                    self._check_connection()
 
     def _is_done(self) -> bool:
         return (self._exit or bool(self.stops)) and not self.open and not self._waits_for_group()
@@ -204,6 +211,12 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
         if parsed.exit:
             # What is empty now has its end here already.
             reading.open = {p for p in reading.open if start[p] < at_first[p].end}
+            reading.offsets = sum(
+                min(at_first[p].end, reading.stops.get(p, sys.maxsize)) - start[p]
+                for p in reading.open
+            )
+        elif reading.stops:
+            reading.offsets = sum(reading.stops[p] - start[p] for p in reading.open)
         if reading.open or not (parsed.exit or reading.stops):
             wanted = reading.open or places
             consumer.assign([TopicPartition(*place, start[place]) for place in wanted])

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.format import Headers, Reader, literal
 from interfaces.cli.moments import milliseconds
 from interfaces.cli.output import note
+from interfaces.cli.progress import Progress
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -175,15 +176,32 @@ def _raw_records(parsed: argparse.Namespace, reader: Reader) -> Iterable[dict[st
         # What is there, at once: a line that was typed is sent when it is typed.
         yield from reader.records(lambda size: os.read(sys.stdin.fileno(), size))
         return
-    for name in parsed.files:
-        try:
-            if parsed.lines or parsed.format is not None:
-                with Path(name).open("rb") as opened:
-                    yield from reader.records(opened.read)
-            else:
-                yield {"v": Path(name).read_bytes()}
-        except OSError as failure:
-            raise CommandFailed(f"{name}: {failure.strerror}") from None
+    with Progress("produce", _size_bytes(parsed.files)) as progress:
+        for name in parsed.files:
+            try:
+                if parsed.lines or parsed.format is not None:
+                    with Path(name).open("rb") as opened:
+                        yield from reader.records(_counted(opened.read, progress))
+                else:
+                    value = Path(name).read_bytes()
+                    yield {"v": value}
+                    progress.step(len(value))
+            except OSError as failure:
+                raise CommandFailed(f"{name}: {failure.strerror}") from None
+
+
+def _size_bytes(names: list[str]) -> int:
+    """Of what cannot be read it is said when its turn comes."""
+    return sum(Path(name).stat().st_size for name in names if Path(name).is_file())
+
+
+def _counted(read: Callable[[int], bytes], progress: Progress) -> Callable[[int], bytes]:
+    def counting(size: int) -> bytes:
+        data = read(size)
+        progress.step(len(data))
+        return data
+
+    return counting
 
 
 def _headers(raw: bytes) -> Headers:

@@ -12,15 +12,20 @@ _WIDTH = 30
 _GREEN, _PLAIN, _CLEAR = "\x1b[32m", "\x1b[0m", "\r\x1b[K"
 
 
+def stays_silent() -> bool:
+    """What is printed goes to a file or a program, so that nobody sees how far it is."""
+    return not sys.stdout.isatty()
+
+
 class Progress:
     """`with Progress("verify", total) as progress: progress.step(n)`"""
 
-    def __init__(self, what: str, total: int) -> None:
+    def __init__(self, what: str, total: int, *, wanted: bool = True) -> None:
         self._what = what
         self._total = max(total, 1)
         self._done = 0
         self._next = 0.0
-        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._shown = wanted and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._coloured = not os.environ.get("NO_COLOR")
 
     def __enter__(self) -> Self:

@@ -7,7 +7,16 @@ import argparse
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import complain, confirmed
-from interfaces.cli.positions import OFFSET, bounds_of, chosen, position, resolved
+from interfaces.cli.positions import (
+    OFFSET,
+    PLUS,
+    Bounds,
+    Position,
+    bounds_of,
+    chosen,
+    position,
+    resolved,
+)
 
 
 def trim(parsed: argparse.Namespace) -> int:
@@ -18,14 +27,8 @@ def trim(parsed: argparse.Namespace) -> int:
     admin = clients.admin()
     places = chosen(clients, admin, parsed.name, parsed.partitions)
     [bounds] = bounds_of(clients, admin, places, wanted)
-    if wanted.kind == OFFSET:
-        # As the broker would: a slip of the finger shall not delete everything.
-        for place in places:
-            if wanted.value > bounds[place].end:
-                raise CommandFailed(
-                    f"partition {place[1]} of {parsed.name} ends at {bounds[place].end}, before "
-                    f"{wanted.value}: nothing is deleted (-o end deletes all)"
-                )
+    for place in places:
+        _check(f"partition {place[1]} of {parsed.name}", wanted, bounds[place])
     before = {place: resolved(wanted, bounds[place]) for place in places}
     count = sum(before[place] - bounds[place].start for place in places)
     if parsed.dry_run or not count:
@@ -49,6 +52,16 @@ def trim(parsed: argparse.Namespace) -> int:
             number = place.partition
             _say(number, bounds[parsed.name, number].start, outcome.low_watermark)
     return failed
+
+
+def _check(name: str, wanted: Position, bounds: Bounds) -> None:
+    """As the broker would: a slip of the finger shall not delete everything."""
+    beyond = "nothing is deleted (-o end deletes all)"
+    if wanted.kind == OFFSET and wanted.value > bounds.end:
+        raise CommandFailed(f"{name} ends at {bounds.end}, before {wanted.value}: {beyond}")
+    there = bounds.end - bounds.start
+    if wanted.kind == PLUS and wanted.value > there:
+        raise CommandFailed(f"{name} has {there} offsets, fewer than {wanted.value}: {beyond}")
 
 
 def _say(partition: int, start: int, begins: int) -> None:

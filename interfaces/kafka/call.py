@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: A field and its value.
+Concerned = tuple[str, str | bytes]
+
 
 class CloseConnection(Exception):
     """The only answer to this request is the end of its connection; the message says why."""
@@ -83,24 +86,26 @@ class Call(Reply):
         "version",
     )
 
-    # Times are taken by whoever gets so far with it.
+    # Times are taken by whoever gets so far with it, where `started_ns` is.
     answered_ns: int
     decoded_ns: int
     handled_ns: int
-    received_ns: int
-    started_ns: int
 
-    def __init__(self, peer: Peer, route: Route, correlation_id: int, bytes_in: int) -> None:
+    def __init__(
+        self, peer: Peer, route: Route, correlation_id: int, bytes_in: int, received_ns: int
+    ) -> None:
         self.pieces = None
-        #: What it concerns, for the log: set by the routes of requests that name a group or so.
-        self.about: tuple[str, str] | None = None
+        self.received_ns = received_ns
+        #: 0: only when it was received is known, and when its answer leaves.
+        self.started_ns = 0
+        #: What it concerns, for the log: a group or so, or a topic, which may be told by its id.
+        self.about: Concerned | None = None
         self.peer = peer
         self.broker = peer.broker
         self.route = route
         self.version = route.version
         self.correlation_id = correlation_id
         self.bytes_in = bytes_in
-        self.bytes_out = 0
         self.topics = 0
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
@@ -141,6 +146,7 @@ class Call(Reply):
 
     def respond_nothing(self) -> None:
         """The client expects no answer."""
+        self.bytes_out = 0
         self.pieces = []
         self.peer.answered(self)
 
@@ -154,4 +160,4 @@ class Call(Reply):
                 self.peer.failed(self, error)
 
         self.pending = pending  # type: ignore[assignment]  # only ever abandoned
-        pending.then(resolved)
+        pending.then(resolved, lambda fault: self.peer.failed(self, fault))

@@ -1,8 +1,9 @@
 """What a request concerns: the group or the resource that its log line names, or the topic.
 
 Decided once, when a route is made, by the fields that its request has: whatever has none of them,
-Produce and Fetch above all, goes to its handler as it is. The topic is looked for only when a
-request has failed.
+Produce and Fetch above all, goes to its handler as it is. The topic is looked for when a request
+has failed, or is one of those that are remembered. Where it is given by its id, its name is looked
+up by whoever shows it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from interfaces.kafka.call import Call
+from domain.topics.topic import NO_TOPIC_ID
+from interfaces.kafka.call import Call, Concerned
 from interfaces.kafka.config_numbers import RESOURCE_KINDS
 from interfaces.kafka.wire.schema import Message, Response
 
@@ -18,7 +20,7 @@ from interfaces.kafka.wire.schema import Message, Response
 GROUP = 0
 
 Handler = Callable[[Any, Call], Response | None]
-Named = tuple[str, str] | None
+Named = Concerned | None
 
 
 def telling_what(request: type[Message], handle: Handler) -> Handler:
@@ -37,7 +39,7 @@ def telling_what(request: type[Message], handle: Handler) -> Handler:
 
 
 def the_topic(request: Any) -> Named:
-    """The only one, where it has a name: some versions give ids instead."""
+    """The only one, by its name or its id."""
     for field in _TOPICS:
         topics = getattr(request, field, None)
         if topics:
@@ -47,8 +49,13 @@ def the_topic(request: Any) -> Named:
     if len(topics) > 1:
         return None
     one = topics[0]
-    name = one if isinstance(one, str) else getattr(one, "name", "") or getattr(one, "topic", "")
-    return ("topic", name) if name else None
+    if isinstance(one, str):
+        return ("topic", one) if one else None
+    name = getattr(one, "name", "") or getattr(one, "topic", "")
+    if name:
+        return "topic", name
+    topic_id = getattr(one, "topic_id", NO_TOPIC_ID)
+    return ("topic", topic_id) if topic_id != NO_TOPIC_ID else None
 
 
 def _group_id(request: Any) -> Named:

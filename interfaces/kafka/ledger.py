@@ -3,44 +3,66 @@
 Each passes here once, so what stands here is paid for by every request. All are counted, with their
 bytes and how long they took. Where that time went is noted of so many a second, which are all
 unless much is asked, and of those that failed or were slow: docs/performance.md has what it costs.
+
+To look at the clock costs more than to count. So a produce request that repeats an earlier one is
+looked at on its way only where it will be noted, or the log may ask for it. Beyond that it is known
+when it came and when its answer leaves; where it fails or is slow all the same, the time between is
+said to be one of waiting, and is no stage of any histogram.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from application.metrics.recent_requests import RecentRequests, record_of
+from application.metrics.recent_requests import RecentRequests, TopicNames
 from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
 from interfaces.kafka.error_codes import NAMES
 
 if TYPE_CHECKING:
     from interfaces.kafka.call import Call
+    from interfaces.kafka.wire.connection import Piece
 
-#: Requests of one second, the first ones, of which it is noted where their time went.
-DETAILED_A_SECOND = 5_000
-SECOND_NS = 1_000_000_000
+#: So many more requests, with every tenth of a second, of which it is noted where their time went;
+#: and no more than a second's worth at once.
+DETAILED_A_TENTH = 100
+DETAILED_AT_ONCE = 10 * DETAILED_A_TENTH
+TENTH_NS = 100_000_000
 
 
 class Ledger:
-    __slots__ = ("_add", "_left", "_log", "_quick_ns", "_second_ends_ns", "recent")
+    __slots__ = (
+        "_add", "_always_timed", "_left", "_log", "_noted_ns", "_quick_ns", "_slow_ns",
+        "_tenth_ends_ns", "recent", "timed",
+    )  # fmt: skip
 
-    def __init__(self, log: RequestLog, recent_max: int) -> None:
+    def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
         self._log = log
         self._quick_ns = log.quick_ns
-        self._left = 0
-        self._second_ends_ns = 0
-        self.recent = RecentRequests(recent_max, NAMES)
+        self._slow_ns = log.slow_ns
+        self._noted_ns = min(log.quick_ns, log.slow_ns)
+        self._always_timed = log.quick_ns <= log.slow_ns
+        self._left = DETAILED_AT_ONCE
+        self._tenth_ends_ns = 0
+        self.recent = RecentRequests(recent_max, NAMES, topic_name)
         self._add = self.recent.add
+        #: Whether requests that begin now are to be looked at closely.
+        self.timed = True
 
-    def note(self, answered: list[Call]) -> int:
-        """How many bytes the answers are together."""
+    def take(self, replies: deque[Call]) -> tuple[int, list[Piece]]:
+        """Answers that may leave, from the head of the line: how many bytes, and the bytes."""
         now_ns = perf_counter_ns()
-        if now_ns >= self._second_ends_ns:
-            self._second_ends_ns = now_ns + SECOND_NS
-            self._left = DETAILED_A_SECOND
+        if now_ns >= self._tenth_ends_ns:
+            self._begin_tenth(now_ns)
         size_bytes = 0
-        for call in answered:
+        out: list[Piece] | None = None
+        while replies and (pieces := replies[0].pieces) is not None:
+            call = replies.popleft()
+            if out is None:
+                out = pieces
+            else:
+                out += pieces
             counts = call.route.counts
             bytes_out = call.bytes_out
             size_bytes += bytes_out
@@ -49,46 +71,64 @@ class Ledger:
             took_ns = now_ns - call.received_ns
             counts.total_ns += took_ns
             counts.total[took_ns.bit_length()] += 1
-            if self._left > 0 or call.error_codes is not None or took_ns >= self._quick_ns:
-                self._left -= 1
+            if (
+                (call.started_ns and self._left > 0)
+                or took_ns >= self._noted_ns
+                or call.error_codes is not None
+            ):
                 self._note_details(call, now_ns, took_ns)
-        return size_bytes
+        return size_bytes, out or []
+
+    def _begin_tenth(self, now_ns: int) -> None:
+        tenths = 1 + (now_ns - self._tenth_ends_ns) // TENTH_NS
+        self._tenth_ends_ns = now_ns + TENTH_NS
+        self._left = min(max(self._left, 0) + tenths * DETAILED_A_TENTH, DETAILED_AT_ONCE)
+        self.timed = self._left > 0 or self._always_timed
 
     def _note_details(self, call: Call, now_ns: int, took_ns: int) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            self.timed = self._always_timed
         route = call.route
         codes = None if call.error_codes is None else tuple(dict.fromkeys(call.error_codes))
-        received_ns, started_ns, decoded_ns = call.received_ns, call.started_ns, call.decoded_ns
-        handled_ns, answered_ns = call.handled_ns, call.answered_ns
         counts = route.counts
-        counts.detailed += 1
-        ns = started_ns - received_ns
-        counts.queue_ns += ns
-        counts.queue[ns.bit_length()] += 1
-        ns = decoded_ns - started_ns
-        counts.decode_ns += ns
-        counts.decode[ns.bit_length()] += 1
-        ns = handled_ns - decoded_ns
-        counts.handle_ns += ns
-        counts.handle[ns.bit_length()] += 1
-        ns = now_ns - answered_ns
-        counts.send_ns += ns
-        counts.send[ns.bit_length()] += 1
-        ns = answered_ns - handled_ns
-        counts.wait_ns += ns
-        counts.wait[ns.bit_length()] += 1
+        if call.started_ns:
+            answered_ns = call.answered_ns
+            counts.detailed += 1
+            ns = call.started_ns - call.received_ns
+            counts.queue_ns += ns
+            counts.queue[ns.bit_length()] += 1
+            ns = call.decoded_ns - call.started_ns
+            counts.decode_ns += ns
+            counts.decode[ns.bit_length()] += 1
+            ns = call.handled_ns - call.decoded_ns
+            counts.handle_ns += ns
+            counts.handle[ns.bit_length()] += 1
+            ns = call.answered_ns - call.handled_ns
+            counts.wait_ns += ns
+            counts.wait[ns.bit_length()] += 1
+            ns = now_ns - call.answered_ns
+            counts.send_ns += ns
+            counts.send[ns.bit_length()] += 1
+        else:
+            call.started_ns = call.decoded_ns = call.handled_ns = call.received_ns
+            answered_ns = now_ns
         about = call.about
         if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
             about = about[0], about[1][:REMEMBERED_CHARACTERS]
         noted = (
             route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
-            call.bytes_out, codes, received_ns, started_ns, decoded_ns, handled_ns, answered_ns,
-            now_ns,
+            call.bytes_out, codes, call.received_ns, call.started_ns, call.decoded_ns,
+            call.handled_ns, answered_ns, now_ns,
         )  # fmt: skip
-        self._add(noted)
         if codes is not None:
             counts.note_errors(codes)
         if route.waits_for_others:
-            took_ns -= ns
+            took_ns -= answered_ns - call.handled_ns
         failed = codes is not None
+        if failed or took_ns >= self._slow_ns:
+            self.recent.add_troubled(noted)
+        else:
+            self._add(noted)
         if (failed or took_ns >= self._quick_ns) and self._log.wants(took_ns, failed):
-            self._log.write(record_of(noted, NAMES, took_ns))
+            self._log.write(self.recent.record_of(noted, took_ns))

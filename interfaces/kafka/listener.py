@@ -11,13 +11,14 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
+from interfaces.kafka.addresses import plain_address
 from interfaces.kafka.budgets import AnswerBudget, ByteBudget, ConnectionBudget
 from interfaces.kafka.dispatch import Dispatch
 from interfaces.kafka.ledger import Ledger
 from interfaces.kafka.outbox import Outbox
 from interfaces.kafka.patience import Patience
 from interfaces.kafka.routes import Routes
-from interfaces.kafka.session import Session, plain_address
+from interfaces.kafka.session import Session
 from interfaces.kafka.wire.framing import ReadBuffer
 
 BACKLOG = 1024
@@ -45,9 +46,9 @@ class Shared:
         config = broker.config
         self.broker = broker
         self.events = events
-        self.ledger = Ledger(request_log, config.requests_recent_max)
+        self.ledger = Ledger(request_log, config.requests_recent_max, broker.catalog.name_of)
         self.routes = Routes(config.request_elements_max)
-        self.dispatch = Dispatch(self.routes, events)
+        self.dispatch = Dispatch(self.routes, events, self.ledger)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
         # next commit too.

@@ -102,7 +102,7 @@ class Patience:
 
     def _look_at_quiet(self, session: Session, passed_ms: int) -> None:
         if session.active or session.waiting:
-            session.active = False
+            session.looked_at()
             self._quiet.pop(session, None)
             return
         unsent_bytes = session.unsent_bytes

@@ -16,6 +16,7 @@ from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from domain.partitions.partition import Appended, Partition
 from interfaces.kafka.call import Call
+from interfaces.kafka.concerns import the_topic
 from interfaces.kafka.wire.headers import BEGINNING_START, response_start
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceResponse,
@@ -44,6 +45,7 @@ Refused = Callable[["RepeatedProduce", StorageFailed, Call], ProduceResponse]
 
 class RepeatedProduce:
     __slots__ = (
+        "_about",
         "_after",
         "_answer_end",
         "_answer_size",
@@ -74,6 +76,7 @@ class RepeatedProduce:
         self.name = topic.name
         self.topic_id = topic.topic_id
         self.index = topic.partition_data[0].index
+        self._about = the_topic(request)
         self.refused = refused
         self._partition = partition
         self._revision = call.broker.catalog.revision
@@ -144,6 +147,7 @@ class RepeatedProduce:
             partition.traffic.forget_append(refused=not isinstance(appended, Appended))
             return False
         call.topics = 1
+        call.about = self._about
         broker.commits.wait(RepeatedAnswer(self, call, appended, partition.log_start_offset))
         return True
 

@@ -17,6 +17,7 @@ from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING, cast
 
 from application.ports.request_log import ClientInfo
+from interfaces.kafka.addresses import plain_address
 from interfaces.kafka.call import Call, CloseConnection, Peer
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
@@ -37,6 +38,7 @@ class Session(asyncio.BufferedProtocol):
         self._shared = shared
         self._dispatch = shared.dispatch
         self._ledger = shared.ledger
+        self._outbox = shared.outbox
         self._answers = shared.answers
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
@@ -45,8 +47,10 @@ class Session(asyncio.BufferedProtocol):
         #: Requests that run and are not answered yet; more than one only when all are Produce.
         self._unanswered = 0
         self._only_produce = True
-        #: Of answers that are complete and not sent.
-        self._ready_bytes = 0
+        #: Read, and handed to the system.
+        self.bytes_in = self.bytes_out = 0
+        #: Of answers that are complete, sent or not.
+        self._complete_bytes = 0
         #: Of large answers since all was sent the last time: together, and the largest.
         self._written_bytes = 0
         self._largest_bytes = 0
@@ -58,8 +62,8 @@ class Session(asyncio.BufferedProtocol):
         self._draining = False
         self._closing = False
         self._aborted = False
-        #: Read, answered or let in since the listener last looked for idle connections.
-        self.active = True
+        #: What had been read and sent when the listener last looked for idle connections.
+        self._looked_at_bytes = -1
         self.address = ""
 
     # ---- the transport's side
@@ -103,8 +107,7 @@ class Session(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         if self._closing:
             return
-        self.active = True
-        self.client.bytes_in += nbytes
+        self.bytes_in += nbytes
         received_ns = perf_counter_ns()
         connection = self._connection
         answers = self._answers
@@ -141,9 +144,10 @@ class Session(asyncio.BufferedProtocol):
         self._closing = True
         self.client.forget_long_names()
         for reply in self._connection.replies:
-            pending = cast(Call, reply).pending
-            if pending is not None:
-                pending.abandon()
+            call = cast(Call, reply)
+            call.route.counts.unanswered += 1
+            if call.pending is not None:
+                call.pending.abandon()
         self._connection.replies.clear()
         self._give_back_memory()
         self._shared.remove(self)
@@ -154,12 +158,14 @@ class Session(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         self._unread = False
-        self._shared.outbox.add(self)
+        self._outbox.add(self)
 
     # ---- requests
 
     def _run(self, frame: memoryview, received_ns: int) -> None:
-        self._only_produce = _is_produce(frame) and (self._only_produce or not self._unanswered)
+        self._only_produce = (
+            frame[1] == PRODUCE and frame[0] == 0 and (self._only_produce or not self._unanswered)
+        )
         self._unanswered += 1
         try:
             self._dispatch.begin(frame, self._peer, self._connection.replies, received_ns)
@@ -174,19 +180,20 @@ class Session(asyncio.BufferedProtocol):
     def _answered(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
         self._unanswered -= 1
-        self._ready_bytes += call.bytes_out
+        self._complete_bytes += call.bytes_out
         answers = self._answers
         answers.used_bytes += call.bytes_out
         if answers.used_bytes > answers.most_bytes:
             self._shared.relieve()
         if self._serving:
-            if self._ready_bytes > JOIN_BYTES:
+            if self._complete_bytes - self.bytes_out > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
                 call.handled_ns = call.answered_ns = perf_counter_ns()
                 self._send()
             return
-        call.answered_ns = perf_counter_ns()
-        self._shared.outbox.add(self)
+        if call.started_ns:
+            call.answered_ns = perf_counter_ns()
+        self._outbox.add(self)
 
     def _failed(self, call: Call, error: Exception) -> None:
         self._dispatch.log_failure(call, error)
@@ -235,19 +242,13 @@ class Session(asyncio.BufferedProtocol):
         transport = self._transport
         if transport is None or self._closing:
             return
-        answered: list[Call] = self._connection.answered()  # type: ignore[assignment]
-        if not answered:
+        replies = self._connection.replies
+        if not replies or replies[0].pieces is None:
             return
-        size_bytes = self._ledger.note(answered)
+        size_bytes, out = self._ledger.take(replies)  # type: ignore[arg-type]
         if not size_bytes:
             return
-        out = answered[0].pieces or []
-        if len(answered) > 1:
-            for call in answered[1:]:
-                out += call.pieces or []
-        self.active = True
-        self.client.bytes_out += size_bytes
-        self._ready_bytes -= size_bytes  # others may stand behind one that is not complete
+        self.bytes_out += size_bytes
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
@@ -266,8 +267,8 @@ class Session(asyncio.BufferedProtocol):
     def _admitted(self) -> None:
         self._connection.admit()
         # Until now it was not the client that kept anybody waiting.
-        self.active = True
-        self._shared.outbox.add(self)
+        self._looked_at_bytes = -1
+        self._outbox.add(self)
 
     def _give_back_memory(self) -> None:
         memory = self._shared.memory
@@ -302,13 +303,15 @@ class Session(asyncio.BufferedProtocol):
         if left_bytes and self._largest_bytes:
             sent_bytes = max(self._written_bytes - left_bytes, 0)
             left_bytes += min(sent_bytes, self._largest_bytes)
-        return self._ready_bytes + left_bytes
+        return self._complete_bytes - self.bytes_out + left_bytes
 
     @property
     def unsent_bytes(self) -> int:
         """Gets less with every byte that the client reads."""
         transport = self._transport
-        return 0 if transport is None else self._ready_bytes + transport.get_write_buffer_size()
+        if transport is None:
+            return 0
+        return self._complete_bytes - self.bytes_out + transport.get_write_buffer_size()
 
     @property
     def has_parked(self) -> bool:
@@ -332,6 +335,14 @@ class Session(asyncio.BufferedProtocol):
     def waiting(self) -> bool:
         """A request is being answered: such a connection is not idle."""
         return self._unanswered > 0 and not self._closing
+
+    @property
+    def active(self) -> bool:
+        """Read, answered or let in since the listener last looked for idle connections."""
+        return self.bytes_in + self.bytes_out != self._looked_at_bytes
+
+    def looked_at(self) -> None:
+        self._looked_at_bytes = self.bytes_in + self.bytes_out
 
     @property
     def in_flight(self) -> int:
@@ -381,11 +392,6 @@ class Session(asyncio.BufferedProtocol):
         self._send()
         self._closing = True
         self._transport.close()
-
-
-def plain_address(host: str) -> str:
-    """An IPv4 address that came in through an IPv6 socket, as people write it."""
-    return host.removeprefix("::ffff:")
 
 
 def _is_produce(frame: memoryview) -> bool:

@@ -68,15 +68,19 @@ def _serve(parsed: argparse.Namespace) -> int:
 
 def _config_show(parsed: argparse.Namespace) -> int:
     from domain.configs.broker import BrokerConfig
-    from interfaces.cli.config_show import Row, as_json, as_toml
+    from interfaces.cli.config_show import Row, as_json, as_toml, told
+    from interfaces.cli.output import show_rows
 
     settings = _load(parsed)
     rows = [
         Row(row, settings.broker.value(name), settings.origin(name))
         for name, row in BrokerConfig.definitions.items()
     ]
-    shown = as_json(rows) if parsed.output == "json" else as_toml(rows, origin=parsed.origin)
-    print(shown, flush=True)
+    if parsed.output in ("table", "yaml"):
+        show_rows(told(rows), parsed.output, ("name", "value", "origin"))
+    else:
+        shown = as_json(rows) if parsed.output == "json" else as_toml(rows, origin=parsed.origin)
+        print(shown, flush=True)
     for warning in settings.warnings:
         print(f"ottla: {warning}", file=sys.stderr)
     return 0

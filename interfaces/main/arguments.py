@@ -39,7 +39,12 @@ def parser() -> argparse.ArgumentParser:
     show = config_commands.add_parser("show", help="every setting and its value, as TOML")
     _add_settings(show)
     show.add_argument("--origin", action="store_true", help="say where each value comes from")
-    show.add_argument("-o", "--output", choices=("toml", "json"), default="toml", help="(toml)")
+    show.add_argument(
+        *("-o", "--output"),
+        choices=("toml", "table", "json", "yaml"),
+        default="toml",
+        help="how to print it (toml)",
+    )
     commands.add_parser("demo", help="broker, producer and consumer: the thirty-second tour")
     generate = commands.add_parser("generate", help="a dashboard, alerts, files to run it by")
     generate.add_argument("what", choices=("grafana", "prometheus", "alerts", "systemd", "compose"))

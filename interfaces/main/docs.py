@@ -26,9 +26,11 @@ broker**, over the wire, through confluent-kafka; `ottla storage` opens a data f
   without `-n`, `-e` or `--idle`, and `cluster health -w`.
 - **Positions**: `start`, `end`, `47`, `+2`, `-3` and `@` with a moment: milliseconds since 1970 (or
   seconds, with 9 or 10 digits), `2026-01-31T12:00:00Z`, or `-1h` for an hour ago. Without a zone it
-  is the machine's. Outside of what there is, the nearest that is there is taken.
+  is the machine's. Outside of what there is, the nearest that is there is taken; `topic trim`
+  refuses what is beyond the end. `earliest` and `latest` are understood as well.
 - **Completion**: `source <(ottla completion bash)`, the same with `zsh`;
-  `ottla completion fish | source`.
+  `ottla completion fish | source`. Commands, options and the words that options take; tried by hand
+  in zsh 5.9 and fish 3.6, and tested with bash.
 - Progress bars and questions are for terminals only; `NO_COLOR` takes the colour away.
 """
 

@@ -23,8 +23,13 @@ class Connection(Protocol):
     """One connection of a Kafka client."""
 
     client: ClientInfo
-    #: Something came or went since the listener last looked for idle ones.
-    active: bool
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def active(self) -> bool:
+        """Something came or went since the listener last looked for idle ones."""
+        ...
 
     @property
     def in_flight(self) -> int:
@@ -38,8 +43,8 @@ class Connection(Protocol):
 
 
 class Metrics(Protocol):
-    def scrape(self) -> Pending[list[bytes] | Exception]:
-        """Pieces of Prometheus's text; or, which is a fault of ours, why there are none."""
+    def scrape(self) -> Pending[list[bytes]]:
+        """Pieces of Prometheus's text."""
         ...
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 import orjson
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from interfaces.rest.slices import encoded
+from interfaces.rest.slices import PIECE_BYTES, Turns, encoded
 
 JSON = "application/json"
 
@@ -70,3 +70,25 @@ class Pieces(Response):
         async for piece in self._rest:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": self._end})
+
+
+class Large(Response):
+    """What is whole already, and too much to be handed to its connection in one step."""
+
+    media_type = JSON
+
+    def __init__(self, pieces: list[bytes], headers: Mapping[str, str]) -> None:
+        super().__init__(headers=dict(headers))
+        self.headers["content-length"] = str(sum(map(len, pieces)))
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code}
+        await send({**start, "headers": self.raw_headers})
+        turns = Turns()
+        for whole in self._pieces:
+            for at in range(0, len(whole), PIECE_BYTES):
+                piece = whole[at : at + PIECE_BYTES]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await turns.give()
+        await send({"type": "http.response.body", "body": b""})

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.routing import BaseRoute
 
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.errors import RestError, message_of, phrase, refusal_of
+from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
+from interfaces.rest.faults import is_no_json, words_of
+from interfaces.rest.methods import methods_of
+from interfaces.rest.names import NamesInPaths, take_any_name
+from interfaces.rest.queries import known_query
 from interfaces.rest.routes import (
     brokers,
     clone,
@@ -34,6 +42,7 @@ from interfaces.rest.routes import (
     truncate,
 )
 from interfaces.rest.shapes.common import ErrorBody
+from interfaces.rest.templates import Templates
 from interfaces.rest.urls import V3
 
 #: Of the paths and shapes, not of the broker.
@@ -51,11 +60,17 @@ RESOURCES = (
     truncate.router,
     clone.router,
 )
+CONSOLE = (console_data.router, console_overview.router)
 #: Under the paths they name.
 OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
 
 
+#: As in /topics/orders:look: no topic has a colon in its name.
+_OTHER_ACTION = re.compile(r"/topics/[^/]*:[^/]*\Z")
+
+
 def create_app(admin: Admin) -> FastAPI:
+    take_any_name()
     app = FastAPI(
         title="Ottla",
         version=API_VERSION,
@@ -68,6 +83,7 @@ def create_app(admin: Admin) -> FastAPI:
         generate_unique_id_function=_operation_id,
         responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
+    app.add_middleware(NamesInPaths)
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
@@ -77,21 +93,39 @@ def create_app(admin: Admin) -> FastAPI:
     async def known_cluster(cluster_id: str) -> None:
         brokers.check_cluster(admin, cluster_id)
 
-    known = [Depends(known_cluster)]
+    fields = [Depends(known_query)]
+    known = [Depends(known_cluster), *fields]
 
-    app.include_router(console_data.router(admin))
-    app.include_router(console_overview.router(admin))
-    app.include_router(console.router())
-    for router in OWN:
-        app.include_router(router(admin))
-    app.include_router(description.router(app.openapi))
+    short: list[APIRouter] = []
+    of_cluster: list[APIRouter] = []
+
+    def include(routes: APIRouter) -> None:
+        app.include_router(routes, dependencies=fields)
+        short.append(routes)
+
+    def include_below_cluster(routes: APIRouter) -> None:
+        app.include_router(routes, prefix=V3, dependencies=known)
+        of_cluster.append(routes)
+
+    for router in (*CONSOLE, *OWN):
+        include(router(admin))
+    include(description.router(app.openapi))
     for router in RESOURCES:
         both = router(admin)
-        app.include_router(both)
-        app.include_router(both, prefix=V3, dependencies=known)
-    app.include_router(groups.router(admin, groups.SHORT))
-    app.include_router(groups.router(admin, groups.LONG), prefix=V3, dependencies=known)
+        include(both)
+        include_below_cluster(both)
+    include(groups.router(admin, groups.SHORT))
+    include_below_cluster(groups.router(admin, groups.LONG))
+    # What stands behind its address is for the page. It has all that is left below /console.
+    page = console.router()
+    app.include_router(page)
+    short.append(page)
+    app.state.templates = Templates(_routes_of(short), _routes_of(of_cluster))
     return app
+
+
+def _routes_of(routers: Iterable[APIRouter]) -> Iterator[BaseRoute]:
+    return chain.from_iterable(router.routes for router in routers)
 
 
 def make_ready(app: FastAPI) -> None:
@@ -126,8 +160,14 @@ def _rest_error(request: Request, error: Any) -> JsonAnswer:
 def _http_error(request: Request, error: Any) -> JsonAnswer:
     """No such path, no such method, no JSON."""
     status = error.status_code
+    headers = dict(error.headers or {})
+    if status == 405:
+        if _OTHER_ACTION.search(request.scope["path"]):
+            status, headers = 404, {}
+        else:
+            headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
     answer = _answer(request, status, status, phrase(status))
-    answer.headers.update(error.headers or {})
+    answer.headers.update(headers)
     return answer
 
 
@@ -138,11 +178,6 @@ def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
 
 def _not_valid(request: Request, error: Any) -> JsonAnswer:
     faults = error.errors()
-    if any(fault["type"] == "json_invalid" for fault in faults):
-        return _answer(request, 400, 40001, "the body is not JSON")
-    words = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:10]]
-    return _answer(request, 422, 42201, "; ".join(words))
-
-
-def _place(location: tuple[Any, ...]) -> str:
-    return ".".join(map(str, location[1:] or location))
+    if is_no_json(faults):
+        return _answer(request, 400, NO_JSON, "the body is not JSON")
+    return _answer(request, 422, 42201, words_of(faults))

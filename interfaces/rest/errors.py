@@ -13,6 +13,10 @@ from starlette.exceptions import HTTPException
 
 from domain import errors
 from domain.errors import BrokerError
+from interfaces.rest.sentences import SENTENCES
+
+#: What is asked is not JSON at all.
+NO_JSON = 40001
 
 
 class Refusal(NamedTuple):
@@ -97,7 +101,7 @@ def refusal_of(error: BrokerError) -> Refusal:
 
 
 def message_of(error: BrokerError) -> str:
-    return error.message or type(error).__name__
+    return error.message or SENTENCES[type(error)]
 
 
 def phrase(status: int) -> str:

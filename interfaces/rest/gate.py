@@ -12,12 +12,16 @@ from email.utils import formatdate
 from time import perf_counter_ns
 from typing import Any
 
+from fastapi import FastAPI
+
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.correlation import HEADER, correlation_id_of
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.guard import Guard
+from interfaces.rest.methods import answer_head
+from interfaces.rest.templates import Templates
 
 #: So long the next piece of a body may take that is not taken piece by piece.
 BODY_PATIENCE_S = 30.0
@@ -32,8 +36,9 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 
 class Gate:
-    def __init__(self, app: App, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
-        self._app = app
+    def __init__(self, app: FastAPI, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
+        self._app: App = app
+        self._templates: Templates = app.state.templates
         self._admin = admin
         self._guard = guard
         self._stopping = stopping
@@ -46,7 +51,11 @@ class Gate:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         exchange = Exchange(
-            scope, correlation_id_of(headers.get(HEADER)), self._most_body_bytes, self._stopping
+            scope,
+            correlation_id_of(headers.get(HEADER)),
+            self._most_body_bytes,
+            self._stopping,
+            self._templates,
         )
         scope.setdefault("state", {})["exchange"] = exchange
 
@@ -71,6 +80,8 @@ class Gate:
                 if exchange.status in (408, 413):
                     message["headers"].append((b"connection", b"close"))
             else:
+                if exchange.method == "HEAD":
+                    message["body"] = b""
                 exchange.bytes_out += len(message.get("body", b""))
             await send(message)
 
@@ -80,7 +91,11 @@ class Gate:
                 # Whoever passed it on may have read the other one.
                 raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
             self._guard.check(scope["method"], scope["path"], headers, _is_bodiless(headers))
-            await self._app(scope, counted, answered)
+            if exchange.method == "HEAD":
+                exchange.scope["method"] = "GET"
+                await answer_head(self._app, exchange.scope, counted, answered)
+            else:
+                await self._app(scope, counted, answered)
         except RestError as refused:
             await self._refuse(exchange, refused, answered)
         except asyncio.CancelledError:
@@ -104,7 +119,7 @@ class Gate:
         try:
             async with asyncio.timeout(BODY_PATIENCE_S):
                 if exchange.most_body_bytes is None:
-                    message = await self._next_of_stream(receive)
+                    message = await self._next_of_stream(exchange, receive)
                 else:
                     message = await receive()
         except TimeoutError as late:
@@ -112,13 +127,18 @@ class Gate:
         exchange.is_whole = not message.get("more_body", False)
         return message
 
-    async def _next_of_stream(self, receive: Receive) -> Message:
-        """A body that may go on for ever ends when the server does; what is here is taken first."""
+    async def _next_of_stream(self, exchange: Exchange, receive: Receive) -> Message:
+        """A body that may go on for ever ends when the server does; what is here is taken first,
+        and only that: its client may send as fast as it is read.
+        """
+        if exchange.has_last_piece:
+            raise RestError(503, "the broker is stopping", 50303)
         coming = asyncio.ensure_future(receive())
         stopping = asyncio.ensure_future(self._stopping.wait())
         try:
             await asyncio.wait((coming, stopping), return_when=asyncio.FIRST_COMPLETED)
             if coming.done():
+                exchange.has_last_piece = self._stopping.is_set()
                 return coming.result()
         finally:
             coming.cancel()
@@ -137,20 +157,22 @@ class Gate:
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
         elapsed_ns = perf_counter_ns() - exchange.received_ns
         log = self._admin.request_log
-        failed = exchange.status >= 400 or exchange.status == 0
+        failed = exchange.failed
         facts: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": headers.get("user-agent", "")[:200],
             "peer": "{}:{}".format(*(exchange.scope.get("client") or ("", ""))),
             "listener": "admin",
             "api": exchange.api,
-            "path": exchange.scope["path"],
+            "path": exchange.path,
             "bytes_in": exchange.bytes_in,
             "bytes_out": exchange.bytes_out,
             "total_us": elapsed_ns // 1000,
             "status": exchange.status,
-            "error_codes": [] if exchange.error_code is None else [exchange.error_code],
+            "error_codes": exchange.error_codes,
         }
+        if exchange.refused:
+            facts["refused"] = exchange.refused
         if failure is not None:
             self._admin.events.error("a request failed", **facts, failure=failure)
         elif log.wants(elapsed_ns, failed):

@@ -10,25 +10,25 @@ import asyncio
 import gc
 import logging
 import socket
-from typing import Any
+import sys
 
 import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from application.ports.event_log import EventLog
+from application.ports.request_log import RequestLog
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.app import create_app, make_ready
-from interfaces.rest.correlation import correlation_id_of
 from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
+from interfaces.rest.lingering import LingeringTransport
+from interfaces.rest.stalls import StallWatch
+from interfaces.rest.unreadable import Unreadable
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
-#: Whoever takes nothing for so long, with something waiting for it, is cut.
-STALL_S = 30.0
 #: A connection that is cut ends in this time, which is the loop's alone.
 ABORT_S = 1.0
 #: Of the request line and all headers.
@@ -62,6 +62,7 @@ class UvicornServer:
         self._config.load()
         self._state = ServerState()
         self._events = admin.events
+        self._request_log = admin.request_log
         self._most = config.admin_max_connections
         self._servers: list[asyncio.Server] = []
 
@@ -74,7 +75,13 @@ class UvicornServer:
 
     def _protocol(self) -> BoundedProtocol:
         return BoundedProtocol(
-            self._config, self._state, self._most, self._stopping, self._lost, self._events
+            self._config,
+            self._state,
+            self._most,
+            self._stopping,
+            self._lost,
+            self._events,
+            self._request_log,
         )
 
     async def drain(self, timeout_seconds: float) -> bool:
@@ -112,29 +119,6 @@ class UvicornServer:
         return True
 
 
-class CountingTransport:
-    """A transport that knows how much of what was written the client's side has taken."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._written = 0
-
-    def write(self, data: bytes) -> None:
-        self._written += len(data)
-        self._transport.write(data)
-
-    @property
-    def waiting(self) -> int:
-        return self._transport.get_write_buffer_size()
-
-    @property
-    def taken(self) -> int:
-        return self._written - self.waiting
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-
 class BoundedProtocol(H11Protocol):
     """One connection, of so many at the most."""
 
@@ -146,49 +130,54 @@ class BoundedProtocol(H11Protocol):
         stopping: asyncio.Event,
         lost: asyncio.Event,
         events: EventLog,
+        request_log: RequestLog,
     ) -> None:
         super().__init__(config, state, {})
         self._events = events
+        self._request_log = request_log
         self._most = most
         self._stopping = stopping
         self._lost = lost
         self._arrival: asyncio.TimerHandle | None = None
-        self._look: asyncio.TimerHandle | None = None
+        self._watch: StallWatch | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        counting = CountingTransport(transport)
-        super().connection_made(counting)  # type: ignore[arg-type]
+        ours = LingeringTransport(self.loop, transport, self._is_sending)
+        self._ours = ours
+        super().connection_made(ours)  # type: ignore[arg-type]
         # For an answer without an end whose client does not read.
         self.app_state["abort"] = transport.abort
         if len(self.connections) > self._most or self._stopping.is_set():
             transport.abort()
             return
         self._expect_request()
-        self._look_later(counting)
+        self._watch = StallWatch(self.loop, ours, self._stalled)
 
-    def _look_later(self, transport: CountingTransport) -> None:
-        """A connection that is closed stays too, for as long as something waits to be sent."""
-        taken = transport.taken
-
-        def look() -> None:
-            if transport.waiting and transport.taken == taken:
-                self._events.warning(
-                    "a connection is closed: its client does not read",
-                    listener="admin",
-                    peer="{}:{}".format(*(self.client or ("", ""))),
-                    waited_seconds=STALL_S,
-                )
-                transport.abort()
-            else:
-                self._look_later(transport)
-
-        self._look = self.loop.call_later(STALL_S, look)
+    def _stalled(self, seconds: float) -> None:
+        facts: dict[str, object] = {}
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            exchange = cycle.scope["state"].get("exchange")
+            if exchange is not None:
+                facts = {"correlation_id": exchange.correlation_id, "api": exchange.api}
+        self._events.warning(
+            "a connection is closed: its client does not read",
+            listener="admin",
+            peer="{}:{}".format(*(self.client or ("", ""))),
+            **facts,
+            waited_seconds=seconds,
+        )
 
     def _expect_request(self) -> None:
         """uvicorn waits as long for an idle connection, and for ever for half a head."""
         self._arrival = self.loop.call_later(ARRIVAL_S, self.timeout_keep_alive_handler)
 
+    def _is_sending(self) -> bool:
+        return self.conn.their_state is h11.SEND_BODY
+
     def data_received(self, data: bytes) -> None:
+        if self._ours.is_lingering:
+            return
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
@@ -203,8 +192,8 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._request_is_here()
-        if self._look is not None:
-            self._look.cancel()
+        if self._watch is not None:
+            self._watch.stop()
         self._lost.set()
 
     def _request_is_here(self) -> None:
@@ -218,17 +207,13 @@ class BoundedProtocol(H11Protocol):
             # An answer has begun, or is whole: another one in it or behind it would be read as it.
             (self.transport.close if self.conn.our_state is h11.DONE else self.transport.abort)()
             return
+        asked = None
         if self.conn.our_state is h11.SEND_RESPONSE:
             self.cycle.disconnected = True  # what was asked is answered no more
             self.cycle.message_event.set()
-        correlation_id = correlation_id_of(None)
-        body = JsonAnswer(error_body(400, msg, correlation_id)).body
-        lines = [
-            b"HTTP/1.1 400 Bad Request",
-            b"content-type: application/json",
-            b"content-length: %d" % len(body),
-            b"x-correlation-id: " + correlation_id.encode(),
-            b"connection: close",
-        ]
-        self.transport.write(b"\r\n".join([*lines, b"", bytes(body)]))
+            exchange = self.cycle.scope["state"].get("exchange")
+            asked = exchange and exchange.correlation_id  # the gate writes its line
+        unreadable = Unreadable(msg, sys.exception())
+        correlation_id = asked or unreadable.log(self._request_log, self._events, self.client)
+        self.transport.write(unreadable.answer(correlation_id))
         self.transport.close()

@@ -26,9 +26,15 @@ ottla generate grafana
 print what Prometheus is to scrape, a few alerts, and a dashboard, which is also in
 [grafana/ottla.json](grafana/ottla.json).
 
-- All requests are counted, with their bytes and how long they took. **Where that time went is
-  noted of the first 5,000 requests of each second**, and of all that failed: so counting costs
-  next to nothing where there are very many ([performance.md](performance.md)).
+- All answered requests are counted, with their bytes and how long they took. **Where that time
+  went is noted of a sample**: all where there are fewer than 1,000 a second, else 100 in each tenth
+  of a second, and what failed or was slow. A produce request that repeats an earlier one is not
+  looked at on its way beyond that: where it fails, all its time is said to be one of waiting, and
+  is in no stage ([performance.md](performance.md)).
+- A request whose connection ended before its answer is in `ottla_unanswered_requests_total` alone.
+  What came as a whole and had not begun, behind another request, is nowhere.
+- No counter goes down while a partition cannot be read: what is known of it stays. Of one that
+  could not be read since the start nothing is known until it can.
 - Reading is done in slices of half a millisecond between which clients are served. Who asks while
   it goes on gets the same text. A partition that nobody has used since the start is loaded for it.
 - `kafka_network_requestmetrics_totaltimems` is of all requests since the start. For what is now,
@@ -40,11 +46,15 @@ print what Prometheus is to scrape, a few alerts, and a dashboard, which is also
 
 ## Recent requests
 
-`GET /requestz` shows the newest requests that were answered (`requests.recent.max`, 10,000), with
-the fields of the request log. It takes `correlation_id`, `client_id`, `api`, `errors=true`,
-`slow_ms` and `limit`. They are the same requests whose stages are noted: of more than 5,000 in one
-second, the first ones, and all that failed. Only requests of Kafka clients are there: what was
-asked over HTTP, with a text as its correlation id, is found by that id in the log.
+`GET /requestz` shows the newest requests that were answered, with the fields of the request log. It
+takes `correlation_id`, `client_id`, `api`, `errors=true`, `slow_ms` and `limit`. There are two sets
+of them, shown as one in the order of time, each of `requests.recent.max` (10,000) at most: the
+newest whose stages are noted, and those that failed or took `log.requests.slow.ms`, which stay for
+five minutes at least however much else is asked. Of more than 33 of these in a second (with the
+default) the rest go to the others, and where most are of one kind (client, API and error) that one
+gets half of the room. A topic that is given by its id is shown by its name as long as it is there.
+Only requests of Kafka clients are there: what was asked over HTTP, with a text as its correlation
+id, is found by that id in the log.
 
 ## OpenTelemetry
 

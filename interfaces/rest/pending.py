@@ -19,7 +19,7 @@ async def value_of(result: T | Pending[T]) -> T: ...
 
 
 async def value_of(result: T | Pending[T]) -> T:
-    """The value, once it is there; a caller that is cancelled abandons it."""
+    """The value, once it is there, or the fault; a caller that is cancelled abandons it."""
     if not isinstance(result, Pending):
         return result
     if result.resolved:
@@ -32,7 +32,11 @@ async def value_of(result: T | Pending[T]) -> T:
         if not future.done():
             future.set_result(value)
 
-    result.then(resolve)
+    def fail(fault: Exception) -> None:
+        if not future.done():
+            future.set_exception(fault)
+
+    result.then(resolve, fail)
     try:
         return await future
     except asyncio.CancelledError:

@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 
+from interfaces.rest.names import in_path
+
 V3 = "/v3/clusters/{cluster_id}"
 
 
@@ -20,4 +22,4 @@ class Urls:
         self.cluster = f"{self.clusters}/{quote(cluster_id, safe='')}"
 
     def __call__(self, *path: str | int) -> str:
-        return "/".join([self.cluster, *(quote(str(part), safe="") for part in path)])
+        return "/".join([self.cluster, *(in_path(str(part)) for part in path)])

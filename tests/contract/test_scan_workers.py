@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from application.ports.scan_worker import RunningScan, ScanJob
+from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.sliced import SlicedScan
@@ -23,6 +24,7 @@ from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.scanning import frames, scan_worker
 from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.lmdb.reading import open_to_read
@@ -30,7 +32,7 @@ from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.logs import FakeEventLog
 
-BATCHES, EACH = 40, 500
+BATCHES, EACH = 15, 500
 COUNT = BATCHES * EACH
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
@@ -42,6 +44,8 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
 class World:
     def __init__(self, storage: Storage, loop: asyncio.AbstractEventLoop, most: int) -> None:
         self.log = storage.log
+        #: Whether workers ask this process for what they read.
+        self.asks = storage.info.path is None
         self.events = FakeEventLog()
         self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
         self.spare_time = SpareTime(AsyncioScheduler(loop))
@@ -93,13 +97,17 @@ def play(request: pytest.FixtureRequest, storage: Storage) -> Any:
     return run
 
 
+async def part_of(scan: RunningScan) -> ScanPart:
+    future: asyncio.Future[ScanPart] = asyncio.get_running_loop().create_future()
+    scan.next().then(future.set_result)
+    return await future
+
+
 async def all_of(scan: RunningScan | None) -> tuple[bytes, ScanEnd | BrokerError]:
     assert scan is not None
     data = b""
     while True:
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        scan.next().then(future.set_result)
-        part = await future
+        part = await part_of(scan)
         data += part.data
         if part.end is not None:
             return data, part.end
@@ -126,7 +134,7 @@ def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
 
 def test_times_lead_to_the_right_place(play: Any) -> None:
     async def story(world: World) -> None:
-        plan = world.plan(start_ms=TIMESTAMP + 15_000, end_ms=TIMESTAMP + 15_004)
+        plan = world.plan(start_ms=TIMESTAMP + 5_000, end_ms=TIMESTAMP + 5_004)
         data, end = await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
         assert data.count(b"\n") == 5
         assert isinstance(end, ScanEnd) and end.scanned <= 2 * EACH
@@ -138,15 +146,45 @@ def test_who_reads_slowly_is_waited_for(play: Any) -> None:
     async def story(world: World) -> None:
         scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
         assert scan is not None
-        first: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        scan.next().then(first.set_result)
-        part = await first
+        part = await part_of(scan)
         for _ in range(20):
             await asyncio.sleep(0.01)
         assert len(scan._data) < 1 << 20  # type: ignore[attr-defined]
         rest, end = await all_of(scan)
         assert (part.data + rest).count(b"\n") == COUNT
         assert isinstance(end, ScanEnd)
+
+    play(story)
+
+
+def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
+    play: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it found and its end come in one read, which is more than may wait."""
+    monkeypatch.setattr(scan_worker, "BUFFERED_BYTES", 1)
+
+    def is_done(ours: socket.socket) -> bool:
+        data = ours.recv(1 << 20, socket.MSG_PEEK)
+        while data:
+            kind, length = frames.HEAD.unpack_from(data)
+            if kind == frames.END:
+                return True
+            data = data[frames.HEAD.size + length :]
+        return False
+
+    async def story(world: World) -> None:
+        plan = world.plan(start_ms=TIMESTAMP + COUNT - 5)
+        await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
+        first = world.pool.start(ScanJob(plan, "auto", None), world.log)
+        [process] = world.pool._processes
+        ours = process._ours
+        while not world.asks and (not select.select([ours], [], [], 30)[0] or not is_done(ours)):
+            pass
+        while first._end is None and process._reads:  # type: ignore[union-attr]
+            await asyncio.sleep(0)
+        assert (await all_of(first))[0].count(b"\n") == 5
+        data, _ = await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        assert data.count(b"\n") == COUNT
 
     play(story)
 
@@ -178,6 +216,64 @@ def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
         await all_of(second)
 
     play(story, most=2)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_who_does_not_read_gives_its_worker_up_and_goes_on_later(
+    play: Any, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan_worker, "TURN_SECONDS", 0)
+
+    async def story(world: World) -> None:
+        here, _ = await all_of(world.sliced(ScanJob(world.plan(form), "auto", None), None))
+        stalled = world.sliced(ScanJob(world.plan(form), "auto", None), world.pool)
+        begun = b""
+        while not world.pool.pids:
+            begun += (await part_of(stalled)).data
+        another = None
+        while another is None:
+            another = world.pool.start(ScanJob(world.plan(form), "auto", None), world.log)
+            await asyncio.sleep(0.001)
+        pids = world.pool.pids
+        data, _ = await all_of(another)
+        assert data == here
+        rest, end = await all_of(stalled)
+        assert begun + rest == here
+        assert isinstance(end, ScanEnd)
+        assert (end.reason, end.found, end.scanned) == ("end", COUNT, COUNT)
+        assert world.pool.pids == pids
+
+    play(story)
+
+
+def test_those_that_read_take_turns_too(play: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_worker, "TURN_SECONDS", 0.1)
+
+    async def story(world: World) -> None:
+        scans = [
+            all_of(world.sliced(ScanJob(world.plan("csv"), "auto", None), world.pool))
+            for _ in range(3)
+        ]
+        first, *others = await asyncio.gather(*scans)
+        assert first[0].count(b"\n") == COUNT + 1
+        assert all(data == first[0] for data, _ in others)
+
+    play(story)
+
+
+def test_a_parquet_file_is_not_handed_back(play: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_worker, "TURN_SECONDS", 0)
+
+    async def story(world: World) -> None:
+        file = world.pool.start(ScanJob(world.plan("parquet"), "auto", None), world.log)
+        for _ in range(20):
+            assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+            await asyncio.sleep(0.001)
+        data, end = await all_of(file)
+        assert data[-4:] == b"PAR1"
+        assert isinstance(end, ScanEnd) and end.found == COUNT
+
+    play(story)
 
 
 def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:

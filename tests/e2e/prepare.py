@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.e2e import test_java, test_kafkajs
-from tests.e2e.admin.console.packages import installed_axe
+from tests.e2e import test_java
+from tests.e2e.node_packages import AXE, KAFKAJS, installed
 from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 
 
 def main() -> None:
     needed: dict[str, Callable[[], object]] = {
-        "KafkaJS": test_kafkajs.installed_packages,
-        "axe-core": installed_axe,
+        "KafkaJS": lambda: installed(KAFKAJS),
+        "axe-core": lambda: installed(AXE),
         "Spark's own Kafka connector": connector_jars,
     }
     for version in test_java.VERSIONS:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
 import os
-import shutil
-import subprocess
-import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.conftest import CreateTopic, unused_topic_name
 from tests.e2e.librdkafka import read, read_values
-from tests.e2e.line_process import LineProcess, cache_folder
+from tests.e2e.line_process import LineProcess
+from tests.e2e.node_packages import kafkajs_command
 
-FOLDER = Path(__file__).parent / "kafkajs"
 TIMES_MS = [1_600_000_000_000 + 1000 * n for n in range(4)]
 Tell = Callable[..., Any]
 
@@ -33,38 +27,10 @@ class KafkaJSError(Exception):
         self.kinds = {error["type"], error["name"]} | {e["type"] for e in error["errors"]}
 
 
-def program(name: str) -> str:
-    """From the PATH, or beside python, where a wheel of node puts it."""
-    places = os.environ.get("PATH", "") + os.pathsep + str(Path(sys.executable).parent)
-    found = shutil.which(name, path=places)
-    if found is None:
-        pytest.skip(f"no {name} on this machine")
-    return found
-
-
-def installed_packages() -> Path:
-    """node_modules as locked, installed once per version of the lock."""
-    lock = (FOLDER / "package-lock.json").read_bytes()
-    home = cache_folder() / f"kafkajs-{hashlib.sha256(lock).hexdigest()[:12]}"
-    home.mkdir(parents=True, exist_ok=True)
-    with (home / "lock").open("w") as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)
-        if not (home / "complete").exists():
-            for name in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copy(FOLDER / name, home / name)
-            npm = [program("npm"), "ci", "--ignore-scripts", "--loglevel=error"]
-            done = subprocess.run(npm, cwd=home, capture_output=True, text=True, timeout=180)
-            if done.returncode != 0:
-                pytest.skip(f"KafkaJS cannot be installed: {done.stderr.strip()[-500:]}")
-            (home / "complete").touch()
-    return home / "node_modules"
-
-
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
     errors = tmp_path_factory.mktemp("kafkajs") / "stderr"
-    command = [program("node"), str(FOLDER / "stories.js")]
-    where = {"NODE_PATH": str(installed_packages())}
+    command, where = kafkajs_command("stories.js")
     process = LineProcess(command, errors, os.environ | where)
     yield process
     process.close()

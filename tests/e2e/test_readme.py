@@ -16,8 +16,8 @@ import pytest
 from interfaces.embed import Broker
 from interfaces.main.arguments import parser, settings_given
 from interfaces.main.settings.sources import load_settings
+from tests.e2e.node_packages import program, with_kafkajs
 from tests.e2e.program import Program
-from tests.e2e.test_kafkajs import installed_packages, program
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs/examples"
@@ -116,7 +116,7 @@ def test_python_sends_a_message_and_reads_it(
 def test_kafkajs_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> None:
     [snippet] = snippets("js", "kafkajs")
     command = [program("node"), written(snippet, tmp_path, "first.js", servers)]
-    with Program(command, {"NODE_PATH": str(installed_packages())}) as running:
+    with Program(command, with_kafkajs()) as running:
         running.wait_for("telegrams 0 0 Hello KafkaJS user!")
         assert running.interrupt() == 0, running.lines
 

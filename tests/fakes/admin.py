@@ -6,13 +6,14 @@ import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from application.metrics.broker import BrokerReadings
 from application.metrics.groups import GroupReadings
 from application.metrics.recent_requests import RecentRequests
 from application.metrics.request_counts import RequestCounts
 from application.metrics.topics import TopicReadings
+from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes
 from interfaces.kafka.error_codes import NAMES
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
@@ -21,8 +22,11 @@ from interfaces.rest.gate import Gate
 from interfaces.rest.guard import Guard
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeRequestLog
+from tests.fakes.type_adapters import share_type_adapters
 
 HOST = "localhost:8082"
+
+share_type_adapters()
 
 
 class Answer:
@@ -42,9 +46,11 @@ class Answer:
 class FakeAdmin:
     """Over a FakeBroker, whose loop is run by hand for as long as an answer is not there."""
 
-    def __init__(self, fake: FakeBroker | None = None, **settings: str) -> None:
+    def __init__(
+        self, fake: FakeBroker | None = None, request_log: RequestLog | None = None, **settings: str
+    ) -> None:
         self.fake = fake or FakeBroker(None, **settings)
-        self.request_log = FakeRequestLog(enabled=True)
+        self.request_log = request_log or FakeRequestLog(enabled=True)
         self.requests = RecentRequests(1000, NAMES)
         self.counted: list[tuple[str, int, RequestCounts]] = []
         self.connections: list[Connection] = []
@@ -115,8 +121,8 @@ class FakeAdmin:
             "http_version": "1.1",
             "method": method,
             "scheme": "http",
-            "path": path,
-            "raw_path": quote(path).encode(),
+            "path": unquote(path),
+            "raw_path": quote(path, safe="/:%").encode(),
             "query_string": query.encode(),
             "root_path": "",
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()],

@@ -26,6 +26,7 @@ class FakeRequestLog:
     def __init__(self, enabled: bool = False, slow_ns: int = 0) -> None:
         self.enabled = enabled
         self.quick_ns = slow_ns if enabled else 1 << 63
+        self.slow_ns = slow_ns or 1 << 63
         self.records: list[RequestRecord] = []
 
     def wants(self, elapsed_ns: int, failed: bool) -> bool:

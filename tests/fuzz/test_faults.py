@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from application.fetch import FetchService
 from interfaces.kafka import dispatch
 from interfaces.kafka.budgets import ByteBudget
+from interfaces.kafka.call import Call
+from interfaces.kafka.ledger import Ledger
 from interfaces.kafka.session import Session
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import Framing
@@ -40,15 +43,14 @@ def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
 
 
 def answers_change_places(patch: Patch) -> None:
-    real = Connection.answered
+    real = Ledger.take
 
-    def answered(connection: Connection) -> Any:
-        replies = connection.replies
+    def take(ledger: Ledger, replies: deque[Call]) -> Any:
         if len(replies) == 4 and all(one.pieces for one in replies):
             replies.rotate(1)
-        return real(connection)
+        return real(ledger, replies)
 
-    patch.setattr(Connection, "answered", answered)
+    patch.setattr(Ledger, "take", take)
 
 
 def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:

@@ -32,6 +32,7 @@ SETTINGS = {
     "fetch.max.bytes": str(8 * MIB),
     "request.elements.max": "4000",
     "fetch.partitions.max": "10000",
+    "requests.recent.max": "1000",
 }
 
 

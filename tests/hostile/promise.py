@@ -26,7 +26,7 @@ FETCHED_PARTITION_BYTES = 512
 
 
 #: Of a request that is remembered, with the longest names that are remembered with it.
-REMEMBERED_BYTES = 4 * KIB
+REMEMBERED_BYTES = 8 * KIB
 
 #: Of an id that a member was given, with a group of which there is nothing else.
 GIVEN_ID_BYTES = 2 * KIB

@@ -155,7 +155,7 @@ class Process:
             "touched partitions": len(commits._touched),
             "topics being changed": broker.catalog.changing,
             "topics being waited for": broker.create_topics._waiting,
-            "searches by time": len(broker.list_offsets),
+            "long work": len(broker.long_work),
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),
             "requests for a producer id": len(broker.init_producer_id._waiting),

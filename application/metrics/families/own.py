@@ -19,8 +19,8 @@ REQUEST_TIME = Family(
 STAGE_TIME = Family(
     "ottla_request_stage_seconds",
     _HISTOGRAM,
-    "Where that time went: queue, decode, handle, wait (for a commit, data or others), send. Of "
-    "the first 5,000 requests of each second, and of all that failed.",
+    "Where that time went: queue, decode, handle, wait (for a commit, data or others), send. Of a "
+    "sample: 100 requests of each tenth of a second, and others that failed or were slow.",
     ("api", "stage"),
 )
 REQUEST_BYTES = Family(
@@ -28,6 +28,12 @@ REQUEST_BYTES = Family(
 )
 RESPONSE_BYTES = Family(
     "ottla_response_bytes_total", _COUNTER, "Bytes of answers, with their size.", ("api",)
+)
+UNANSWERED = Family(
+    "ottla_unanswered_requests_total",
+    _COUNTER,
+    "Requests that began, and whose connections ended before their answers could leave.",
+    ("api",),
 )
 CONNECTIONS = Family("ottla_connections", _GAUGE, "Open connections of clients.", ("listener",))
 CONNECTIONS_MADE = Family("ottla_connections_total", _COUNTER, "Connections that were ever made.")
@@ -68,7 +74,7 @@ FETCH_SESSIONS = Family("ottla_fetch_sessions", _GAUGE, "Incremental fetch sessi
 
 FAMILIES = (
     BUILD, UPTIME, TOPICS, GROUPS, REQUEST_TIME, STAGE_TIME, REQUEST_BYTES, RESPONSE_BYTES,
-    CONNECTIONS, CONNECTIONS_MADE, REQUESTS_MEMORY, UNREAD, WAITING_FETCHES, WAITING_JOINS,
-    OFFSETS_UNDER_WAY, FETCH_SESSIONS, COMMIT_TIME, COMMIT_FAILURES, COMMIT_WAITERS, STORE_MAP,
-    STORE_USED, STORE_PAGES, DISK_FREE, LOOP_LAG,
+    UNANSWERED, CONNECTIONS, CONNECTIONS_MADE, REQUESTS_MEMORY, UNREAD, WAITING_FETCHES,
+    WAITING_JOINS, OFFSETS_UNDER_WAY, FETCH_SESSIONS, COMMIT_TIME, COMMIT_FAILURES,
+    COMMIT_WAITERS, STORE_MAP, STORE_USED, STORE_PAGES, DISK_FREE, LOOP_LAG,
 )  # fmt: skip

@@ -35,8 +35,8 @@ class LogSettings:
         "requests.recent.max",
         INT,
         10000,
-        "The newest requests that are remembered, for those who ask over HTTP; about 400 bytes "
-        "each. 0: none.",
+        "The newest requests that are remembered, for those who ask over HTTP, and as many that "
+        "failed or were slow, which stay for longer; about 400 bytes each. 0: none.",
         minimum=0,
     )
     log_format: str | None = setting(

@@ -23,8 +23,11 @@ class MemoryStateStore:
         self._store.staged.append(partial(self._change, table, key, value))
 
     def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
-        for key, value in rows:
-            self.put(table, key, value)
+        def change() -> None:
+            for key, value in rows:
+                self._change(table, key, value)
+
+        self._store.staged.append(change)
 
     def _change(self, table: str, key: bytes, value: bytes | None) -> None:
         rows = self._store.tables.setdefault(table, {})

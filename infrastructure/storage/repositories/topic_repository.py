@@ -44,8 +44,8 @@ class StoredTopicRepository:
 
     def delete(self, topic: Topic) -> None:
         self._state.put(_TOPICS, topic.name.encode(), None)
-        for partition_id in topic.partition_ids:
-            self._state.put(_DOOMED, _PARTITION_ID.pack(partition_id), b"")
+        pack = _PARTITION_ID.pack
+        self._state.put_all(_DOOMED, [(pack(each), b"") for each in topic.partition_ids])
 
     def reserve_partition_ids(self, count: int) -> tuple[int, ...]:
         first = self._next_partition_id

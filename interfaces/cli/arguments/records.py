@@ -83,7 +83,7 @@ def _add_consume(commands: Commands) -> None:
     add("-p", "--partitions", type=partition_numbers, metavar="0,2-3", help="only these partitions")
     add("-e", "--exit", action="store_true", help="stop at the end of what is there")
     add("-g", "--group", metavar="GROUP", help="as a member of this group, which then goes on")
-    add("-f", "--format", metavar="FORMAT", help="how records are printed (%%v\\n)")
+    add("-f", "--format", metavar="FORMAT", help="how records are printed, or json (%%v\\n)")
     add("--output", choices=("text", "json"), default="text", help="json: one object in a line")
     add(
         "--isolation",

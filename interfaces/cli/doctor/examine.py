@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from interfaces.cli.addresses import Address
 from interfaces.cli.client import Clients
-from interfaces.cli.doctor import advertised
+from interfaces.cli.doctor import advertised, authenticating
 from interfaces.cli.doctor.connecting import reach
 from interfaces.cli.doctor.finding import PROBLEM, Finding, ok, problem
 from interfaces.cli.doctor.talking import Protocol, talk
@@ -58,17 +58,16 @@ def _of_address(
         return
     answers, findings = talk(address, protocol, step_s)
     yield from findings
-    # Who wants a password is told by nobody else than the client library.
-    if not answers or protocol.sasl:
+    if not answers:
+        return
+    if protocol.sasl:
+        # The rest is told by nobody else than the client library.
+        yield authenticating.check(address, protocol, step_s)
         return
     try:
         said = advertised.told(address, protocol, step_s)
     except (NoAnswer, ssl.SSLError, OSError) as failure:
-        yield problem(
-            f"{address} tells its versions and then ends the connection ({failure})",
-            "it wants clients to authenticate: -X security.protocol=SASL_PLAINTEXT (or SASL_SSL), "
-            "sasl.mechanism, sasl.username and sasl.password",
-        )
+        yield authenticating.wanted(address, protocol, failure, step_s)
         return
     yield from advertised.check(address, said, protocol, step_s)
 
@@ -78,9 +77,10 @@ def _whole_client(clients: Clients) -> Finding:
     try:
         metadata = clients.metadata(clients.admin())
     except CommandFailed as failure:
-        return problem(
-            f"a client cannot connect all the same: {failure}",
-            "check -X: security.protocol, sasl.* and ssl.* as the broker's listener wants them",
-        )
+        why = str(failure).removesuffix(clients.advice())
+        remedy = "check -X: security.protocol, sasl.* and ssl.* as the broker's listener wants them"
+        if "authentication" in why.lower():
+            remedy = "check -X sasl.username and sasl.password"
+        return problem(f"a client cannot connect all the same: {why}", remedy)
     topics = len(metadata.topics)
     return ok(f"a client of librdkafka connects and sees {topics} topics")

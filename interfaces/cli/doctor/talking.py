@@ -32,6 +32,9 @@ class Protocol:
     def __init__(self, options: Mapping[str, str]) -> None:
         wanted = options.get("security.protocol", "plaintext").lower()
         self.sasl = wanted.startswith("sasl")
+        # What librdkafka takes without being told.
+        named = options.get("sasl.mechanism", options.get("sasl.mechanisms", "GSSAPI"))
+        self.mechanism = named.upper()
         self.context: ssl.SSLContext | None = None
         if wanted.endswith("ssl"):
             self.context = ssl.create_default_context(cafile=options.get("ssl.ca.location"))

@@ -11,6 +11,7 @@ from typing import Any
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import note
+from interfaces.cli.progress import Progress
 
 HEAD = (
     "start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec, "
@@ -42,24 +43,26 @@ def _measure(consumer: Any, parsed: argparse.Namespace, timeout_s: float) -> Non
     consumer.subscribe([parsed.topic], on_assign=lambda *_: joined.append(time.monotonic()))
     count = size_bytes = 0
     last = began
-    while count < parsed.number:
-        messages = consumer.consume(min(_AT_ONCE, parsed.number - count), 0.1)
-        now = time.monotonic()
-        for message in messages:
-            if message.error() is not None:
-                if message.error().retriable():
-                    continue
-                raise CommandFailed(f"{parsed.topic}: {message.error().str()}")
-            count += 1
-            size_bytes += len(message.value() or b"") + len(message.key() or b"")
-        if messages:
-            last = now
-        elif now - last > timeout_s:
-            note(
-                f"WARNING: Exiting before consuming the expected number of records: timeout "
-                f"({timeout_s * 1000:.0f} ms) exceeded. You can use the --timeout option."
-            )
-            break
+    with Progress("consume", parsed.number) as progress:
+        while count < parsed.number:
+            messages = consumer.consume(min(_AT_ONCE, parsed.number - count), 0.1)
+            now = time.monotonic()
+            for message in messages:
+                if message.error() is not None:
+                    if message.error().retriable():
+                        continue
+                    raise CommandFailed(f"{parsed.topic}: {message.error().str()}")
+                count += 1
+                size_bytes += len(message.value() or b"") + len(message.key() or b"")
+            progress.step(len(messages))
+            if messages:
+                last = now
+            elif now - last > timeout_s:
+                note(
+                    f"WARNING: Exiting before consuming the expected number of records: timeout "
+                    f"({timeout_s * 1000:.0f} ms) exceeded. You can use the --timeout option."
+                )
+                break
     print(line(start, last - began, (joined or [began])[0] - began, count, size_bytes), flush=True)
 
 

@@ -18,9 +18,11 @@ from domain.messages.batch import (
 from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.storage.opening import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import printable
-from interfaces.cli.storage.opened import NotWhole, batches, opened, places
+from interfaces.cli.progress import Progress, stays_silent
+from interfaces.cli.storage.opened import NotWhole, Place, batches, opened, places
 
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _LARGEST_BATCH = 1 << 30
@@ -36,28 +38,42 @@ def dump(parsed: argparse.Namespace) -> int:
         ]
         if not wanted and (parsed.topic is not None or parsed.partitions is not None):
             raise CommandFailed("there is no such topic or partition in the store")
-        for place in wanted:
-            if parsed.output == "text":
-                print(f"Dumping {place}")
-            left = sys.maxsize if parsed.number is None else parsed.number
-            try:
-                for batch in batches(storage.log, place.partition_id, parsed.offset):
-                    if not left:
-                        break
-                    left -= 1
-                    if parsed.output == "text":
-                        print("\n".join(_lines(batch, parsed.records)))
-                    else:
-                        told = {"topic": place.topic, "partition": place.number}
-                        told |= _facts(batch)
-                        if parsed.records:
-                            told["records"] = [_told(one) for one in _records(batch)]
-                        print(json.dumps(told, ensure_ascii=False))
-            except NotWhole as wrong:
-                raise CommandFailed(f"{place}, offset {wrong.offset}: {wrong}") from None
-            except BrokerError as damage:
-                raise CommandFailed(f"{place}: {damage}") from None
+        with Progress("dump", storage.info.live_bytes, wanted=_all(parsed)) as progress:
+            _dump(parsed, storage, wanted, progress)
     return 0
+
+
+def _all(parsed: argparse.Namespace) -> bool:
+    """Only then it is known how much there is."""
+    some = (parsed.topic, parsed.partitions, parsed.number, parsed.offset or None)
+    return stays_silent() and all(one is None for one in some)
+
+
+def _dump(
+    parsed: argparse.Namespace, storage: Storage, wanted: list[Place], progress: Progress
+) -> None:
+    for place in wanted:
+        if parsed.output == "text":
+            print(f"Dumping {place}")
+        left = sys.maxsize if parsed.number is None else parsed.number
+        try:
+            for batch in batches(storage.log, place.partition_id, parsed.offset):
+                if not left:
+                    break
+                left -= 1
+                progress.step(batch.size_bytes)
+                if parsed.output == "text":
+                    print("\n".join(_lines(batch, parsed.records)))
+                else:
+                    told = {"topic": place.topic, "partition": place.number}
+                    told |= _facts(batch)
+                    if parsed.records:
+                        told["records"] = [_told(one) for one in _records(batch)]
+                    print(json.dumps(told, ensure_ascii=False))
+        except NotWhole as wrong:
+            raise CommandFailed(f"{place}, offset {wrong.offset}: {wrong}") from None
+        except BrokerError as damage:
+            raise CommandFailed(f"{place}: {damage}") from None
 
 
 def _facts(batch: RecordBatch) -> dict[str, Any]:

@@ -40,10 +40,8 @@ def handle(request: DeleteRecordsRequest, call: Call) -> None:
 
 
 def _response(
-    wanted: list[RecordsToDelete], low_watermarks: list[LowWatermark] | Exception, call: Call
+    wanted: list[RecordsToDelete], low_watermarks: list[LowWatermark], call: Call
 ) -> DeleteRecordsResponse:
-    if isinstance(low_watermarks, Exception):
-        raise low_watermarks
     missing: dict[object, DeleteRecordsTopicResult] = {}
     answered: dict[object, DeleteRecordsTopicResult] = {}
     for one, low_watermark in zip(wanted, low_watermarks, strict=True):

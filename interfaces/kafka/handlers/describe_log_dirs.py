@@ -28,9 +28,7 @@ def handle(request: DescribeLogDirsRequest, call: Call) -> None:
     call.respond_later(call.broker.log_dirs.describe(wanted), _response)
 
 
-def _response(described: LogDir | Exception) -> DescribeLogDirsResponse:
-    if isinstance(described, Exception):
-        raise described
+def _response(described: LogDir) -> DescribeLogDirsResponse:
     topics: dict[str, DescribeLogDirsTopic] = {}
     for one in described.sizes:
         topic = topics.setdefault(one.topic, DescribeLogDirsTopic(name=one.topic))

@@ -99,13 +99,20 @@ def _response(
 def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> PartitionData:
     return PartitionData(
         partition_index=one.item.index,
-        error_code=0 if one.error is None else call.code(one.error),
+        error_code=0 if one.error is None else _code(one.error, one.item, call),
         high_watermark=one.high_watermark,
         last_stable_offset=one.last_stable_offset,
         log_start_offset=one.log_start_offset,
         aborted_transactions=[] if read_committed else None,
         records=one.records,
     )
+
+
+def _code(error: BrokerError, item: FetchItem, call: Call) -> int:
+    """A fetch in a session names no topic: the log tells the first that failed."""
+    if call.about is None:
+        call.about = "topic", item.topic_name or item.topic_id
+    return call.code(error)
 
 
 def failed(request: FetchRequest, call: Call, code: int) -> FetchResponse:

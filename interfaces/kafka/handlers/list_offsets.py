@@ -57,13 +57,7 @@ class Searches:
         pending = call.broker.list_offsets.complete([search for search, _ in self._found])
         if pending is None:
             return self._settled(response, call)
-
-        def resolved(fault: Exception | None) -> ListOffsetsResponse:
-            if fault is not None:
-                raise fault
-            return self._settled(response, call)
-
-        call.respond_later(pending, resolved)
+        call.respond_later(pending, lambda _: self._settled(response, call))
         return None
 
     def _settled(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse:

@@ -1,7 +1,7 @@
 """Connection: bytes in, frames out; answers in, bytes out, in the order of the requests.
 
 It knows no socket and no loop: the session receives into `get_buffer`, takes the frames that
-`received` gives, opens a reply for each, and sends what `answered` gives.
+`received` gives, opens a reply for each, and sends those at the head of the line that are answered.
 """
 
 from __future__ import annotations
@@ -29,11 +29,3 @@ class Connection(Framing):
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int) -> None:
         super().__init__(shared, max_frame_bytes)
         self.replies: deque[Reply] = deque()
-
-    def answered(self) -> list[Reply]:
-        """Whose answers may be sent now: those at the head of the line. They are not here again."""
-        replies = self.replies
-        found: list[Reply] = []
-        while replies and replies[0].pieces is not None:
-            found.append(replies.popleft())
-        return found

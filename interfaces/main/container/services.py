@@ -16,6 +16,7 @@ from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
+from application.long_work import LongWork
 from application.metadata import MetadataService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.cluster_repository import ClusterRepository
@@ -83,6 +84,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
     )
     spare_time = providers.Singleton(SpareTime, scheduler)
+    long_work = providers.Singleton(LongWork, spare_time)
     volume = providers.Singleton(StorageVolume, storage.store.provided.info.path)
     watching = providers.Singleton(Watching)
     trouble = providers.Singleton(Trouble, events, clock)
@@ -136,7 +138,7 @@ class ServicesContainer(containers.DeclarativeContainer):
     )
     broker_configs = providers.Singleton(BrokerConfigs, storage.configs, config, catalog, events)
     list_offsets = providers.Singleton(
-        ListOffsetsService, catalog, storage.log, compression, scheduler, trouble
+        ListOffsetsService, catalog, storage.log, compression, long_work, trouble
     )
     broker = providers.Singleton(
         Broker,
@@ -171,12 +173,12 @@ class ServicesContainer(containers.DeclarativeContainer):
             config,
         ),
         create_partitions=providers.Singleton(
-            CreatePartitionsService, catalog, storage.topics, commits, config
+            CreatePartitionsService, catalog, storage.topics, commits, watching, config
         ),
         delete_records=providers.Singleton(
-            DeleteRecordsService, catalog, commits, trimming, scheduler
+            DeleteRecordsService, catalog, commits, trimming, long_work
         ),
-        log_dirs=providers.Singleton(LogDirsService, catalog, volume, scheduler),
+        log_dirs=providers.Singleton(LogDirsService, catalog, volume, long_work),
         groups=groups.registry,
         classic_groups=groups.classic_groups,
         consumer_groups=groups.consumer_groups,
@@ -194,6 +196,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             catalog,
             list_offsets,
             groups.offset_commit,
+            long_work,
         ),
         forgetting=groups.forgetting,
         offset_expiry=groups.offset_expiry,
@@ -219,4 +222,5 @@ class ServicesContainer(containers.DeclarativeContainer):
             ProducerExpiry, catalog, storage.partitions, commits, clock, spare_time, config
         ),
         spare_time=spare_time,
+        long_work=long_work,
     )

@@ -1,6 +1,8 @@
 // The broker's REST interface. Every failure, also of the network, is a Failure with the
 // correlation id under which the broker's log has it.
 
+import { escaped } from './router.js'
+
 export class Failure extends Error {
   constructor(message, correlationId, { status = 0, code = 0 } = {}) {
     super(message)
@@ -10,11 +12,9 @@ export class Failure extends Error {
   }
 }
 
-/** Escapes the parts of a path. Dots alone would lead elsewhere, however they are written. */
+/** Escapes the parts of a path. */
 export function path(strings, ...parts) {
-  const dots = parts.find((part) => part === '.' || part === '..')
-  if (dots) throw new Failure(`An address cannot hold the name "${dots}": use the command line.`, null)
-  return strings.reduce((whole, text, n) => whole + encodeURIComponent(parts[n - 1]) + text)
+  return strings.reduce((whole, text, n) => whole + escaped(parts[n - 1]) + text)
 }
 
 export function withQuery(address, query) {
@@ -78,6 +78,33 @@ async function ask(method, address, body, signal) {
   if (!response.ok || refused) throw refusal(response, parsed, id)
   if (text && parsed === undefined) throw new Failure('The answer is no JSON.', id, { status: response.status })
   return parsed
+}
+
+/** An answer that comes as lines of JSON, each told as it comes; the last one is returned. */
+export async function sendForLines(method, address, body, { signal, line }) {
+  const id = `console-${newId()}`
+  const headers = { 'X-Correlation-ID': id, 'Content-Type': 'application/json' }
+  let last = null
+  try {
+    const response = await fetch(address, { method, headers, signal, cache: 'no-store', body: JSON.stringify(body) })
+    if (!response.ok) throw refusal(response, parse(await response.text()), id)
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    let rest = ''
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      const lines = (rest + piece.value).split('\n')
+      rest = lines.pop()
+      for (const text of lines) {
+        last = parse(text)
+        if (last?.error_code) throw new Failure(last.message, id, { status: response.status, code: last.error_code })
+        line(last)
+      }
+    }
+  } catch (error) {
+    if (error.name === 'AbortError' || error instanceof Failure) throw error
+    throw new Failure('The broker does not answer.', id)
+  }
+  if (!last?.done) throw new Failure('The broker broke off in the midst of it.', id)
+  return last
 }
 
 function parse(text) {

@@ -5,13 +5,14 @@ import { correlation, messageOf } from './states.js'
 
 /**
  * Asks before something is done. `run` does it: while it runs nothing else can be pressed, and when
- * it fails, or returns false, the dialog stays; a failure is told. Resolves to whether it was done.
- * `named` is given a function that words the button anew.
+ * it fails, or returns false, the dialog stays; a failure is told. What is closed before `run` is
+ * through aborts the signal that it is given. Resolves to whether it was done.
+ * `named` is given a function that words the button anew; `focus` is where somebody begins to type.
  */
-export function ask({ title, body, action, danger = false, wide = false, typed, run, named }) {
+export function ask({ title, body, action, danger = false, wide = false, typed, run, named, focus }) {
   return new Promise((resolve) => {
     const fault = h('div', { class: 'fault', role: 'alert', hidden: true })
-    const word = typed && h('input', { autocomplete: 'off', spellcheck: 'false', id: 'typed-name' })
+    const word = typed ? h('input', { autocomplete: 'off', spellcheck: 'false', id: 'typed-name' }) : null
     const confirm = h('button', { class: `button ${danger ? 'danger' : 'primary'}`, type: 'submit' }, action)
     const cancel = button('Cancel', { onclick: () => dialog.close() })
     const form = h(
@@ -24,6 +25,7 @@ export function ask({ title, body, action, danger = false, wide = false, typed, 
       h('footer', {}, cancel, confirm),
     )
     const dialog = h('dialog', { 'aria-labelledby': 'dialog-title', class: wide ? 'wide-dialog' : null }, form)
+    const closing = new AbortController()
     let done = false
 
     if (word) {
@@ -36,7 +38,7 @@ export function ask({ title, body, action, danger = false, wide = false, typed, 
       confirm.disabled = true
       fault.hidden = true
       try {
-        if ((await run()) !== false) {
+        if ((await run(closing.signal)) !== false) {
           done = true
           dialog.close()
         }
@@ -44,11 +46,12 @@ export function ask({ title, body, action, danger = false, wide = false, typed, 
         replace(fault, messageOf(failure), failure.correlationId && correlation(failure.correlationId))
         fault.hidden = false
       } finally {
-        confirm.disabled = false
+        confirm.disabled = Boolean(word) && word.value !== typed
       }
     })
     named?.((words) => (confirm.textContent = words))
     dialog.addEventListener('close', () => {
+      closing.abort()
       dialog.remove()
       resolve(done)
     })
@@ -56,7 +59,7 @@ export function ask({ title, body, action, danger = false, wide = false, typed, 
     window.addEventListener('hashchange', () => dialog.close(), { once: true })
     document.body.append(dialog)
     dialog.showModal()
-    ;(word ?? (danger ? cancel : confirm)).focus()
+    ;(focus ?? word ?? (danger ? cancel : confirm)).focus()
   })
 }
 

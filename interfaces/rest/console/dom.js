@@ -1,6 +1,8 @@
 // Elements are made here and nowhere else. What comes from outside becomes text, never markup:
 // there is no way through this file to have a string parsed as HTML.
 
+import { escaped } from './router.js'
+
 const SVG = 'http://www.w3.org/2000/svg'
 
 export function h(tag, facts, ...children) {
@@ -34,7 +36,7 @@ export function replace(element, ...children) {
 /** The address of a view: every part is escaped, so a name cannot lead elsewhere. */
 export function to(...parts) {
   const query = typeof parts.at(-1) === 'object' ? parts.pop() : {}
-  const path = parts.map((part) => encodeURIComponent(part)).join('/')
+  const path = parts.map((part) => escaped(String(part))).join('/')
   const asked = new URLSearchParams(
     Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== ''),
   ).toString()
@@ -54,6 +56,7 @@ const ICONS = {
   plus: 'M10 4v12M4 10h12',
   keys: 'M2.5 5.5h15v9h-15zM5.5 8.5h.1M8.5 8.5h.1M11.5 8.5h.1M14.5 8.5h.1M7 11.7h6',
   bin: 'M4 6h12M8 6V3.5h4V6M5.5 6l.8 11h7.4l.8-11M8.5 9v5M11.5 9v5',
+  cut: 'M4 6h12M4 10h4M12 10h4M4 14h4M12 14h4M10 8v8',
   close: 'M5 5l10 10M15 5L5 15',
   copy: 'M7 7h9v9H7zM13 7V4H4v9h3',
   right: 'M8 5l5 5-5 5',

@@ -12,9 +12,17 @@ function splitOnce(text, mark) {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
 
+/**
+ * A name as a part of an address. Dots alone would lead elsewhere, however they are written, and
+ * nothing would be no part: the byte before them is not in any text, and the broker leaves it out.
+ */
+export function escaped(name) {
+  return (['', '.', '..'].includes(name) ? '%FF' : '') + encodeURIComponent(name)
+}
+
 function unescape(part) {
   try {
-    return decodeURIComponent(part)
+    return decodeURIComponent(part.replaceAll('%FF', ''))
   } catch {
     return part
   }
@@ -22,6 +30,11 @@ function unescape(part) {
 
 export function go(address) {
   location.hash = address
+}
+
+/** What is shown is fetched anew, after it was changed. */
+export function again() {
+  window.dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
 /** A view tells where it stands now, without being made anew: what is searched, how it is sorted. */

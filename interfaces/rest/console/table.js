@@ -6,8 +6,8 @@ import { h, replace } from './dom.js'
 const OVERSCAN = 8
 
 /**
- * columns: {name, title, cell(row), compare(row) -> number | string, width, end, wide}
- * `wide` columns are left out on narrow screens, `end` ones are numbers.
+ * columns: {name, title, cell(row), compare(row) -> number | string, width, end, wide, wider}
+ * `wide` columns are left out where there is little room, `wider` ones sooner; `end` ones are numbers.
  */
 export class Table {
   constructor({ label, columns, sort, signal, keyOf, onsort }) {
@@ -43,7 +43,7 @@ export class Table {
   }
 
   #col(column) {
-    const col = h('col', { class: column.wide ? 'wide' : null })
+    const col = h('col', { class: room(column) })
     if (column.width) col.style.width = column.width
     return col
   }
@@ -150,7 +150,11 @@ export class Table {
 }
 
 function classes(column) {
-  return [column.wide && 'wide', column.end && 'end', column.act && 'act'].filter(Boolean).join(' ') || null
+  return [room(column), column.end && 'end', column.act && 'act'].filter(Boolean).join(' ') || null
+}
+
+function room(column) {
+  return (column.wide && 'wide') || (column.wider && 'wider') || null
 }
 
 function focusable(row) {

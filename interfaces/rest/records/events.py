@@ -11,7 +11,7 @@ A browser that connects again hands back the newest id, and misses nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 import orjson
 
@@ -26,7 +26,10 @@ _ALIVE = b": alive\n\n"
 
 
 async def events_of(
-    tail: Tail, stopping: asyncio.Event, silence_seconds: float = SILENCE_SECONDS
+    tail: Tail,
+    stopping: asyncio.Event,
+    silence_seconds: float = SILENCE_SECONDS,
+    failed: Callable[[BrokerError], object] = lambda failure: None,
 ) -> AsyncGenerator[bytes, None]:
     stopped = asyncio.ensure_future(stopping.wait())
     coming: asyncio.Future[Tailed] | None = None
@@ -41,6 +44,8 @@ async def events_of(
             if coming.done():
                 tailed, coming = coming.result(), None
                 if not isinstance(tailed, bytes):
+                    if tailed is not None:
+                        failed(tailed)
                     yield _end(tailed)
                     return
                 yield _records(tailed) + _position(tail)

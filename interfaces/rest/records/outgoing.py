@@ -6,15 +6,18 @@ import json
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from application.records.send import Delivered, Delivery, OutgoingRecord
-from domain.errors import BrokerError
+from application.records.send import Delivered, OutgoingRecord
 from domain.messages.message import Headers
 from interfaces.rest.answers import encodable
-from interfaces.rest.errors import RestError, message_of, refusal_of
+from interfaces.rest.errors import NO_JSON, RestError
 from interfaces.rest.records.wanted import from_base64, moment
 
 _FIELDS = frozenset({"partition_id", "timestamp", "headers", "key", "value"})
 _DATA_FIELDS = frozenset({"type", "data"})
+#: Confluent's clients tell by them what a registry of schemas knows; here there is none.
+_SCHEMA_FIELDS = frozenset(
+    {"schema", "schema_id", "schema_version", "subject", "subject_name_strategy"}
+)
 _HEADER_FIELDS = frozenset({"name", "value"})
 _INT_MAX = 2**31 - 1
 
@@ -40,7 +43,7 @@ def parse_object(text: bytes) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise RestError(400, "it is not JSON", 40001) from None
+        raise RestError(400, "it is not JSON", NO_JSON) from None
 
 
 def outgoing(body: Any, also: frozenset[str] = frozenset()) -> Outgoing:
@@ -63,8 +66,11 @@ def _data(name: str, given: Any) -> tuple[bytes | None, str | None]:
         return None, None
     if isinstance(given, str):
         return _text(name, given), "STRING"
-    if not isinstance(given, dict) or given.keys() - _DATA_FIELDS:
+    if not isinstance(given, dict) or given.keys() - _DATA_FIELDS - _SCHEMA_FIELDS:
         raise _bad(f'{name}: expected {{"type": "JSON", "STRING" or "BINARY", "data": ...}}')
+    for field in _SCHEMA_FIELDS:
+        if given.get(field) is not None:
+            raise _bad(f"{name}.{field}: there is no schema registry; null, or nothing")
     kind, data = given.get("type"), given.get("data")
     if kind not in ("JSON", "STRING", "BINARY"):
         raise _bad(f"{name}.type: expected JSON, STRING or BINARY")
@@ -130,19 +136,16 @@ def _timestamp(body: dict[str, Any]) -> int | None:
         return None
     if type(given) not in (int, str):
         raise _bad("timestamp: expected ISO 8601, or milliseconds since 1970")
-    return moment("timestamp", str(given))
-
-
-def report(sent: Outgoing, delivery: Delivery, cluster_id: str, topic_name: str) -> dict[str, Any]:
-    """What became of one record."""
-    if isinstance(delivery, BrokerError):
-        return {"error_code": refusal_of(delivery).code, "message": message_of(delivery)}
-    return {"error_code": 200} | delivered(sent, delivery, cluster_id, topic_name)
+    try:
+        return moment("timestamp", str(given))
+    except RestError as wrong:
+        raise _bad(wrong.message) from None
 
 
 def delivered(
     sent: Outgoing, delivery: Delivered, cluster_id: str, topic_name: str
 ) -> dict[str, Any]:
+    """What is reported of one record."""
     return {
         "cluster_id": cluster_id,
         "topic_name": topic_name,

@@ -16,10 +16,10 @@ from domain.errors import BrokerError
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.errors import message_of, refusal_of
+from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.shapes.common import Asked
-from interfaces.rest.shapes.topics import ConfigValue, Setting, TopicBody, texts_of, topic_body
+from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
 from interfaces.rest.urls import Urls
 
@@ -29,7 +29,7 @@ BYTES_PER_LINE = 4 * 2**20
 
 class CloneTopic(Asked):
     topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
-    configs: list[ConfigValue] | dict[str, Setting] = Field(
+    configs: Configs = Field(
         default=[], description="Other than those of the source; null: not that one."
     )
     records: bool = Field(False, description="Whether the records are copied too.")
@@ -71,8 +71,8 @@ def router(admin: Admin) -> APIRouter:
             for topic in unfinished:
                 _remove(topic)
 
-        lines = _lines(copying, created, unfinished)
-        return Streamed(lines, admin.events, "application/x-ndjson", close=gone)
+        lines = _lines(exchange_of(request), copying, created, unfinished)
+        return Streamed(lines, "application/x-ndjson", close=gone)
 
     def _remove(topic: Topic) -> None:
         """Half a copy is of no use."""
@@ -84,14 +84,13 @@ def router(admin: Admin) -> APIRouter:
 
 
 async def _lines(
-    copying: Copying, created: Topic, unfinished: list[Topic]
+    exchange: Exchange, copying: Copying, created: Topic, unfinished: list[Topic]
 ) -> AsyncGenerator[bytes, None]:
     told_bytes = 0
     while True:
         cloned = await value_of(copying.next())
         if isinstance(cloned, BrokerError):
-            code = refusal_of(cloned).code
-            yield _line({"error_code": code, "message": message_of(cloned), "done": False})
+            yield _line(exchange.refuse(cloned) | {"done": False})
             return
         if cloned.done:
             unfinished.clear()

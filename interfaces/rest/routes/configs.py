@@ -115,6 +115,10 @@ def _router(admin: Admin, path: str, noun: str, find: Find) -> APIRouter:
     @routes.delete(path + "/{name}", name=f"reset_{noun}_config", status_code=204)
     async def reset_config(name: str, whose: Whose = found) -> Response:
         """Back to the default."""
+        if whose[1].kind is ResourceKind.TOPIC:
+            _entry(broker.describe_configs.describe(whose[1]), name)
+        elif name not in BrokerConfig.definitions:
+            raise _unknown(name)
         return await alter(whose[1], [Alteration(name, Operation.DELETE, "")])
 
     return routes
@@ -124,7 +128,11 @@ def _entry(entries: Iterable[ConfigEntry], name: str) -> ConfigEntry:
     for entry in entries:
         if entry.name == name:
             return entry
-    raise RestError(404, f"there is no config {name!r}", 40407)
+    raise _unknown(name)
+
+
+def _unknown(name: str) -> RestError:
+    return RestError(404, f"there is no config {name!r}", 40407)
 
 
 def tables(admin: Admin) -> APIRouter:

@@ -58,8 +58,8 @@ def _body(connection: Connection) -> ConnectionBody:
         "address": client.peer,
         "since_ms": client.since_ms,
         "in_flight": connection.in_flight,
-        "bytes_in": client.bytes_in,
-        "bytes_out": client.bytes_out,
+        "bytes_in": connection.bytes_in,
+        "bytes_out": connection.bytes_out,
         "unread_bytes": connection.unread_bytes,
         "idle": not connection.active,
     }

@@ -109,7 +109,7 @@ def router(admin: Admin) -> APIRouter:
             ),
         )
 
-    @routes.get("/group")
+    @routes.get("/groups/{group_id}")
     async def group(group_id: str) -> JsonAnswer:
         found = broker.group_lag.group(group_id)
         default = ""

@@ -159,9 +159,7 @@ def router(admin: Admin, prefix: str) -> APIRouter:
         target = wanted.target
         looks = await all_of(service.look(group_id, place, target) for place in places)
         if (searching := service.searched(looks)) is not None:
-            fault = await value_of(searching)
-            if fault is not None:
-                raise fault
+            await value_of(searching)
         resets = await all_of(map(service.reset, looks))
         if not wanted.dry_run:
             failure = await value_of(service.keep(group_id, resets))

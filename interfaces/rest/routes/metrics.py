@@ -9,6 +9,7 @@ from time import perf_counter_ns
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from application.metrics.recent_requests import Wanted
@@ -29,12 +30,11 @@ def router(admin: Admin) -> APIRouter:
     async def metrics() -> Response:
         """Everything that is counted and measured, as text for Prometheus."""
         pieces = await value_of(admin.metrics.scrape())
-        if isinstance(pieces, Exception):
-            raise pieces
         return StreamingResponse(_each(pieces), media_type=PROMETHEUS_TEXT)
 
     @routes.get("/requestz")
     async def requestz(
+        request: Request,
         correlation_id: str | None = None,
         client_id: str | None = None,
         api: str | None = None,
@@ -51,7 +51,7 @@ def router(admin: Admin) -> APIRouter:
         if correlation_id is not None:
             number = _number(correlation_id)
             if number is None:
-                return await listing("RequestList", "/requestz", ())
+                return await listing("RequestList", str(request.url), ())
         wanted = Wanted(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
         for some in admin.requests.find(wanted):
@@ -61,7 +61,7 @@ def router(admin: Admin) -> APIRouter:
             await asyncio.sleep(0)
         now_ns = perf_counter_ns()
         bodies = (_body(record, now_ns) for record in found[:limit])
-        return await listing("RequestList", "/requestz", bodies)
+        return await listing("RequestList", str(request.url), bodies)
 
     return routes
 

@@ -28,6 +28,9 @@ from interfaces.rest.shapes.partitions import (
 )
 from interfaces.rest.urls import Urls
 
+#: In Confluent's paths.
+EVERY_TOPIC = "-"
+
 
 def existing_partition(admin: Admin, topic_name: str, index: int) -> Partition:
     partition = admin.broker.catalog.partition(existing_topic(admin, topic_name), index)
@@ -67,8 +70,9 @@ def router(admin: Admin) -> APIRouter:
 
     @routes.get("/-/reassignment")
     async def list_reassignments(request: Request, topic_name: str) -> Response:
-        """There are none: there is one broker."""
-        existing_topic(admin, topic_name)
+        """There are none: there is one broker. `-` is every topic."""
+        if topic_name != EVERY_TOPIC:
+            existing_topic(admin, topic_name)
         url = urls(request)("topics", topic_name, "partitions", "-", "reassignment")
         return await listing("KafkaReassignmentList", url, ())
 

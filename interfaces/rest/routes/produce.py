@@ -13,11 +13,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from application.records.send import Delivery, OutgoingRecord
-from domain.errors import BrokerError
+from domain.topics.partitioner import SLICE_BYTES, murmur2_in_slices
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, encodable
-from interfaces.rest.errors import RestError, message_of, refusal_of
-from interfaces.rest.exchange import exchange_of
+from interfaces.rest.errors import NO_JSON, RestError
+from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.json_stream import JsonObjects, NotObjects
 from interfaces.rest.records.outgoing import (
@@ -26,7 +26,6 @@ from interfaces.rest.records.outgoing import (
     delivered,
     outgoing,
     parse_object,
-    report,
 )
 from interfaces.rest.routes.topics import existing_topic
 from interfaces.rest.slices import Turns
@@ -36,7 +35,7 @@ from interfaces.rest.streaming import Streamed
 RECORDS_AT_ONCE = 64
 BYTES_AT_ONCE = 256 * 1024
 #: Of keys that decide about their partitions, which is a loop of Python's.
-HASHED_AT_ONCE = 16 * 1024
+HASHED_AT_ONCE = SLICE_BYTES
 #: Base64 and quotes make a record longer than it is.
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
@@ -54,6 +53,8 @@ def router(admin: Admin) -> APIRouter:
     ) -> list[Delivery | RestError]:
         """What became of each, in their order."""
         good = [each for each in parsed if isinstance(each, Outgoing)]
+        for each in good:
+            await _hash(each.record, turns)
         sending = []
         for group in _groups([each.record for each in good]):
             sending.append(broker.records.send.send(topic_name, group))
@@ -63,6 +64,7 @@ def router(admin: Admin) -> APIRouter:
         return [each if isinstance(each, RestError) else next(deliveries) for each in parsed]
 
     async def reports(request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
+        exchange = exchange_of(request)
         most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
         turns = Turns()
@@ -79,31 +81,34 @@ def router(admin: Admin) -> APIRouter:
                         parsed.append(_parse(text))
                     if len(parsed) == RECORDS_AT_ONCE:
                         begun = True
-                        yield await reported(topic_name, parsed, turns)
+                        yield await reported(exchange, topic_name, parsed, turns)
                         parsed = []
                 if parsed:
                     begun = True
-                    yield await reported(topic_name, parsed, turns)
+                    yield await reported(exchange, topic_name, parsed, turns)
                 if broken is not None:
                     raise broken
             objects.finish()
         except RestError as ended:  # nothing more comes, or the broker is stopping
             if not begun:
                 raise
-            yield _line({"error_code": ended.code, "message": ended.message})
+            yield _line(exchange.refuse(ended))
         except NotObjects as broken:
-            yield _line({"error_code": 400, "message": str(broken)})
+            yield _line(exchange.refuse_with(NO_JSON, str(broken)))
         except ClientDisconnect:
             return
 
-    async def reported(topic_name: str, parsed: list[_Parsed], turns: Turns) -> bytes:
+    async def reported(
+        exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
+    ) -> bytes:
         lines = []
         for one, delivery in zip(parsed, await sent(topic_name, parsed, turns), strict=True):
-            if isinstance(delivery, RestError):
-                lines.append(_line({"error_code": delivery.code, "message": delivery.message}))
+            if isinstance(delivery, Exception):
+                lines.append(_line(exchange.refuse(delivery)))
             else:
                 assert isinstance(one, Outgoing)
-                lines.append(_line(report(one, delivery, broker.cluster_id, topic_name)))
+                told = delivered(one, delivery, broker.cluster_id, topic_name)
+                lines.append(_line({"error_code": 200} | told))
         return b"".join(lines)
 
     @routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)
@@ -118,13 +123,14 @@ def router(admin: Admin) -> APIRouter:
         told = reports(request, topic_name)
         # Until then a failure can still be the answer's status.
         first = await anext(told, b"")
-        return Streamed(_behind(first, told), admin.events, "application/json", listens=False)
+        return Streamed(_behind(first, told), "application/json", listens=False)
 
     @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(request: Request, topic_name: str) -> Response:
         """Entries with ids of the client's, answered by what went well and what did not."""
         existing_topic(admin, topic_name)
-        exchange_of(request).most_body_bytes = _most_of_batch(admin)
+        exchange = exchange_of(request)
+        exchange.most_body_bytes = _most_of_batch(admin)
         entries = _entries(parse_object(await request.body()))
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
@@ -137,11 +143,10 @@ def router(admin: Admin) -> APIRouter:
                 await turns.give()
             outcomes = zip(some, parsed, await sent(topic_name, parsed, turns), strict=True)
             for entry, one, delivery in outcomes:
-                code = _code(delivery)
-                if code is not None:
-                    failures.append({"id": entry["id"], "error_code": code[0], "message": code[1]})
+                if isinstance(delivery, Exception):
+                    failures.append({"id": entry["id"]} | exchange.refuse(delivery))
                 else:
-                    assert isinstance(one, Outgoing) and not isinstance(delivery, Exception)
+                    assert isinstance(one, Outgoing)
                     told = delivered(one, delivery, broker.cluster_id, topic_name)
                     successes.append({"id": entry["id"]} | told)
         return JsonAnswer({"successes": successes, "failures": failures}, 207)
@@ -156,6 +161,23 @@ async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGener
             yield piece
 
 
+def _is_to_be_hashed(record: OutgoingRecord) -> bool:
+    return record.partition is None and record.key_hash is None
+
+
+async def _hash(record: OutgoingRecord, turns: Turns) -> None:
+    """A key that is too long for one step; the others are hashed where they are sent."""
+    if record.key is None or len(record.key) <= SLICE_BYTES or not _is_to_be_hashed(record):
+        return
+    slices = murmur2_in_slices(record.key)
+    while record.key_hash is None:
+        try:
+            next(slices)
+        except StopIteration as end:
+            record.key_hash = end.value
+        await turns.give()
+
+
 def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
     """As many together as are encoded, and their partitions found, in about a millisecond."""
     group: list[OutgoingRecord] = []
@@ -163,12 +185,12 @@ def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
     for record in records:
         key_bytes = len(record.key or b"")
         size_bytes += key_bytes + len(record.value or b"")
-        hashed_bytes += key_bytes if record.partition is None else 0
+        hashed_bytes += key_bytes if _is_to_be_hashed(record) else 0
         if group and (size_bytes > BYTES_AT_ONCE or hashed_bytes > HASHED_AT_ONCE):
             yield group
             group = []
             size_bytes = key_bytes + len(record.value or b"")
-            hashed_bytes = key_bytes if record.partition is None else 0
+            hashed_bytes = key_bytes if _is_to_be_hashed(record) else 0
         group.append(record)
     if group:
         yield group
@@ -213,14 +235,6 @@ def _entries(body: Any) -> list[dict[str, Any]]:
     if len(set(ids)) < len(ids):
         raise RestError(422, "entries: no two have the same id", BAD_RECORD)
     return entries
-
-
-def _code(delivery: Delivery | RestError) -> tuple[int, str] | None:
-    if isinstance(delivery, RestError):
-        return delivery.code, delivery.message
-    if isinstance(delivery, BrokerError):
-        return refusal_of(delivery).code, message_of(delivery)
-    return None
 
 
 def _line(body: dict[str, Any]) -> bytes:

@@ -19,7 +19,7 @@ from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.answers import JsonAnswer, Large, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
@@ -64,8 +64,8 @@ def router(admin: Admin) -> APIRouter:
         head = {
             "kind": "KafkaRecordList",
             "metadata": {
-                "self": urls("topics", topic_name, "records"),
-                "next": _next(request, cursor),
+                "self": _page(request, urls, topic_name, None),
+                "next": cursor and _page(request, urls, topic_name, cursor),
             },
             "cluster_id": admin.broker.cluster_id,
             "topic_name": topic_name,
@@ -80,8 +80,7 @@ def router(admin: Admin) -> APIRouter:
                 for each, before in zip(end.ranges, whole, strict=True)
             ],
         }
-        body = b"".join([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"])
-        return Response(body, headers=INERT, media_type="application/json")
+        return Large([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"], INERT)
 
     @routes.get(
         "/topics/{topic_name}/records:tail",
@@ -101,11 +100,10 @@ def router(admin: Admin) -> APIRouter:
             data_format=wanted.format,
         )
         tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
-        stopping: asyncio.Event = request.scope["state"]["exchange"].stopping
+        exchange = exchange_of(request)
         headers = INERT | {"x-accel-buffering": "no"}
-        return Streamed(
-            events_of(tail, stopping), admin.events, "text/event-stream", headers, tail.close
-        )
+        events = events_of(tail, exchange.stopping, failed=exchange.refuse)
+        return Streamed(events, "text/event-stream", headers, tail.close)
 
     @routes.get(
         "/topics/{topic_name}/records:download",
@@ -126,7 +124,7 @@ def router(admin: Admin) -> APIRouter:
         first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")
         headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}
-        return Streamed(_rest(scan, first), admin.events, media_type, headers, scan.close)
+        return Streamed(_rest(scan, first), media_type, headers, scan.close)
 
     return routes
 
@@ -197,10 +195,11 @@ async def _part(scan: RunningScan) -> ScanPart:
     return part
 
 
-def _next(request: Request, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    return str(request.url.include_query_params(cursor=cursor))
+def _page(request: Request, urls: Urls, topic_name: str, cursor: str | None) -> str:
+    """The one that is answered, or the one with this cursor."""
+    query = str(request.url.include_query_params(cursor=cursor) if cursor else request.url)
+    _, separator, query = query.partition("?")
+    return urls("topics", topic_name, "records") + separator + query
 
 
 def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from interfaces.rest.urls import Urls
 def existing_topic(admin: Admin, name: str) -> Topic:
     topic = admin.broker.catalog.topic(name)
     if topic is None:
-        raise UnknownTopicOrPartition("This server does not host this topic-partition.")
+        raise UnknownTopicOrPartition(f"There is no topic {name}")
     return topic
 
 
@@ -70,7 +70,8 @@ def router(admin: Admin) -> APIRouter:
         at = urls(request)
         status = 200 if wanted.validate_only else 201
         answer = JsonAnswer(topic_body(created, at), status)
-        answer.headers["location"] = at("topics", created.name)
+        if not wanted.validate_only:
+            answer.headers["location"] = at("topics", created.name)
         return answer
 
     @routes.get("/topics/{topic_name}", response_model=TopicBody)
@@ -94,6 +95,7 @@ def router(admin: Admin) -> APIRouter:
     @routes.delete("/topics/{topic_name}", status_code=204)
     async def delete_topic(topic_name: str) -> Response:
         """The name is free when it is answered; the data goes afterwards, in slices."""
+        existing_topic(admin, topic_name)
         found = broker.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):
             raise found

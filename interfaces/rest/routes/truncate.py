@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from pydantic import AliasChoices, Field
+from starlette.requests import Request
 from starlette.responses import Response
 
 from application.delete_records import RecordsToDelete
@@ -14,7 +15,7 @@ from domain.errors import BrokerError, InvalidRequest
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.errors import message_of, refusal_of
+from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.wanted import MAX_OFFSET
 from interfaces.rest.routes.topics import existing_topic
@@ -52,14 +53,14 @@ def router(admin: Admin) -> APIRouter:
     routes = APIRouter(tags=["records"])
     broker = admin.broker
 
-    async def truncated(wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
+    async def truncated(exchange: Exchange, wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
         told: list[dict[str, Any]] = []
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
             marks = await value_of(broker.delete_records.delete(some))
-            if isinstance(marks, Exception):
-                raise marks
-            told += (_told(one) | _outcome(mark) for one, mark in zip(some, marks, strict=True))
+            told += (
+                _told(one) | _outcome(exchange, mark) for one, mark in zip(some, marks, strict=True)
+            )
             await asyncio.sleep(0)  # where nothing moved there was no commit to wait for
         return told
 
@@ -77,7 +78,9 @@ def router(admin: Admin) -> APIRouter:
         return await in_slices(map(bounded, await all_of(topic_name)))
 
     @routes.post("/topics/{topic_name}:truncate")
-    async def truncate_topic(topic_name: str, wanted: TruncateTopic | None = None) -> Response:
+    async def truncate_topic(
+        request: Request, topic_name: str, wanted: TruncateTopic | None = None
+    ) -> Response:
         """Durable when it is answered; offsets go on where they were."""
         existing_topic(admin, topic_name)
         wanted = wanted or TruncateTopic.model_validate({})
@@ -96,13 +99,15 @@ def router(admin: Admin) -> APIRouter:
             chosen = await before(topic_name, wanted.before_offset)
         else:
             chosen = await all_of(topic_name)
-        return JsonAnswer({"topic_name": topic_name, "partitions": await truncated(chosen)})
+        partitions = await truncated(exchange_of(request), chosen)
+        return JsonAnswer({"topic_name": topic_name, "partitions": partitions})
 
     @routes.post("/topics:truncate")
-    async def truncate_topics(wanted: TruncateTopics) -> Response:
+    async def truncate_topics(request: Request, wanted: TruncateTopics) -> Response:
         """All records of all of these topics; none of them is touched if one is not there."""
         chosen = [await all_of(name) for name in dict.fromkeys(wanted.topic_names)]
-        marks = iter(await truncated([one for topic in chosen for one in topic]))
+        all_at_once = [one for topic in chosen for one in topic]
+        marks = iter(await truncated(exchange_of(request), all_at_once))
         topics = [
             {"topic_name": topic[0].topic, "partitions": [next(marks) for _ in topic]}
             for topic in chosen
@@ -116,8 +121,8 @@ def _told(one: RecordsToDelete) -> dict[str, Any]:
     return {"partition_id": one.index}
 
 
-def _outcome(mark: int | BrokerError) -> dict[str, Any]:
+def _outcome(exchange: Exchange, mark: int | BrokerError) -> dict[str, Any]:
     """Where the log starts now, or why no record was deleted."""
     if isinstance(mark, BrokerError):
-        return {"error_code": refusal_of(mark).code, "message": message_of(mark)}
+        return exchange.refuse(mark)
     return {"log_start_offset": mark}

@@ -17,6 +17,8 @@ class ClusterBody(TypedDict):
     broker_configs: Related
     consumer_groups: Related
     topics: Related
+    acls: Related
+    partition_reassignments: Related
 
 
 class ClusterList(TypedDict):
@@ -54,6 +56,10 @@ def cluster_body(node_id: int, urls: Urls) -> ClusterBody:
         "broker_configs": {"related": urls("broker-configs")},
         "consumer_groups": {"related": urls("consumer-groups")},
         "topics": {"related": urls("topics")},
+        "acls": {"related": urls("acls")},
+        "partition_reassignments": {
+            "related": urls("topics", "-", "partitions", "-", "reassignment")
+        },
     }
 
 

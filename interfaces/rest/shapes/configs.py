@@ -34,10 +34,11 @@ class SetConfig(Asked):
 class AlterConfig(Asked):
     name: str
     value: str | None = None
-    operation: Literal["SET", "DELETE", "APPEND", "SUBTRACT"] = "SET"
+    #: null, as generated clients send what is not set: SET.
+    operation: Literal["SET", "DELETE", "APPEND", "SUBTRACT"] | None = None
 
     def alteration(self) -> Alteration:
-        operation = OPERATIONS[self.operation]
+        operation = OPERATIONS[self.operation or "SET"]
         if operation is Operation.SET and self.value is None:
             operation = Operation.DELETE
         return Alteration(self.name, operation, self.value or "")

@@ -13,11 +13,18 @@ from application.groups.lag import PartitionLag
 from application.groups.members import GroupMember
 from application.groups.reset import Aim, Reset, Target
 from domain.groups.consumer_group import ConsumerGroup
+from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.shapes.topics import Int32
 from interfaces.rest.urls import Urls
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+Moment = Annotated[
+    Annotated[Int64, Field(ge=0)] | AwareDatetime,
+    expected("milliseconds since 1970, or a time with its zone as 2026-11-22T05:00:00Z"),
+]
 
 
 class GroupBody(TypedDict):
@@ -221,6 +228,8 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> Lag
     """Of at least one; the worst is the first of those that are equally bad."""
     worst = max(lags, key=lambda one: one.lag or 0)
     member_id = "" if worst.member is None else worst.member.member_id
+    # Where nobody reads it, all who do.
+    reader = [member_id] if member_id else []
     url = urls("consumer-groups", group_id)
     name = resource(urls.cluster_id, ("consumer-group", group_id))
     return {
@@ -235,7 +244,7 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> Lag
         "max_lag_partition_id": worst.partition,
         "max_lag": worst.lag or 0,
         "total_lag": sum(one.lag or 0 for one in lags),
-        "max_lag_consumer": {"related": urls("consumer-groups", group_id, "consumers", member_id)},
+        "max_lag_consumer": {"related": urls("consumer-groups", group_id, "consumers", *reader)},
         "max_lag_partition": {
             "related": urls("topics", worst.topic, "partitions", worst.partition)
         },
@@ -244,16 +253,22 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> Lag
 
 # ---- setting offsets
 
+#: Those of the command line, which takes ours as well.
+_WORDS = {"start": "earliest", "end": "latest"}
+
 
 class SetOffsets(Asked):
     """Without a topic: wherever the group has committed. `to` says which of the others counts."""
 
     topic: str | None = None
     partitions: Annotated[list[Int32], Field(min_length=1)] | None = None
-    to: Literal["earliest", "latest", "offset", "timestamp", "shift_by"]
+    to: Annotated[
+        Literal["earliest", "latest", "start", "end", "offset", "timestamp", "shift_by"],
+        Field(description="start is another word for earliest, and end for latest."),
+    ]
     offset: Annotated[Int64, Field(ge=0)] | None = None
     #: Milliseconds, or ISO 8601 with a zone.
-    timestamp: Annotated[Int64, Field(ge=0)] | AwareDatetime | None = None
+    timestamp: Moment | None = None
     shift_by: Int64 | None = None
     dry_run: bool = False
 
@@ -272,7 +287,7 @@ class SetOffsets(Asked):
         if isinstance(when, datetime):
             when = int((when - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
         value = {"offset": self.offset, "timestamp": when, "shift_by": self.shift_by}.get(self.to)
-        return Target(Aim(self.to), value or 0)
+        return Target(Aim(_WORDS.get(self.to, self.to)), value or 0)
 
 
 class ResetBody(TypedDict):

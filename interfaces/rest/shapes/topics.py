@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
 from typing_extensions import TypedDict
 
-from domain.topics.topic import Topic
+from domain.topics.topic import Topic, text_of_id
+from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.urls import Urls
 
@@ -19,6 +19,12 @@ Setting = str | int | float | bool | None
 class ConfigValue(Asked):
     name: str
     value: str | None = None
+
+
+Configs = Annotated[
+    list[ConfigValue] | dict[str, Setting],
+    expected('an object of names and values, or an array of {"name", "value"}'),
+]
 
 
 class ReplicasAssignment(Asked):
@@ -33,7 +39,7 @@ class CreateTopic(Asked):
     )
     replication_factor: Int32 | None = None
     replicas_assignments: list[ReplicasAssignment] = Field(default=[])
-    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    configs: Configs = Field(default=[])
     validate_only: bool = False
 
 
@@ -41,7 +47,7 @@ class ChangeTopic(Asked):
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
     )
-    configs: list[ConfigValue] | dict[str, Setting] = Field(default=[])
+    configs: Configs = Field(default=[])
     validate_only: bool = False
 
 
@@ -88,7 +94,7 @@ def topic_body(topic: Topic, urls: Urls) -> TopicBody:
         },
         "cluster_id": urls.cluster_id,
         "topic_name": topic.name,
-        "topic_id": _as_kafka_writes(topic.topic_id),
+        "topic_id": text_of_id(topic.topic_id),
         "is_internal": False,
         "replication_factor": 1,
         "partitions_count": len(topic.partition_ids),
@@ -96,7 +102,3 @@ def topic_body(topic: Topic, urls: Urls) -> TopicBody:
         "configs": {"related": f"{url}/configs"},
         "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
     }
-
-
-def _as_kafka_writes(topic_id: bytes) -> str:
-    return urlsafe_b64encode(topic_id).rstrip(b"=").decode()

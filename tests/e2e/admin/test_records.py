@@ -139,6 +139,25 @@ def test_a_download_of_a_topic_that_is_deleted_breaks_off(admin: AdminClient, to
     connection.close()
 
 
+def test_a_download_that_nobody_reads_keeps_no_other_from_its_worker(
+    admin: AdminClient, topic: str
+) -> None:
+    """Batches so large that only a worker opens them, of which there is one for downloads."""
+    producer = Producer({"bootstrap.servers": admin.broker.bootstrap, "batch.size": 900_000})
+    for number in range(60):
+        producer.produce(topic, key=str(number), value=f"{number} " * 100_000, partition=0)
+        producer.flush(20)
+    path = f"/topics/{topic}/records:download"
+    stalled = http.client.HTTPConnection(*admin.broker.admin, timeout=60)
+    stalled.request("GET", path)
+    first = stalled.getresponse()
+    begun = first.read(1000)
+    other = admin.get(path)
+    assert [json.loads(line)["offset"] for line in other.body.splitlines()] == list(range(60))
+    assert begun + first.read() == other.body
+    stalled.close()
+
+
 def test_parquet_is_a_table_of_the_bytes(admin: AdminClient, topic: str) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     produced(admin, topic, "lz4")

@@ -117,12 +117,43 @@ def test_a_request_that_never_ends_is_given_up_when_it_has_to_be(
 def test_what_is_no_http_is_told_so_as_json(admin_broker: BrokerProcess) -> None:
     head, _, body = raw(admin_broker, b"nonsense\r\n\r\n").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
-    assert json.loads(body)["error_code"] == 400
+    told = json.loads(body)
+    assert told["error_code"] == 400 and "illegal request line" in told["message"]
+    [line] = [
+        json.loads(line)
+        for line in admin_broker.log(1 << 20).splitlines()
+        if told["correlation_id"] in line
+    ]
+    assert (line["event"], line["listener"], line["status"]) == ("request", "admin", 400)
+
+
+def test_a_probe_of_http_1_0_is_answered(admin_broker: BrokerProcess) -> None:
+    assert b" 200 " in raw(admin_broker, b"GET /healthz HTTP/1.0\r\n\r\n").partition(b"\r\n")[0]
+
+
+def test_head_is_answered_on_a_connection_that_goes_on(admin: AdminClient) -> None:
+    admin.post("/topics", {"name": "of-head"})
+    connection = http.client.HTTPConnection(*admin.broker.admin, timeout=30)
+    for path, status in (
+        ("/", 200),
+        ("/healthz", 200),
+        ("/metrics", 200),
+        ("/topics", 200),
+        ("/topics/none", 404),
+        ("/topics/of-head/records:tail", 200),
+        ("/topics/of-head/records", 200),
+    ):
+        connection.request("HEAD", path)
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (status, b""), path
+    connection.request("GET", "/healthz")
+    assert json.loads(connection.getresponse().read()) == {"status": "ok"}
+    connection.close()
 
 
 def test_headers_without_an_end_are_refused(admin_broker: BrokerProcess) -> None:
     answer = raw(admin_broker, b"GET / HTTP/1.1\r\nx: " + b"a" * 200_000)
-    assert answer == b"" or b" 400 " in answer.partition(b"\r\n")[0]
+    assert answer == b"" or b" 431 " in answer.partition(b"\r\n")[0]
 
 
 def test_a_body_that_is_too_large_is_not_read_to_its_end(admin_broker: BrokerProcess) -> None:
@@ -169,6 +200,18 @@ def test_each_request_is_one_line_in_the_log(admin: AdminClient) -> None:
         "GET /topics/{topic_name}",
         404,
     )
+
+
+def test_a_record_that_is_refused_is_found_in_the_log(start_broker: StartBroker) -> None:
+    broker = start_broker(*ADMIN)
+    admin = AdminClient(broker)
+    admin.post("/topics", {"name": "t"})
+    told = {"x-correlation-id": "find-me-again"}
+    answer = admin.ask("POST", "/topics/t/records", {"partition_id": 9}, told)
+    assert (answer.status, answer.json["correlation_id"]) == (200, "find-me-again")
+    admin.get("/healthz")  # by now the line of the one before is written
+    [line] = [json.loads(line) for line in broker.log().splitlines() if "find-me-again" in line]
+    assert (line["status"], line["error_codes"], line["refused"]) == (200, [40403], 1)
 
 
 def test_a_page_of_somebody_else_gets_nowhere(admin: AdminClient) -> None:

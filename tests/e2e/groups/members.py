@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.e2e import test_java, test_kafkajs
+from tests.e2e import test_java
 from tests.e2e.broker_process import environment
 from tests.e2e.line_process import LineProcess
+from tests.e2e.node_packages import kafkajs_command
 
 PATIENCE_S = 30.0
 CHANGED = threading.Condition()
@@ -181,9 +182,7 @@ def python_members(module: str) -> Callable[[], tuple[list[str], Mapping[str, st
 
 
 def kafkajs_members() -> tuple[list[str], Mapping[str, str]]:
-    script = str(test_kafkajs.FOLDER / "members.js")
-    packages = str(test_kafkajs.installed_packages())
-    return [test_kafkajs.program("node"), script], {"NODE_PATH": packages}
+    return kafkajs_command("members.js")
 
 
 def java_members() -> tuple[list[str], Mapping[str, str]]:

@@ -23,7 +23,8 @@ from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import Broker, CreateTopic, StartBroker, new_topic, unused_topic_name
 from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, producer
 from tests.e2e.line_process import LineProcess
-from tests.e2e.test_kafkajs import FOLDER, KafkaJSError, installed_packages, program
+from tests.e2e.node_packages import kafkajs_command
+from tests.e2e.test_kafkajs import KafkaJSError
 from tests.oracle.kafka import KafkaNotFound, find_jars
 
 SESSION = "consumer.session.timeout.ms"
@@ -152,8 +153,7 @@ Admin = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
-    where = {"NODE_PATH": str(installed_packages())}
-    command = [program("node"), str(FOLDER / "stories.js")]
+    command, where = kafkajs_command("stories.js")
     process = LineProcess(command, tmp_path_factory.mktemp("node") / "stderr", os.environ | where)
     yield process
     process.close()

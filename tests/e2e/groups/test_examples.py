@@ -17,8 +17,8 @@ from confluent_kafka.admin import AdminClient
 from tests.e2e.conftest import StartBroker
 from tests.e2e.groups.settings import ARGUMENTS
 from tests.e2e.librdkafka import deliver, producer
+from tests.e2e.node_packages import program, with_kafkajs
 from tests.e2e.program import Program
-from tests.e2e.test_kafkajs import installed_packages, program
 from tests.e2e.test_readme import BLOCKS, EXAMPLES, written
 
 #: Each, the topic it reads, and what it makes of the value "one".
@@ -44,7 +44,7 @@ def command(example: str, folder: Path, servers: str) -> list[str]:
 
 
 def started(example: str, folder: Path, servers: str) -> Program:
-    packages = {"NODE_PATH": str(installed_packages())} if example.endswith(".js") else {}
+    packages = with_kafkajs() if example.endswith(".js") else {}
     return Program(command(example, folder, servers), packages)
 
 

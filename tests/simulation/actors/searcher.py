@@ -75,7 +75,7 @@ class Searcher(Client):
 
     def _look(self) -> None:
         process = self.world.process
-        if process is not None and len(process.broker.list_offsets):
+        if process is not None and len(process.broker.long_work):
             self.world.tell(Story.LONG_SEARCH)
 
     def _moment(self, topic: str, index: int) -> int:

@@ -11,6 +11,7 @@ from application import list_offsets
 from application.commits import Commits
 from application.fetch import FetchedPartition, FetchService
 from application.list_offsets import ListOffsetsService
+from application.long_work import LongWork
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
@@ -112,7 +113,7 @@ def long_search_is_given_up(patch: Patch) -> None:
 
 
 def long_search_never_goes_on(patch: Patch) -> None:
-    patch.setattr(ListOffsetsService, "_turn", lambda self: None)
+    patch.setattr(LongWork, "_turn", lambda self: None)
 
 
 # ---- remembered of producers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,10 +18,12 @@ from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, Producers
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from interfaces.kafka.call import Call
 from interfaces.kafka.handlers import produce
+from interfaces.kafka.ledger import Ledger
 from interfaces.kafka.outbox import Outbox
 from interfaces.kafka.session import Session
-from interfaces.kafka.wire.connection import Connection
+from interfaces.kafka.wire.connection import Piece
 
 Patch = pytest.MonkeyPatch
 
@@ -148,13 +151,15 @@ def what_gathered_behind_a_failure_is_acknowledged(patch: Patch) -> None:
 
 
 def last_reply_is_sent_first(patch: Patch) -> None:
-    def answered(self: Connection) -> list[Any]:
-        found = [one for one in reversed(self.replies) if one.pieces is not None]
-        for reply in found:
-            self.replies.remove(reply)
-        return found
+    take = Ledger.take
 
-    patch.setattr(Connection, "answered", answered)
+    def last_first(self: Ledger, replies: deque[Call]) -> tuple[int, list[Piece]]:
+        for answered in [one for one in replies if one.pieces is not None]:
+            replies.remove(answered)
+            replies.appendleft(answered)
+        return take(self, replies)
+
+    patch.setattr(Ledger, "take", last_first)
 
 
 def answer_is_forgotten(patch: Patch) -> None:

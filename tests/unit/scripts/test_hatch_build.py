@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,26 @@ def test_only_imports_of_our_own_folders_are_rewritten(written: str) -> None:
 def test_an_import_that_would_break_when_moved_fails_the_build(written: str) -> None:
     with pytest.raises(ValueError, match=r"source\.py:1: "):
         rewrite(written, "source.py")
+
+
+def test_what_parses_meanwhile_does_no_harm() -> None:
+    """A finalizer, say, or whatever a collection of garbage calls or lets run."""
+    source = "from domain.errors import X\n" + "x = [y, (1, 2)]\n" * 200
+    meanwhile: list[ast.AST] = []
+
+    def parse(*_: object) -> None:
+        meanwhile.append(ast.parse("[[[1]]]"))
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(parse)
+    gc.set_threshold(10)
+    try:
+        written = rewrite(source, "source.py")
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(parse)
+    assert written == source.replace("domain", "ottla._app.domain")
+    assert meanwhile
 
 
 def test_what_is_installed_imports_nothing_by_its_name_in_the_repository(tmp_path: Path) -> None:

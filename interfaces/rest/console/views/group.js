@@ -7,7 +7,7 @@ import { count, plural } from '../format.js'
 import { go } from '../router.js'
 import { empty, filled } from '../states.js'
 import { Table } from '../table.js'
-import { stateBadge } from './parts.js'
+import { groupName, stateBadge } from './parts.js'
 import { resetOffsets } from './reset_offsets.js'
 import { asObjects } from './topics.js'
 
@@ -22,11 +22,12 @@ export function open(root, { names: [id], signal }) {
 
   function drawHead(group) {
     const crumbs = h('div', { class: 'crumbs' }, h('a', { href: to('groups') }, 'Groups'), '/')
-    replace(head, h('div', { class: 'grow' }, crumbs, h('h1', {}, id), group && facts(group)), group && actions(group))
+    replace(head, h('div', { class: 'grow' }, crumbs, h('h1', {}, groupName(id)), group && facts(group)), group && actions(group))
   }
 
   function actions(group) {
-    const reset = button('Reset offsets', { onclick: async () => ((await resetOffsets(id, group)) ? again() : null) })
+    // Nothing new is committed for a group without a name.
+    const reset = id !== '' && button('Reset offsets', { onclick: async () => ((await resetOffsets(id, group)) ? again() : null) })
     const remove = button('Delete', { onclick: () => deleteGroup(id) }, 'bin')
     return h('div', { class: 'actions' }, reset, remove)
   }
@@ -34,7 +35,7 @@ export function open(root, { names: [id], signal }) {
   const again = filled(content, {
     signal,
     ms: 2000,
-    fetching: () => get('console/data/group', { signal, query: { group_id: id } }),
+    fetching: () => get(path`console/data/groups/${id}`, { signal }),
     draw: (group) => {
       const partitions = asObjects(group.partitions)
       // The buttons stay while nothing changes but numbers: somebody may be about to press one.

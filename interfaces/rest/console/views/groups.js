@@ -6,7 +6,7 @@ import { count, plural } from '../format.js'
 import { note } from '../router.js'
 import { empty, filled } from '../states.js'
 import { Table } from '../table.js'
-import { matches, searchField, stateBadge } from './parts.js'
+import { groupLink, matches, searchField, stateBadge } from './parts.js'
 import { asObjects } from './topics.js'
 
 export function open(root, { query, signal }) {
@@ -19,7 +19,7 @@ export function open(root, { query, signal }) {
     sort: { by: query.sort ?? 'lag', down: query.down !== '0' },
     onsort: remember,
     columns: [
-      { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => h('a', { href: to('groups', group.group_id), title: group.group_id }, group.group_id) },
+      { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => groupLink(group.group_id) },
       { name: 'state', title: 'State', width: '150px', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
       { name: 'kind', title: 'Protocol', wide: true, width: '120px', compare: (group) => group.kind, cell: (group) => group.kind },
       { name: 'members', title: 'Members', end: true, wide: true, width: '110px', compare: (group) => group.members, cell: (group) => count(group.members) },

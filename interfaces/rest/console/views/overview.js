@@ -5,7 +5,7 @@ import { badge, h, replace, to } from '../dom.js'
 import { bytes, count, duration, micros, plural, short, time } from '../format.js'
 import { history, watch } from '../pulse.js'
 import { empty, loading, trouble } from '../states.js'
-import { stateBadge } from './parts.js'
+import { groupLink, stateBadge } from './parts.js'
 
 const RATE = (name) => (point) => point.rates?.[name] ?? null
 
@@ -105,7 +105,7 @@ function lagOf(overview) {
     h('ul', { class: 'lags' }, overview.lagging.map((group) =>
       h('li', {},
         h('div', { class: 'line-up' },
-          h('a', { class: 'clip', href: to('groups', group.group_id) }, group.group_id),
+          groupLink(group.group_id, { class: 'clip' }),
           stateBadge(group.state),
           h('span', { class: 'spring' }),
           h('b', { class: 'end' }, count(group.lag)),

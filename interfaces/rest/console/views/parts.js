@@ -1,6 +1,6 @@
 // What more than one view shows.
 
-import { badge, h, icon } from '../dom.js'
+import { badge, h, icon, to } from '../dom.js'
 import { configWords } from '../format.js'
 import { settled } from '../live.js'
 
@@ -27,4 +27,13 @@ export function configValue(name, value) {
 
 export function matches(text, search) {
   return text.toLowerCase().includes(search.toLowerCase())
+}
+
+/** A group may have no name at all. */
+export function groupName(id) {
+  return id === '' ? h('span', { class: 'nothing' }, 'no name') : id
+}
+
+export function groupLink(id, facts) {
+  return h('a', { href: to('groups', id), title: id, ...facts }, groupName(id))
 }

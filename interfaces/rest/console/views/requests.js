@@ -98,20 +98,20 @@ function requestTable(signal, show) {
     keyOf: (request) => `${request.connection_id}:${request.correlation_id}`,
     sort: { by: 'at', down: true },
     columns: [
-      { name: 'at', title: 'When', width: '146px', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
-      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => [failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)] },
-      { name: 'id', title: 'Correlation id', end: true, wide: true, width: '140px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
-      { name: 'client', title: 'Client', wide: true, compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
-      { name: 'took', title: 'Took', end: true, width: '96px', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
-      { name: 'split', title: 'Where', wide: true, width: '150px', cell: (request) => bar(request) },
-      { name: 'outcome', title: 'Outcome', wide: true, width: '240px', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
+      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 142px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
+      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
+      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '136px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
+      { name: 'client', title: 'Client', wide: true, width: '17%', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
+      { name: 'took', title: 'Took', end: true, width: 'clamp(74px, 9vw, 92px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
+      { name: 'split', title: 'Where', wider: true, width: '100px', cell: (request) => bar(request) },
+      { name: 'outcome', title: 'Outcome', wide: true, width: '15%', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
     ],
   })
 }
 
 function absent(correlationId) {
   // Those of Kafka clients are numbers.
-  return /^-?[0-9]*$/.test(correlationId) ? 'Only the newest are.' : 'Requests over HTTP are not among these: find that correlation id in the log of the broker.'
+  return /^-?[0-9]*$/.test(correlationId) ? 'Only the newest are, and for some minutes those that failed or were slow.' : 'Requests over HTTP are not among these: find that correlation id in the log of the broker.'
 }
 
 /** On a narrow screen, where there is no room to say how. */
@@ -132,7 +132,7 @@ function bar(request) {
 }
 
 function split(request, close) {
-  const others = Object.entries(request).filter(([name]) => ['group_id', 'group', 'transactional_id', 'member_id', 'topic'].includes(name))
+  const others = Object.entries(request).filter(([name]) => ['group_id', 'group', 'transactional_id', 'member_id', 'topic', 'topic_id'].includes(name))
   const pairs = [
     ['Client', request.client_id ?? '–'],
     ['Software', request.software || '–'],

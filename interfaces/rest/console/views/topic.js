@@ -3,9 +3,11 @@
 import { get, path } from '../api.js'
 import { button, h, replace, to } from '../dom.js'
 import { plural } from '../format.js'
-import { go } from '../router.js'
+import { again, go } from '../router.js'
 import { loading, trouble } from '../states.js'
+import { cloneTopic } from './clone_topic.js'
 import { deleteTopic } from './delete_topic.js'
+import { truncateTopic } from './truncate_topic.js'
 
 const TABS = {
   messages: ['Messages', () => import('./messages.js')],
@@ -43,15 +45,28 @@ async function head(root, name, signal) {
   root.topic = topic
   const told = h('span', { class: 'soft' }, plural(topic.partitions_count, 'partition'))
   title.append(told)
-  const remove = button('Delete', {
-    onclick: async () => {
-      if (await deleteTopic(name)) go(to('topics'))
-    },
-  }, 'bin')
   replace(
     root,
-    h('div', { class: 'head' }, title, h('div', { class: 'actions' }, remove)),
+    h('div', { class: 'head' }, title, h('div', { class: 'actions' }, actions(name, topic.partitions_count))),
     h('nav', { class: 'tabs', 'aria-label': 'Topic' }, Object.entries(TABS).map(([tab, [words]]) => h('a', { href: to('topics', name, tab), 'data-tab': tab }, words))),
     h('div', { class: 'tab stack' }),
   )
+}
+
+function actions(name, partitionsCount) {
+  const clone = async () => {
+    const made = await cloneTopic(name)
+    if (made) go(to('topics', made))
+  }
+  const truncate = async () => {
+    if (await truncateTopic(name, partitionsCount)) again()
+  }
+  const remove = async () => {
+    if (await deleteTopic(name)) go(to('topics'))
+  }
+  return [
+    button('Clone', { onclick: clone }, 'copy'),
+    button('Truncate', { onclick: truncate }, 'cut'),
+    button('Delete', { onclick: remove }, 'bin'),
+  ]
 }

@@ -5,7 +5,7 @@ import { h, replace, to } from '../dom.js'
 import { count } from '../format.js'
 import { empty, filled } from '../states.js'
 import { Table } from '../table.js'
-import { stateBadge } from './parts.js'
+import { groupLink, stateBadge } from './parts.js'
 import { asObjects } from './topics.js'
 
 export function open(root, { name, signal }) {
@@ -15,7 +15,7 @@ export function open(root, { name, signal }) {
     keyOf: (group) => group.group_id,
     sort: { by: 'lag', down: true },
     columns: [
-      { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => h('a', { href: to('groups', group.group_id), title: group.group_id }, group.group_id) },
+      { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => groupLink(group.group_id) },
       { name: 'state', title: 'State', width: '150px', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
       { name: 'members', title: 'Members', end: true, wide: true, width: '110px', compare: (group) => group.members, cell: (group) => count(group.members) },
       { name: 'partitions', title: 'Committed partitions', end: true, wide: true, width: '180px', compare: (group) => group.partitions, cell: (group) => count(group.partitions) },

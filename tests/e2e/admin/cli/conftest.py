@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,23 +79,20 @@ def name() -> str:
     return unused_topic_name()
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Callable[[], Path]]:
+@pytest.fixture(scope="session")
+def filled_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder that a broker has filled and left."""
-    started: list[BrokerProcess] = []
-
-    def fill() -> Path:
-        broker = BrokerProcess(tmp_path / "broker")
-        started.append(broker)
-        broker.start()
+    with BrokerProcess(tmp_path_factory.mktemp("filled-store")) as broker:
         cli = Ottla(broker.bootstrap)
         cli.run("topic", "create", "orders", "-p", "2", "-c", "retention.ms=86400000")
         cli.run("produce", "-t", "orders", "-K", ":", "-p", "1", stdin=b"a:1\nb:2\nc:3\n")
         cli.run("produce", "-t", "orders", "-z", "zstd", "-p", "1", stdin=b"x" * 50 + b"\n")
         cli.run("consume", "orders", "-g", "readers", "-n", "2")
         assert broker.terminate() == 0
-        return broker.folder / "data"
+    return broker.folder / "data"
 
-    yield fill
-    for broker in started:
-        broker.kill()
+
+@pytest.fixture
+def store(filled_store: Path, tmp_path: Path) -> Path:
+    """One like it that is the test's own."""
+    return Path(shutil.copytree(filled_store, tmp_path / "data"))

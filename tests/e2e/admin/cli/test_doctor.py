@@ -122,6 +122,38 @@ def test_tls_on_a_plain_port(ottla: Ottla) -> None:
     assert "does not speak TLS, and the client does" in said
 
 
+def sasl(connection: socket.socket) -> None:
+    """As a listener of Kafka with PLAIN: versions and handshakes, and nothing else before them."""
+    while asked := connection.recv(4096):
+        key, correlation_id = asked[4:6], asked[8:12]
+        if key == b"\0\x12":
+            body = b"\0\0" + (4).to_bytes(4, "big")
+            for api, last in ((0, 13), (1, 18), (3, 13), (17, 1)):
+                body += b"".join(number.to_bytes(2, "big") for number in (api, 3, last))
+        elif key == b"\0\x11":
+            known = asked.endswith(b"\0\x05PLAIN")
+            body = (b"\0\0" if known else b"\0\x21") + b"\0\0\0\1\0\x05PLAIN"
+        else:
+            return
+        connection.sendall((len(body) + 4).to_bytes(4, "big") + correlation_id + body)
+
+
+def test_a_broker_that_wants_a_password(ottla: Ottla) -> None:
+    with server(sasl) as address:
+        found = ottla.run("doctor", "-b", address, code=1).lines[-1]
+        assert "wants clients to authenticate with SASL (PLAIN), and the client does not" in found
+        assert "-X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=PLAIN" in found
+        wanting = ("-b", address, "-X", "security.protocol=SASL_PLAINTEXT")
+        other = problems(ottla, *wanting, "-X", "sasl.mechanism=SCRAM-SHA-256")
+        assert "offers the SASL mechanisms PLAIN, and the client wants SCRAM-SHA-256" in other
+        assert "the client wants GSSAPI" in problems(ottla, *wanting)
+
+
+def test_a_password_for_a_broker_that_wants_none(ottla: Ottla) -> None:
+    said = problems(ottla, "-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=PLAIN")
+    assert "does not let clients authenticate with SASL, and the client wants to" in said
+
+
 @pytest.mark.parametrize(
     "first_bytes, words",
     [

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+from tests.e2e.broker_process import BrokerProcess, command, environment
+from tests.e2e.conftest import unused_topic_name
 
 
-@pytest.fixture
-def filled(ottla: Ottla, name: str) -> str:
-    """Ten records in one partition, a second apart from 2023-11-14T22:13:20Z on."""
+@pytest.fixture(scope="module")
+def filled(cli_broker: BrokerProcess) -> str:
+    """Ten records in one partition, a second apart from 2023-11-14T22:13:20Z on; only read."""
+    ottla, name = Ottla(cli_broker.bootstrap), unused_topic_name()
     ottla.run("topic", "create", name)
     records = "".join(f"{1_700_000_000_000 + n * 1000} k{n} v{n}\n" for n in range(10))
     ottla.run("produce", "-t", name, "-f", r"%T %k %v\n", stdin=records.encode())
@@ -38,6 +41,7 @@ def test_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None
     ]
     last = json.loads(ottla.run("consume", name, "-o", "2", "-e", "--output", "json").out)
     assert (last["key"], last["value"], last["offset"]) == ("gone", None, 2)
+    assert json.loads(ottla.run("consume", name, "-o", "2", "-e", "-f", "json").out) == last
     assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
 
 
@@ -115,8 +119,6 @@ def test_a_reader_that_has_gone_ends_it_without_a_word(ottla: Ottla, filled: str
 
 def test_a_line_is_sent_when_it_is_typed(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name)
-    from tests.e2e.broker_process import command, environment
-
     process = subprocess.Popen(
         command("produce", "-t", name),
         env=environment() | {"OTTLA_BOOTSTRAP": ottla.bootstrap},

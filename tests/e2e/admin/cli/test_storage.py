@@ -16,8 +16,6 @@ from infrastructure.storage.lmdb.keys import KEY
 from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import BrokerProcess, environment
 
-Fill = Callable[[], Path]
-
 
 @pytest.fixture
 def cli() -> Ottla:
@@ -54,9 +52,9 @@ class Damage:
 
 
 def test_a_store_is_looked_at_checked_dumped_copied_and_compacted(
-    store: Fill, cli: Ottla, tmp_path: Path
+    store: Path, cli: Ottla, tmp_path: Path
 ) -> None:
-    folder = store()
+    folder = store
     told = json.loads(cli.run("storage", "info", str(folder), "-o", "json").out)
     assert [(p["topic"], p["partition"], p["end_offset"]) for p in told["partitions"]] == [
         ("orders", 0, 0),
@@ -120,9 +118,9 @@ main()
 
 @pytest.mark.parametrize("moment", ["before the rows", "when it is whole"])
 def test_a_copy_that_is_killed_leaves_no_store_and_is_made_again(
-    store: Fill, cli: Ottla, tmp_path: Path, moment: str
+    store: Path, cli: Ottla, tmp_path: Path, moment: str
 ) -> None:
-    folder, copy, partial = store(), tmp_path / "copy", tmp_path / "copy.partial"
+    folder, copy, partial = store, tmp_path / "copy", tmp_path / "copy.partial"
     killed = subprocess.run(
         [sys.executable, "-P", "-c", _COPY_AND_DIE, moment, str(folder), str(copy)],
         env=environment(),
@@ -138,9 +136,9 @@ def test_a_copy_that_is_killed_leaves_no_store_and_is_made_again(
 
 
 def test_a_copy_touches_nothing_that_is_not_its_own(
-    store: Fill, cli: Ottla, tmp_path: Path
+    store: Path, cli: Ottla, tmp_path: Path
 ) -> None:
-    folder, partial = store(), tmp_path / "copy.partial"
+    folder, partial = store, tmp_path / "copy.partial"
     partial.mkdir()
     (partial / "notes.txt").write_text("mine")
     said = cli.run("storage", "copy", str(folder), str(tmp_path / "copy"), code=1)
@@ -166,8 +164,8 @@ def test_compaction_gives_freed_pages_back(cli: Ottla, tmp_path: Path) -> None:
     assert "1 batches, 1 records" in str(verified(cli, data, 0))
 
 
-def test_what_is_wrong_is_found(store: Fill, cli: Ottla, tmp_path: Path) -> None:
-    whole = store()
+def test_what_is_wrong_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None:
+    whole = store
 
     def damaged(database: bytes, work: Callable[..., object]) -> Path:
         folder = tmp_path / "damaged"
@@ -210,8 +208,8 @@ def test_what_is_wrong_is_found(store: Fill, cli: Ottla, tmp_path: Path) -> None
     assert "offsets: The store could not read a committed offset" in problems(cli, unreadable)
 
 
-def test_a_broken_page_is_found_before_anybody_trusts_it(store: Fill, cli: Ottla) -> None:
-    folder = store()
+def test_a_broken_page_is_found_before_anybody_trusts_it(store: Path, cli: Ottla) -> None:
+    folder = store
     with (folder / "data.mdb").open("r+b") as opened:
         opened.truncate(3 * 4096)
     assert "pages: " in problems(cli, folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,8 +58,8 @@ def test_yes_is_an_answer(ottla: Ottla, name: str) -> None:
     assert on_a_terminal(ottla, "topic", "delete", "--yes", name) == (0, "")
 
 
-def test_long_work_shows_how_far_it_is(store: Callable[[], Path], ottla: Ottla) -> None:
-    folder = str(store())
+def test_long_work_shows_how_far_it_is(store: Path, ottla: Ottla) -> None:
+    folder = str(store)
     code, shown = on_a_terminal(ottla, "storage", "verify", folder)
     assert code == 0
     assert "verify " in shown
@@ -69,3 +68,27 @@ def test_long_work_shows_how_far_it_is(store: Callable[[], Path], ottla: Ottla) 
     assert "verify " in plain
     assert "\x1b[32m" not in plain
     assert ottla.run("storage", "verify", folder).errors == ""
+    code, shown = on_a_terminal(ottla, "storage", "dump", folder)
+    assert code == 0
+    assert "dump " in shown
+
+
+def test_records_on_their_way_from_and_to_files_are_counted(
+    ottla: Ottla, name: str, tmp_path: Path
+) -> None:
+    lines = tmp_path / "lines"
+    lines.write_text("".join(f"line {number}\n" for number in range(1000)))
+    ottla.run("topic", "create", name)
+    for what, *arguments in (
+        ("produce", "-t", name, "-q", "-l", str(lines)),
+        ("consume", name, "-e"),
+        ("consume", name, "-n", "10"),
+        ("consume", name, "-o", "5:20"),
+    ):
+        code, shown = on_a_terminal(ottla, what, *arguments)
+        assert (code, f"{what} " in shown) == (0, True), arguments
+        assert shown.endswith("\r\x1b[K")
+    code, shown = on_a_terminal(ottla, "perf", "consume", name, "-n", "1000")
+    assert (code, "consume " in shown) == (0, True)
+    # How much is to come is not known.
+    assert on_a_terminal(ottla, "consume", name, "--idle", "0.3") == (0, "")

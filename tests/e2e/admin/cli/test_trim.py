@@ -45,6 +45,19 @@ def test_an_offset_beyond_the_end_deletes_nothing(
     assert ottla.run("offsets", filled).rows == before
 
 
+def test_more_than_there_are_deletes_nothing(ottla: Ottla, filled: str) -> None:
+    before = ottla.run("offsets", filled).rows
+    said = ottla.run("topic", "trim", filled, "-o", "+2", code=1)
+    assert said.errors == (
+        f"ottla: partition 1 of {filled} has 1 offsets, fewer than 2: nothing is deleted "
+        "(-o end deletes all)\n"
+    )
+    assert ottla.run("offsets", filled).rows == before
+    ottla.run("topic", "trim", filled, "-o", "+4", "-p", "0")
+    ottla.run("topic", "trim", filled, "-o", "+1")
+    assert ottla.run("offsets", filled).rows == [[filled, "0", "5", "10"], [filled, "1", "1", "1"]]
+
+
 def test_a_partition_that_there_is_not_is_named(ottla: Ottla, filled: str) -> None:
     said = ottla.run("topic", "trim", filled, "-o", "end", "-p", "1,7", code=1)
     assert said.errors == f"ottla: {filled} has no partition 7\n"

@@ -73,6 +73,8 @@ def views(console: Console) -> None:
     save(page, "messages")
     save(console.open("#/topics/orders/produce?replay=0:1", "orders"), "produce")
     save(console.open("#/topics/orders/configs", "orders"), "topic-configs")
+    page.get_by_role("button", name="Clone").click()
+    save(page, "clone")
     save(console.open("#/new-topic", "New topic"), "new-topic")
     save(console.open("#/groups", "Groups"), "groups")
     save(console.open("#/groups/dashboard", "dashboard"), "group")

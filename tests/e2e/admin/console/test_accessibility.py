@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.e2e.admin.console.conftest import Console, MakeConsole
-from tests.e2e.admin.console.packages import installed_axe
 from tests.e2e.admin.console.test_screens import PHONE, VIEWS
 from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.node_packages import AXE, installed
 
 SERIOUS = ("serious", "critical")
 CONTRAST = "color-contrast"
@@ -18,7 +18,7 @@ CONTRAST = "color-contrast"
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    return installed_axe().read_text("utf-8")
+    return (installed(AXE) / "axe-core/axe.min.js").read_text("utf-8")
 
 
 def faults(page: Page, axe: str, rules: dict[str, Any] | None = None) -> list[str]:
@@ -73,6 +73,11 @@ def test_what_opens_in_a_view_has_no_serious_fault(console: Console, axe: str) -
     page = console.open("#/topics/orders/configs", "orders")
     page.get_by_role("button", name="Change configs").click()
     assert faults(page, axe) == []
+    for name in ("Clone", "Truncate"):
+        page = console.open("#/topics/orders", "orders")
+        page.get_by_role("button", name=name).click()
+        assert faults(page, axe) == []
+        page.keyboard.press("Escape")
     page = console.open("#/groups/billing", "billing")
     page.get_by_role("button", name="Reset offsets").click()
     page.get_by_role("dialog").get_by_role("button", name="Preview").click()

@@ -21,7 +21,7 @@ VIEWS = [
     ("#/topics/orders/configs", "**/topics/orders/configs"),
     ("#/topics/orders/produce?replay=0:0", "**/topics/orders/records?*"),
     ("#/groups", "**/console/data/groups"),
-    ("#/groups/billing", "**/console/data/group?*"),
+    ("#/groups/billing", "**/console/data/groups/billing"),
     ("#/requests", "**/requestz?*"),
     ("#/connections", "**/connz"),
     ("#/configs", "**/configs"),

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.admin.console import sample
 from tests.e2e.admin.console.conftest import Console
+from tests.e2e.admin.test_group_names import commit
 
 
 @pytest.fixture
@@ -114,3 +115,37 @@ def test_a_group_is_deleted_only_when_its_name_is_typed(console: Console, group:
     expect(page.get_by_role("status").last).to_contain_text(f"Group {group} is deleted")
     page.go_back()
     expect(page.get_by_role("alert")).to_contain_text("not found")
+
+
+@pytest.mark.parametrize("group", ["team/orders", "..", ".", "a?b#c %2F", "größe/日本"])
+def test_a_group_of_any_name_is_found_moved_and_deleted(console: Console, group: str) -> None:
+    commit(console.broker, group, "orders")
+    page = console.open("#/groups", "Groups")
+    page.get_by_role("link", name=group, exact=True).click()
+    page.get_by_role("heading", name=group, exact=True, level=1).wait_for()
+    page.get_by_role("button", name="Reset offsets").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Go on at").select_option("offset")
+    dialog.get_by_label("Offset", exact=True).fill("2")
+    dialog.get_by_role("button", name="Preview").click()
+    dialog.get_by_role("button", name="Reset 1 partition").click()
+    row = page.get_by_role("table", name="Lag by partition").locator("tr[data-row]").first
+    expect(row.locator("td").nth(2)).to_have_text("2")
+    page.get_by_role("button", name="Delete").click()
+    dialog.get_by_label("to confirm").fill(group)
+    dialog.get_by_role("button", name="Delete").click()
+    page.get_by_role("heading", name="Groups", exact=True, level=1).wait_for()
+    expect(page.get_by_role("link", name=group, exact=True)).to_have_count(0)
+
+
+def test_a_group_without_a_name_is_found_and_deleted(console: Console) -> None:
+    commit(console.broker, "", "orders")
+    page = console.open("#/groups", "Groups")
+    page.get_by_role("link", name="no name").click()
+    page.get_by_role("heading", name="no name", level=1).wait_for()
+    expect(page.get_by_role("table", name="Lag by partition")).to_contain_text("orders")
+    expect(page.get_by_role("button", name="Reset offsets")).to_have_count(0)
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_role("heading", name="Groups", exact=True, level=1).wait_for()
+    expect(page.get_by_role("link", name="no name")).to_have_count(0)

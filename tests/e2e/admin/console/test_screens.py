@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
@@ -112,6 +113,28 @@ def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerPr
     page.locator("tr.pressable").first.tap()
     expect(page.locator(".record")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (1200, "When API Correlation id Client Took Where Outcome"),
+        (800, "When API Client Took Outcome"),
+        (360, "When API Took"),
+    ],
+)
+def test_requests_are_readable_at_every_width(
+    make_console: MakeConsole, shop: BrokerProcess, width: int, columns: str
+) -> None:
+    console = make_console(shop, viewport={"width": width, "height": 740})
+    page = console.open("#/requests?api=OffsetCommit", "Requests")
+    row = page.locator("tr[data-row]").first
+    row.wait_for()
+    heads = page.get_by_role("columnheader").filter(visible=True).all_inner_texts()
+    assert " ".join(heads) == columns
+    cut = "(cells) => cells.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
+    assert row.locator("td").evaluate_all(cut) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def ground(page: Page) -> str:

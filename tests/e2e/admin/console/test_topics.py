@@ -146,4 +146,4 @@ def test_a_topic_is_deleted_only_when_its_name_is_typed(console: Console) -> Non
 
 def test_a_topic_that_is_not_there_says_so(console: Console, shop: BrokerProcess) -> None:
     page = console.open("#/topics/not-there")
-    expect(page.get_by_role("alert")).to_contain_text("does not host this topic")
+    expect(page.get_by_role("alert")).to_contain_text("There is no topic")

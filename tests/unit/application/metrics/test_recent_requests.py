@@ -1,6 +1,13 @@
 from __future__ import annotations
 
-from application.metrics.recent_requests import LOOKED_AT_ONCE, Noted, RecentRequests, Wanted
+from application.metrics.recent_requests import (
+    KEPT_SECONDS,
+    LOOKED_AT_ONCE,
+    SECOND_NS,
+    Noted,
+    RecentRequests,
+    Wanted,
+)
 from application.ports.request_log import ClientInfo
 
 MS = 1_000_000
@@ -78,3 +85,37 @@ def test_a_record_says_what_the_log_would_say() -> None:
     assert (record.bytes_in, record.bytes_out) == (100, 50)
     assert (record.received_ns, record.sent_ns) == (1000, 1000 + MS)
     assert record.elapsed_ns == MS
+
+
+def failed(correlation_id: int, second: int, code: int, client: ClientInfo) -> Noted:
+    start = second * SECOND_NS
+    times = (start, start, start, start, start, start + correlation_id)
+    return (ASKED, correlation_id, client, 1, None, 100, 50, (code,), *times)
+
+
+ASKED = Asked("Produce", 9)
+
+
+def test_failures_stay_for_minutes_and_one_kind_leaves_room_for_the_others() -> None:
+    requests = recent(3000, *(noted(n) for n in range(3000)))
+    one, other = ClientInfo(1, "PLAINTEXT", ""), ClientInfo(2, "PLAINTEXT", "")
+    for second in range(KEPT_SECONDS):
+        for number in range(100):
+            requests.add_troubled(failed(100 * second + number, second, 3, one))
+        requests.add_troubled(failed(1_000_000 + second, second, 3, other))
+    for n in range(3000):
+        requests.add(noted(n))
+    kept = found(requests, Wanted(only_errors=True))
+    assert kept[:2] == [1_000_000 + KEPT_SECONDS - 1, 100 * (KEPT_SECONDS - 1) + 4]
+    assert [each for each in kept if each >= 1_000_000] == [
+        1_000_000 + second for second in reversed(range(KEPT_SECONDS))
+    ]
+    assert len(kept) == 6 * KEPT_SECONDS
+    assert len(requests) <= 2 * 3000
+
+
+def test_both_are_shown_in_the_order_of_time() -> None:
+    requests = recent(10, *(noted(n, took_ms=n) for n in (1, 3, 5)))
+    for n in (2, 4):
+        requests.add_troubled(noted(n, codes=(3,), took_ms=n))
+    assert found(requests, Wanted()) == [5, 4, 3, 2, 1]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from application.metrics.family import Value
-from application.metrics.topics import Rate, TopicReadings
+from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -64,6 +64,7 @@ def test_what_went_through_a_topic_is_that_of_its_partitions_together() -> None:
 
 
 BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total", "t"
+MESSAGES_IN = "kafka_server_brokertopicmetrics_messagesin_total", "t"
 RATE = "kafka_server_BrokerTopicMetrics_Topic_FifteenMinuteRate", "BytesInPerSec", "t"
 
 
@@ -132,3 +133,39 @@ def test_rates_are_told_from_the_second_look_on() -> None:
     assert isinstance(rate, float) and 0 < rate < 1100 / 60
     of_all = "kafka_server_BrokerTopicMetrics_FifteenMinuteRate"
     assert told(readings)[of_all, "BytesInPerSec"] == rate
+
+
+def test_messages_in_never_go_down_while_partitions_cannot_be_read() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
+    for index in (0, 1):
+        fake.appended(record_batch(["a", "b"]), "t", index)
+    assert told(readings)[MESSAGES_IN] == 4
+    for index in (0, 1):
+        fake.append(record_batch(["c"]), "t", index)
+    fake.commit.fail_next()
+    fake.run()
+    fake.log.failing = StorageFailed("cannot read")
+    for _ in range(2):
+        figures = told(readings)
+        assert figures["kafka_controller_kafkacontroller_offlinepartitionscount",] == 2
+        assert figures[MESSAGES_IN] == 4
+    fake.log.failing = None
+    assert told(readings)[MESSAGES_IN] == 4
+    fake.appended(record_batch(["c"]), "t", 0)
+    assert told(readings)[MESSAGES_IN] == 5
+
+
+def test_while_many_partitions_are_loaded_it_is_said_that_they_stay() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2 * LOADED_AT_ONCE + 1)
+    again = fake.restarted()
+    said: list[int] = []
+    looked = 0
+    readings = TopicReadings(again.broker.catalog, again.clock, 1, lambda: said.append(looked))
+    for _ in range(2):
+        for looked, _ in enumerate(readings.read()):  # noqa: B007
+            pass
+    assert len(said) == 2
+    assert said[1] - said[0] == LOADED_AT_ONCE

@@ -9,8 +9,10 @@ from application.ports.log_store import LogStore
 from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.browse import BrowseQuery
 from application.records.filter import RecordFilter
-from application.records.plan import ScanEnd, ScanPlan
+from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.sliced import (
+    HANDED_BACK_MS,
+    PAUSE_MS,
     SLICES_BEFORE,
     SLICES_BEFORE_ONE_THAT_WAITS,
     STEPS_AT_ONCE,
@@ -118,6 +120,40 @@ def test_it_goes_sooner_where_a_worker_waits(
         assert not workers.jobs
     fake.scheduler.run_pass()
     assert workers.jobs
+
+
+def test_what_a_worker_hands_back_is_gone_on_with(fake: FakeBroker, workers: FakeWorkers) -> None:
+    """One record there, then another scan's turn; one here; and the rest, not at once, there."""
+    make_heavy(fake)
+    fake.appended(record_batch(["here", "and this"]))
+    make_heavy(fake)
+    workers.free = True
+    plan = fake.broker.records.browse.plan(BrowseQuery("t", limit=9))
+    job = ScanJob(plan, "auto", None)
+    spare_time = fake.broker.spare_time
+    running = SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
+
+    def paused() -> Pending[ScanPart]:
+        return resolved(ScanPart(b"there\n", ScanEnd("paused", 1, 1, 0, [rest])))
+
+    rest = OffsetRange(0, plan.ranges[0].partition_id, 2, 5, 5)
+    workers.next = paused  # type: ignore[method-assign]
+    first = running.next()
+    fake.run()
+    [part] = answers_of(first)
+    assert part.end is None
+    assert part.data.count(b"\n") == 2 and part.data.endswith(b"there\n")
+    del workers.next
+
+    second = running.next()
+    fake.scheduler.advance(HANDED_BACK_MS - 1)
+    assert not second.resolved and len(workers.jobs) == 1
+    fake.scheduler.advance(2 * PAUSE_MS)
+    data, end = ended(second)
+    assert data.count(b'"value":"here"') == 1 and data.endswith(b"rest\n")
+    assert (end.reason, end.found, end.scanned) == ("end", 5, 14)
+    job = workers.jobs[1]
+    assert (job.plan.limit, job.plan.ranges[0].start, job.begun) == (5, 4, True)
 
 
 def test_it_waits_for_a_worker_but_not_longer_than_it_may(

@@ -5,8 +5,10 @@ import json
 import pytest
 
 from application.records.filter import RecordFilter
+from application.records.plan import MAX_PARTITIONS
 from application.records.tail import Tail, Tailed
-from domain.errors import StorageFailed
+from application.topics.partitions import MorePartitions
+from domain.errors import InvalidRequest, StorageFailed
 from domain.topics.topic import Topic
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
@@ -63,6 +65,55 @@ def test_who_comes_again_from_beyond_the_end_hears_what_comes(fake: FakeBroker) 
     fake.appended(record_batch(["d"]))
     assert come(fake, tail) == ["d"]
     assert tail.positions() == {0: 4, 1: 0}
+
+
+def grow(fake: FakeBroker, total: int) -> None:
+    fake.broker.create_partitions.grow([MorePartitions("t", total, None)], False)
+    fake.run()
+
+
+def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t")
+    waiting = tail.next()
+    fake.run()
+    grow(fake, 3)
+    assert not waiting.resolved
+    fake.appended(record_batch(["new"]), index=2)
+    fake.run()
+    assert values(answers_of(waiting)[0]) == ["new"]
+    assert tail.positions() == {0: 3, 1: 0, 2: 1}
+    grow(fake, 4)
+    fake.appended(record_batch(["newer"]), index=3)
+    assert come(fake, tail) == ["newer"]
+    tail.close()
+    assert len(fake.broker.records.tail._watching) == 0
+
+
+def test_who_comes_again_misses_nothing_of_those_that_were_added(fake: FakeBroker) -> None:
+    grow(fake, 3)
+    fake.appended(record_batch(["new"]), index=2)
+    tail = fake.broker.records.tail.open("t")
+    tail.go_on_from({0: 3, 1: 0})
+    assert come(fake, tail) == ["new"]
+
+
+def test_who_named_partitions_gets_no_others(fake: FakeBroker) -> None:
+    tail = fake.broker.records.tail.open("t", [0, 1])
+    waiting = tail.next()
+    fake.run()
+    grow(fake, 3)
+    fake.appended(record_batch(["new"]), index=2)
+    fake.appended(record_batch(["wanted"]), index=1)
+    fake.run()
+    assert values(answers_of(waiting)[0]) == ["wanted"]
+
+
+def test_a_topic_that_grows_too_wide_for_a_tail_ends_it_with_a_reason(fake: FakeBroker) -> None:
+    waiting = fake.broker.records.tail.open("t").next()
+    fake.run()
+    grow(fake, MAX_PARTITIONS + 1)
+    [tailed] = answers_of(waiting)
+    assert isinstance(tailed, InvalidRequest) and "name some" in tailed.message
 
 
 def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:

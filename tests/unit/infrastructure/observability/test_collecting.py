@@ -28,9 +28,10 @@ def test_it_reads_in_slices_and_others_run_between_them(monkeypatch: pytest.Monk
         for number in range(3):
             yield GAUGE, [((str(number),), number)]
 
-    Collector([source], scheduler).collect(
-        lambda reading: heard.append(reading[1][0][1]), lambda _: heard.append("done")
+    readings = Collector([source], scheduler).collect(
+        lambda reading: heard.append(reading[1][0][1])
     )
+    readings.then(lambda _: heard.append("done"))
     assert heard == [0]
     scheduler.soon(lambda: heard.append("another"))
     scheduler.run()
@@ -73,9 +74,9 @@ def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
             raise faults.pop()
 
     scrapes = Scrapes(Collector([source], scheduler))
-    results: list[Result] = []
-    scrapes.scrape().then(results.append)
-    scrapes.scrape().then(results.append)
+    results: list[Result | Exception] = []
+    scrapes.scrape().then(results.append, results.append)
+    scrapes.scrape().then(results.append, results.append)
     scheduler.run()
     first, second = results
     assert isinstance(first, ZeroDivisionError) and isinstance(second, list)

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from domain.configs.definition import Definition, Kind
-from interfaces.cli.config_show import Row, as_json, as_toml
+from interfaces.cli.config_show import Row, as_json, as_toml, told
 
 URL = Definition("url", Kind.STRING, None, "", sensitive=True)
 ROWS = [
@@ -32,6 +32,14 @@ def test_a_url_without_a_password_is_printed_to_be_used(url: str) -> None:
 
 def test_a_url_with_a_password_is_not_taken_from_what_was_printed() -> None:
     assert tomllib.loads(as_toml(ROWS, origin=True)) == {"list": ["a", "b"]}
+
+
+def test_programs_and_tables_have_a_row_for_each() -> None:
+    assert told(ROWS) == [
+        {"name": "url", "value": "db://me:***@host/x", "origin": "file x"},
+        {"name": "unset", "value": None, "origin": "default"},
+        {"name": "list", "value": ["a", "b"], "origin": "default"},
+    ]
 
 
 def test_json_always_says_where_a_value_came_from() -> None:

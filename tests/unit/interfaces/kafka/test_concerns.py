@@ -79,7 +79,6 @@ def test_a_failed_request_of_one_topic_names_it(api: str, version: int) -> None:
 
 
 def test_a_failed_request_without_the_name_of_one_topic_names_none() -> None:
-    assert named(REQUESTS["produce"](13), 13) == [None]
     assert named(DeleteTopicsRequest(topic_names=["a", "b"]), 5) == [None]
     assert named(DeleteTopicsRequest(topic_names=[]), 5) == [None]
 

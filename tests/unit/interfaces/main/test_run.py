@@ -16,7 +16,7 @@ _ROOT = Path(__file__).parents[4]
 _CHILD = """
 import sys
 from pathlib import Path
-from interfaces.main.serve import run
+from interfaces.main import serve
 from interfaces.main.settings.origin import Given
 from interfaces.main.settings.sources import load_settings
 from tests.fakes.echo_container import EchoContainer
@@ -31,7 +31,8 @@ def build(settings, loop, log):
 
 given = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
 settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
-sys.exit(run(settings, Path(sys.argv[1]), build))
+serve.LOG_PATIENCE_SECONDS = 30.0  # on a busy machine the reader may be later than in earnest
+sys.exit(serve.run(settings, Path(sys.argv[1]), build))
 """
 
 

@@ -20,10 +20,53 @@ def test_no_such_path(admin: FakeAdmin, path: str) -> None:
     check_failure(admin.get(path), 404, 404)
 
 
-def test_no_such_method(admin: FakeAdmin) -> None:
-    answer = admin.ask("PUT", "/topics")
-    check_failure(answer, 405, 405)
-    assert "GET" in answer.headers["allow"]
+@pytest.mark.parametrize(
+    "method, path, allowed",
+    [
+        ("PUT", "/topics", "GET, HEAD, POST"),
+        ("PUT", "/topics/t", "GET, HEAD, PATCH, DELETE"),
+        ("PUT", "/topics/t/records", "GET, HEAD, POST"),
+        ("POST", "/topics/t/configs/retention.ms", "GET, HEAD, PUT, DELETE"),
+        ("GET", "/groups/g/offsets", "POST"),
+        ("HEAD", "/topics:truncate", "POST"),
+        ("POST", "/healthz", "GET, HEAD"),
+        ("DELETE", "/", "GET, HEAD"),
+    ],
+)
+def test_no_such_method(admin: FakeAdmin, method: str, path: str, allowed: str) -> None:
+    for prefix in ("", admin.v3) if path.startswith("/topics") else ("",):
+        answer = admin.ask(method, prefix + path)
+        assert answer.headers["allow"] == allowed
+        if method == "HEAD":
+            assert (answer.status, answer.body) == (405, b"")
+        else:
+            check_failure(answer, 405, 405)
+
+
+def test_no_such_action(admin: FakeAdmin) -> None:
+    check_failure(admin.post("/topics/t:look"), 404, 404)
+    check_failure(admin.post("/topics/t/records:look"), 404, 404)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/healthz", "/readyz", "/metrics", "/topics", "/topics/none", "/openapi.json"]
+)
+def test_head_is_get_without_its_body(admin: FakeAdmin, path: str) -> None:
+    admin.fake.topic("t")
+    whole, head = admin.get(path), admin.ask("HEAD", path)
+    assert (head.status, head.body) == (whole.status, b"")
+    for name in ("content-type", "content-length", "etag"):
+        if path != "/topics/none" or name != "content-length":
+            assert head.headers.get(name) == whole.headers.get(name)
+    assert admin.fake.events.lines[-1][2]["api"].startswith("HEAD /")
+    assert admin.fake.events.lines[-1][2]["bytes_out"] == 0
+
+
+@pytest.mark.parametrize("name", ["records:tail", "records:download"])
+def test_head_of_what_has_no_end_is_answered_at_once(admin: FakeAdmin, name: str) -> None:
+    admin.fake.topic("t")
+    head = admin.ask("HEAD", f"/topics/t/{name}")
+    assert (head.status, head.body) == (200, b"")
 
 
 @pytest.mark.parametrize("raw", [b"{", b"\xff", b'{"name": ' + b"9" * 5000 + b"}", b"[" * 50_000])

@@ -33,6 +33,11 @@ def test_who_calls_us_by_another_name_does_not(host: str) -> None:
     assert refused(LOCAL, host=host) == 40303
 
 
+def test_a_probe_that_speaks_http_1_0_needs_no_host() -> None:
+    assert refused(LOCAL) == 0
+    assert refused(LOCAL, origin="http://evil.example", method="DELETE") == 40304
+
+
 def test_where_every_address_is_ours_any_address_will_do_but_no_name() -> None:
     assert refused(EVERYWHERE, host="192.0.2.1:8082") == 0
     assert refused(EVERYWHERE, host="[2001:db8::1]:8082") == 0

@@ -36,3 +36,19 @@ def test_who_goes_away_abandons_it() -> None:
         pending.resolve("nobody is there")
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_fault_is_raised(at_once: bool) -> None:
+    async def story() -> None:
+        pending: Pending[str] = Pending()
+        if at_once:
+            pending.fail(ZeroDivisionError())
+        waiting = asyncio.ensure_future(value_of(pending))
+        await asyncio.sleep(0)
+        if not at_once:
+            pending.fail(ZeroDivisionError())
+        with pytest.raises(ZeroDivisionError):
+            await waiting
+
+    asyncio.run(story())

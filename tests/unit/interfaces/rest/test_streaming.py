@@ -6,20 +6,19 @@ from typing import Any
 
 import pytest
 
+from domain.errors import StorageFailed
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.streaming import Streamed
-from tests.fakes.logs import FakeEventLog
+from interfaces.rest.templates import Templates
 
 
 class Client:
-    """Takes so many messages, and then no more; or leaves."""
+    """Takes what comes, or leaves."""
 
-    def __init__(self, takes: int = 1000, leaves: bool = False) -> None:
-        self.events = FakeEventLog()
+    def __init__(self, leaves: bool = False) -> None:
         self.sent: list[Any] = []
         self.closed = 0
         self.aborted = 0
-        self._takes = takes
         self._leaves = leaves
 
     async def receive(self) -> Any:
@@ -28,8 +27,6 @@ class Client:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Any) -> None:
-        if len(self.sent) >= self._takes:
-            await asyncio.Event().wait()
         self.sent.append(message)
 
     def ask(self, pieces: AsyncGenerator[bytes, None]) -> None:
@@ -41,9 +38,9 @@ class Client:
 
         async def story() -> None:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
-            exchange = Exchange(scope, "id", 1000, asyncio.Event())
+            exchange = Exchange(scope, "id", 1000, asyncio.Event(), Templates([], []))
             scope["state"] = {"exchange": exchange, "abort": abort}
-            answer = Streamed(pieces, self.events, "text/plain", close=close, stall_seconds=0.05)
+            answer = Streamed(pieces, "text/plain", close=close)
             await answer(scope, self.receive, self.send)
 
         asyncio.run(story())
@@ -76,19 +73,20 @@ def test_all_pieces_come_and_it_is_closed() -> None:
     assert not any(name == b"content-length" for name, _ in client.sent[0]["headers"])
 
 
-def test_a_client_that_does_not_read_is_sent_away() -> None:
-    client = Client(takes=2)
-    client.ask(some(3))
-    assert (client.closed, client.aborted) == (1, 1)
-    [(level, event, fields)] = client.events.lines
-    assert (level, fields["correlation_id"]) == ("warning", "id")
-    assert "does not read" in event
-
-
 def test_a_client_that_leaves_ends_it() -> None:
     client = Client(leaves=True)
     client.ask(endless())
     assert (client.closed, client.aborted) == (1, 0)
+
+
+def test_one_that_the_broker_cannot_end_well_is_broken_off() -> None:
+    async def unreadable() -> AsyncGenerator[bytes, None]:
+        yield b"first,"
+        raise StorageFailed("the disk is ill")
+
+    client = Client()
+    client.ask(unreadable())
+    assert (client.closed, client.aborted) == (1, 1)
 
 
 def test_a_fault_on_the_way_comes_out() -> None:

@@ -69,6 +69,8 @@ def test_a_config_is_set_and_taken_back(
         assert one(admin, config) == (value, False, source)
         assert admin.ask("DELETE", config).status == 204
         assert told(admin, config) == before
+        unknown = admin.ask("DELETE", f"{prefix}{path}/nope")
+        assert (unknown.status, unknown.json["error_code"]) == (404, 40407)
 
 
 def test_several_are_altered_together_or_not_at_all(admin: FakeAdmin) -> None:
@@ -90,6 +92,9 @@ def test_several_are_altered_together_or_not_at_all(admin: FakeAdmin) -> None:
     )
     assert (refused.status, refused.json["error_code"]) == (400, 40002)
     assert admin.fake.existing("t").configs["retention.ms"] == "5"
+    unset = {"name": "retention.ms", "operation": None, "value": "9"}
+    assert admin.post(alter, {"data": [unset]}).status == 204
+    assert admin.fake.existing("t").configs["retention.ms"] == "9"
     assert admin.post(alter, {"data": [{"name": "retention.ms", "value": None}]}).status == 204
     assert "retention.ms" not in admin.fake.existing("t").configs
 

@@ -98,7 +98,7 @@ def test_a_group_has_its_members_and_its_lag(kafka: FakeKafka, admin: FakeAdmin)
     member = classic(kafka)
     join_all(member)
     member.sync({member.member_id: write_assignment(1, {"t": [0, 1]})})
-    group = admin.get("/console/data/group?group_id=g").json
+    group = admin.get("/console/data/groups/g").json
     assert (group["state"], group["kind"], group["assignor"]) == ("Stable", "classic", "range")
     assert group["members"][0]["assigned"] == {"t": [0, 1]}
     columns, rows = group["partitions"]["columns"], group["partitions"]["rows"]
@@ -111,7 +111,7 @@ def test_a_group_has_its_members_and_its_lag(kafka: FakeKafka, admin: FakeAdmin)
         "member_id": member.member_id,
         "client_id": "a-client",
     }
-    missing = admin.get("/console/data/group?group_id=a/b")
+    missing = admin.get("/console/data/groups/a%2Fb")
     assert missing.json["error_code"] == 40404
 
 
@@ -119,7 +119,7 @@ def test_a_group_of_the_new_protocol_has_an_assignor(kafka: FakeKafka, admin: Fa
     modern = Modern(kafka)
     modern.join()
     modern.beat()
-    group = admin.get("/console/data/group?group_id=g").json
+    group = admin.get("/console/data/groups/g").json
     assert (group["kind"], group["assignor"]) == ("consumer", "uniform")
 
 

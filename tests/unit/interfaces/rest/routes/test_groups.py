@@ -146,6 +146,8 @@ def test_offsets_are_shown_and_then_set(kafka: FakeKafka, admin: FakeAdmin) -> N
     "wanted, after",
     [
         ({"to": "earliest"}, 0),
+        ({"to": "start"}, 0),
+        ({"to": "end"}, 10),
         ({"to": "offset", "offset": 3}, 3),
         ({"to": "shift_by", "shift_by": -1}, 3),
         ({"to": "timestamp", "timestamp": 0}, 0),

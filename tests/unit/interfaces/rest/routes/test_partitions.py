@@ -62,6 +62,8 @@ def test_the_one_replica_is_this_broker(admin: FakeAdmin) -> None:
 
 def test_nothing_is_being_moved(admin: FakeAdmin) -> None:
     assert admin.get("/topics/t/partitions/-/reassignment").json["data"] == []
+    everywhere = admin.get(f"{admin.v3}/topics/-/partitions/-/reassignment").json
+    assert (everywhere["kind"], everywhere["data"]) == ("KafkaReassignmentList", [])
     assert admin.get("/topics/u/partitions/-/reassignment").status == 404
 
 

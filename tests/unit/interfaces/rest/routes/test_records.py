@@ -9,8 +9,10 @@ import pytest
 
 from application.pending import Pending, resolved
 from application.ports.scan_worker import RunningScan, ScanPart
+from application.records import send
 from application.records.plan import ScanEnd, ScanPlan
 from domain.errors import StorageFailed
+from domain.topics.partitioner import partition_for_key
 from tests.fakes.admin import HOST, Answer, FakeAdmin
 from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
 
@@ -63,6 +65,9 @@ def test_a_page_says_why_it_ends_and_where_the_next_one_begins(some: FakeAdmin) 
             "left": {"start_offset": 0, "end_offset": 1},
         },
     ]
+    here = f"http://localhost:8082{some.v3}/topics/t/records?limit=3&order=oldest"
+    assert body["metadata"]["self"] == here
+    assert body["metadata"]["next"].startswith(f"{here}&cursor=")
     following = some.get(body["metadata"]["next"].removeprefix("http://localhost:8082"))
     assert offsets(following) == [(1, 0)]
     assert following.json["stopped_because"] == "end"
@@ -191,10 +196,10 @@ def test_records_are_produced_and_reported_in_order(some: FakeAdmin) -> None:
 def test_what_is_no_json_ends_the_stream(some: FakeAdmin) -> None:
     path = f"{some.v3}/topics/t/records"
     good, broken = lines(some.ask("POST", path, raw=b'{"value":"a"} nonsense {"value":"b"}'))
-    assert (good["error_code"], broken["error_code"]) == (200, 400)
-    assert lines(some.ask("POST", path, raw=b'{"value":')) == [
-        {"error_code": 400, "message": "the body ends within an object"}
-    ]
+    assert (good["error_code"], broken["error_code"]) == (200, 40001)
+    [ended] = lines(some.ask("POST", path, raw=b'{"value":'))
+    assert ended["error_code"] == 40001
+    assert ended["message"] == "the body ends within an object"
     assert some.ask("POST", "/topics/nowhere/records", raw=b"{}").status == 404
 
 
@@ -227,14 +232,26 @@ def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
 ) -> None:
     sizes: list[int] = []
     service = some.fake.broker.records.send
-    send = service.send
+    sending = service.send
     monkeypatch.setattr(
-        service, "send", lambda topic, group: (sizes.append(len(group)), send(topic, group))[1]
+        service, "send", lambda topic, group: (sizes.append(len(group)), sending(topic, group))[1]
     )
     keys = ["k" * 6000] * 5
     body = b"".join(json.dumps({"key": key}).encode() for key in keys)
     assert [one["error_code"] for one in lines(some.ask("POST", "/topics/t/records", raw=body))]
     assert sizes == [2, 2, 1]
+
+
+def test_a_long_key_goes_where_java_would_send_it_and_holds_nobody_up(
+    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is hashed before it is sent, with breaks."""
+    monkeypatch.setattr(send, "murmur2", None)
+    some.fake.topic("wide", 11)
+    key = "long" * 100_000
+    body = json.dumps({"key": key, "value": "v"}).encode()
+    [told] = lines(some.ask("POST", "/topics/wide/records", raw=body))
+    assert (told["error_code"], told["partition_id"]) == (200, partition_for_key(key.encode(), 11))
 
 
 def test_topics_are_emptied(some: FakeAdmin) -> None:

@@ -57,6 +57,7 @@ def test_configs_come_as_a_list_or_as_an_object(admin: FakeAdmin, configs: objec
 def test_what_is_only_validated_is_not_made(admin: FakeAdmin) -> None:
     answer = admin.post("/topics", {"name": "t", "partitions": 5, "validate_only": True})
     assert (answer.status, answer.json["partitions_count"]) == (200, 5)
+    assert "location" not in answer.headers, "there is nothing"
     assert admin.get("/topics/t").status == 404
 
 

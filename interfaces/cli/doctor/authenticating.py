@@ -1,0 +1,63 @@
+"""Whether a broker wants its clients to authenticate (SASL), and how: told by its handshake."""
+
+from __future__ import annotations
+
+from interfaces.cli.addresses import Address
+from interfaces.cli.doctor.finding import Finding, ok, problem
+from interfaces.cli.doctor.talking import Protocol
+from interfaces.cli.wire_client import NoAnswer, WireClient
+
+_UNSUPPORTED_MECHANISM = 33
+
+
+def mechanisms(address: Address, protocol: Protocol, timeout_s: float) -> list[str]:
+    """Those that it offers; none: here nobody authenticates."""
+    from interfaces.kafka.wire.messages.sasl_handshake import (
+        SaslHandshakeRequest,
+        SaslHandshakeResponse,
+    )
+
+    try:
+        with WireClient(address, timeout_s, protocol.context) as client:
+            request = SaslHandshakeRequest(mechanism=protocol.mechanism)
+            answer = client.ask(request, 1, SaslHandshakeResponse)
+    except (NoAnswer, OSError):
+        return []
+    return answer.mechanisms if answer.error_code in (0, _UNSUPPORTED_MECHANISM) else []
+
+
+def wanted(address: Address, protocol: Protocol, failure: Exception, timeout_s: float) -> Finding:
+    """It tells its versions and nothing else."""
+    offered = mechanisms(address, protocol, timeout_s)
+    security = "SASL_SSL" if protocol.context is not None else "SASL_PLAINTEXT"
+    if not offered:
+        return problem(
+            f"{address} tells its versions and then ends the connection ({failure})",
+            "its log says why; it may want clients to authenticate: -X "
+            f"security.protocol={security}, sasl.mechanism, sasl.username and sasl.password",
+        )
+    return problem(
+        f"{address} wants clients to authenticate with SASL ({', '.join(offered)}), and the "
+        "client does not",
+        f"-X security.protocol={security} -X sasl.mechanism={offered[0]} -X sasl.username=NAME "
+        "-X sasl.password=PASSWORD",
+    )
+
+
+def check(address: Address, protocol: Protocol, timeout_s: float) -> Finding:
+    """What the client asks for beside what there is."""
+    offered = mechanisms(address, protocol, timeout_s)
+    if not offered:
+        plain = "SSL" if protocol.context is not None else "PLAINTEXT"
+        return problem(
+            f"{address} does not let clients authenticate with SASL, and the client wants to",
+            f"use -X security.protocol={plain} and leave out sasl.*, or the port of the listener "
+            "that has SASL",
+        )
+    if protocol.mechanism not in offered:
+        return problem(
+            f"{address} offers the SASL mechanisms {', '.join(offered)}, and the client wants "
+            f"{protocol.mechanism}",
+            f"-X sasl.mechanism={offered[0]}",
+        )
+    return ok(f"{address} offers the SASL mechanisms {', '.join(offered)}")

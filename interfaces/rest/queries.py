@@ -1,0 +1,35 @@
+"""Queries: a parameter that is not known is refused, so that nothing looks obeyed that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel
+from starlette.requests import Request
+
+from interfaces.rest.answers import encodable
+from interfaces.rest.errors import RestError
+
+
+async def known_query(request: Request) -> None:
+    """A dependency of every route whose query is not for somebody else to read."""
+    query = request.scope["query_string"]
+    if not query:
+        return
+    parameters = list(_parameters(request.scope["route"].dependant))
+    if any(isinstance(kind, type) and issubclass(kind, BaseModel) for _, kind in parameters):
+        return  # of a model, which knows what it has
+    names = {name for name, _ in parameters}
+    for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name not in names:
+            raise RestError(422, encodable(f"{name}: there is no such parameter"), 42201)
+
+
+def _parameters(dependant: Any) -> Iterator[tuple[str, Any]]:
+    """Names and types, also those that other dependencies of the route take."""
+    for parameter in dependant.query_params:
+        yield parameter.alias, parameter.field_info.annotation
+    for other in dependant.dependencies:
+        yield from _parameters(other)

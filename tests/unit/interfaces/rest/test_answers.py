@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from interfaces.rest import slices
+from interfaces.rest.answers import Large
+from interfaces.rest.slices import PIECE_BYTES
+
+
+def test_a_large_answer_leaves_in_pieces_and_lets_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slices, "SLICE_NS", 0)
+    parts = [b"[", b"x" * (3 * PIECE_BYTES + 1), b"]"]
+    sent: list[Any] = []
+    others = 0
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def other() -> None:
+        nonlocal others
+        while True:
+            others += 1
+            await asyncio.sleep(0)
+
+    async def story() -> None:
+        busy = asyncio.ensure_future(other())
+        await Large(parts, {"x-a": "b"})({"type": "http"}, None, send)  # type: ignore[arg-type]
+        busy.cancel()
+
+    asyncio.run(story())
+    start, *bodies = sent
+    headers = dict(start["headers"])
+    assert headers[b"content-type"] == b"application/json" and headers[b"x-a"] == b"b"
+    assert headers[b"content-length"] == b"%d" % sum(map(len, parts))
+    assert b"".join(each["body"] for each in bodies) == b"".join(parts)
+    assert max(len(each["body"]) for each in bodies) == PIECE_BYTES
+    assert others >= len(bodies) - 1
+    assert not bodies[-1].get("more_body", False)
