@@ -77,7 +77,12 @@ def test_the_facade_is_the_top_of_the_package(tmp_path: Path) -> None:
     top = (tmp_path / "ottla/__init__.py").read_text("utf-8")
     assert "from ottla._app.interfaces.embed.broker import" in top
     assert (tmp_path / "ottla/py.typed").exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["ottla"]
+    modules = {path.name for path in tmp_path.iterdir()}
+    assert {name for name in modules if not name.startswith("pyspark_")} == {"ottla"}
+    found = (tmp_path / "pyspark_ottla.py").read_text("utf-8")
+    assert found.startswith(
+        "from ottla._app.interfaces.spark.kafka.sources import KafkaSource as DefaultSource\n"
+    )
 
 
 def test_what_is_no_python_is_taken_as_it_is(tmp_path: Path) -> None:
