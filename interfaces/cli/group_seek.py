@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
-from interfaces.cli.output import complain, show_rows
+from interfaces.cli.kafka_tables import RESET, laid_out
+from interfaces.cli.output import complain, show
 from interfaces.cli.positions import Place, bounds_of, chosen, position, resolved
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ def seek(parsed: argparse.Namespace) -> int:
             "group": parsed.name,
             "topic": topic,
             "partition": number,
-            "prior_offset": before.get((topic, number)),
             "new_offset": after[topic, number],
+            "prior_offset": before.get((topic, number)),
         }
         for topic, number in places
         if (topic, number) not in refused
     ]
-    show_rows(rows, parsed.output, ("group", "topic", "partition", "prior_offset", "new_offset"))
+    heads = {one.head.lower().replace("-", "_"): one.head for one in RESET}
+    table = laid_out(RESET, [{heads[name]: row[name] for name in row} for row in rows])
+    show(rows, parsed.output, table)
     for (topic, number), reason in refused.items():
         complain(f"{topic}-{number}: {reason}")
     return 1 if refused else 0
