@@ -42,6 +42,11 @@ def seek(parsed: argparse.Namespace) -> int:
     ]
     heads = {one.head.lower().replace("-", "_"): one.head for one in RESET}
     table = laid_out(RESET, [{heads[name]: row[name] for name in row} for row in rows])
+    reasons = set(refused.values())
+    if not rows and len(reasons) == 1:
+        show(rows, parsed.output, "")
+        complain(f"group {parsed.name}: {reasons.pop()}")
+        return 1
     show(rows, parsed.output, table)
     for (topic, number), reason in refused.items():
         complain(f"{topic}-{number}: {reason}")
@@ -93,5 +98,5 @@ def _move(
 
 def _why(error: KafkaError) -> str:
     if error.name() in _HAS_MEMBERS:
-        return "the group has members: it can be moved when they are gone"
+        return "it has members, and can be moved when they are gone"
     return error.str()

@@ -45,6 +45,7 @@ def test_a_group_is_described_in_kafkas_columns(ottla: Ottla, group: str) -> Non
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_members_are_shown_and_are_in_the_way(ottla: Ottla, group: str, protocol: str) -> None:
     ottla.run("group", "delete", group)
+    ottla.run("topic", "create", f"{group}-2", "-p", "3")
     member = ottla.start("consume", group, "-g", group, "-X", f"group.protocol={protocol}")
     try:
         assert member.stdout is not None
@@ -52,8 +53,12 @@ def test_members_are_shown_and_are_in_the_way(ottla: Ottla, group: str, protocol
         [row] = ottla.run("group", "describe", group).rows
         assert row[1:3] == [group, "0"]
         assert (row[7], row[8]) == ("/127.0.0.1", "ottla-cli")
-        refused = ottla.run("group", "seek", group, "--to", "start", "-t", group, code=1)
-        assert "has members" in refused.errors
+        both = ("-t", group, "-t", f"{group}-2")
+        refused = ottla.run("group", "seek", group, "--to", "start", *both, code=1)
+        assert refused.out == ""
+        assert refused.errors == (
+            f"ottla: group {group}: it has members, and can be moved when they are gone\n"
+        )
         assert "NON_EMPTY_GROUP" in ottla.run("group", "delete", group, code=1).errors
     finally:
         member.terminate()
