@@ -1,4 +1,4 @@
-"""`ottla group list|describe|delete`; the table of describe is that of kafka-consumer-groups."""
+"""`ottla group list|describe|delete`; the tables are those of kafka-consumer-groups."""
 
 from __future__ import annotations
 
@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed, NotUnderstood
-from interfaces.cli.output import cell, complain, confirmed, note, show, show_rows
+from interfaces.cli.kafka_tables import GROUPS, OFFSETS, STATE, laid_out
+from interfaces.cli.output import complain, confirmed, note, show
 from interfaces.cli.positions import Place, bounds_of
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 Row = dict[str, Any]
-
-COLUMNS = (
-    "GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
-    "CONSUMER-ID", "HOST", "CLIENT-ID",
-)  # fmt: skip
-#: As wide as Kafka makes them at the least; the last one ends where it ends.
-_WIDTHS = (15, 15, 10, 15, 15, 15, 15, 15, 0)
-_GROW = {0, 1, 6, 7}
 
 _NO_METADATA = -1001
 
@@ -44,13 +37,14 @@ def list_groups(parsed: argparse.Namespace) -> int:
     rows = [
         {
             "group": one.group_id,
-            "state": _word(one.state),
             "type": _word(one.type),
+            "state": _word(one.state),
         }
         for one in sorted(listed.valid, key=lambda one: one.group_id)
         if pattern.search(one.group_id)
     ]
-    show_rows(rows, parsed.output, ("group", "state", "type"))
+    table = laid_out(GROUPS, [{name.upper(): row[name] for name in row} for row in rows])
+    show(rows, parsed.output, table)
     return 1 if listed.errors else 0
 
 
@@ -77,19 +71,15 @@ def describe(parsed: argparse.Namespace) -> int:
         told.append(_told(outcome, rows, parsed.state))
         if parsed.output == "table":
             _note_emptiness(name, state, outcome)
-            tables.append("" if parsed.state else kafka_table(rows))
-    if parsed.state:
-        columns = ("group", "coordinator", "assignment_strategy", "state", "members")
-        show_rows(told, parsed.output, columns)
-    else:
-        show(told, parsed.output, "\n\n".join(tables))
+            tables.append(_state_table(outcome) if parsed.state else laid_out(OFFSETS, rows))
+    show(told, parsed.output, "\n\n".join(tables))
     return failed
 
 
 def _note_emptiness(name: str, state: str, outcome: ConsumerGroupDescription) -> None:
     if not outcome.members:
         note(f"Consumer group '{name}' has no active members.")
-    elif state in ("PreparingRebalancing", "CompletingRebalancing", "Assigning", "Reconciling"):
+    elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):
         note(f"Warning: Consumer group '{name}' is rebalancing.")
 
 
@@ -104,9 +94,22 @@ def _told(outcome: ConsumerGroupDescription, rows: list[Row], state_only: bool) 
     }
     if not state_only:
         told["offsets"] = [
-            {name.lower().replace("-", "_"): row[name] for name in COLUMNS[1:]} for row in rows
+            {one.head.lower().replace("-", "_"): row[one.head] for one in OFFSETS[1:]}
+            for row in rows
         ]
     return told
+
+
+def _state_table(outcome: ConsumerGroupDescription) -> str:
+    node: Any = outcome.coordinator
+    row = {
+        "GROUP": outcome.group_id,
+        "COORDINATOR (ID)": node and f"{node.host}:{node.port}  ({node.id})",
+        "ASSIGNMENT-STRATEGY": outcome.partition_assignor,
+        "STATE": _word(outcome.state),
+        "#MEMBERS": len(outcome.members),
+    }
+    return laid_out(STATE, [row])
 
 
 def _rows(
@@ -146,7 +149,8 @@ def _row(name: str, place: Place | None, numbers: Iterable[int | None], member: 
         if member is not None
         else (None, None, None)
     )
-    return dict(zip(COLUMNS, (name, topic, partition, *numbers, *who), strict=True))
+    heads = (one.head for one in OFFSETS)
+    return dict(zip(heads, (name, topic, partition, *numbers, *who), strict=True))
 
 
 def committed_offsets(clients: Clients, admin: AdminClient, group: str) -> dict[Place, int]:
@@ -159,19 +163,6 @@ def committed_offsets(clients: Clients, admin: AdminClient, group: str) -> dict[
         ).values()
     found = clients.result(what, future, admin).topic_partitions
     return {(one.topic, one.partition): one.offset for one in found if one.offset > _NO_METADATA}
-
-
-def kafka_table(rows: list[Row]) -> str:
-    """Column for column as Kafka's own tool prints it: people cut and grep these."""
-    lines = [COLUMNS, *([cell(row[name]) for name in COLUMNS] for row in rows)]
-    widths = [
-        max(width, *(len(line[n]) for line in lines[1:])) if n in _GROW and rows else width
-        for n, width in enumerate(_WIDTHS)
-    ]
-    return "\n".join(
-        " ".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
-        for line in lines
-    )
 
 
 def delete(parsed: argparse.Namespace) -> int:
@@ -193,6 +184,7 @@ def delete(parsed: argparse.Namespace) -> int:
 
 
 def _word(value: Any) -> str:
-    """STABLE of an enumeration is Stable, as Kafka says it."""
+    """STABLE of an enumeration is Stable, and a rebalancing a rebalance, as Kafka says it."""
     name = getattr(value, "name", None) or str(value)
-    return "".join(part.capitalize() for part in name.split("_"))
+    word = "".join(part.capitalize() for part in name.split("_"))
+    return word.replace("Rebalancing", "Rebalance")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
-from interfaces.cli.output import complain, show_rows
+from interfaces.cli.kafka_tables import RESET, laid_out
+from interfaces.cli.output import complain, show
 from interfaces.cli.positions import Place, bounds_of, chosen, position, resolved
 
 if TYPE_CHECKING:
@@ -33,13 +34,20 @@ def seek(parsed: argparse.Namespace) -> int:
             "group": parsed.name,
             "topic": topic,
             "partition": number,
-            "prior_offset": before.get((topic, number)),
             "new_offset": after[topic, number],
+            "prior_offset": before.get((topic, number)),
         }
         for topic, number in places
         if (topic, number) not in refused
     ]
-    show_rows(rows, parsed.output, ("group", "topic", "partition", "prior_offset", "new_offset"))
+    heads = {one.head.lower().replace("-", "_"): one.head for one in RESET}
+    table = laid_out(RESET, [{heads[name]: row[name] for name in row} for row in rows])
+    reasons = set(refused.values())
+    if not rows and len(reasons) == 1:
+        show(rows, parsed.output, "")
+        complain(f"group {parsed.name}: {reasons.pop()}")
+        return 1
+    show(rows, parsed.output, table)
     for (topic, number), reason in refused.items():
         complain(f"{topic}-{number}: {reason}")
     return 1 if refused else 0
@@ -90,5 +98,5 @@ def _move(
 
 def _why(error: KafkaError) -> str:
     if error.name() in _HAS_MEMBERS:
-        return "the group has members: it can be moved when they are gone"
+        return "it has members, and can be moved when they are gone"
     return error.str()

@@ -27,12 +27,12 @@ def show(rows: Any, form: str, table: str) -> None:
 
 
 def show_rows(rows: Sequence[Row], form: str, columns: Sequence[str]) -> None:
-    """Rows of the same keys; a column's head is its key in capitals."""
+    """Rows of the same keys; a column's head is its key in capitals, but for a moment (@-1h)."""
     show(list(rows), form, table(columns, rows))
 
 
 def table(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    heads = [name.replace("_", "-").upper() for name in columns]
+    heads = [name if name.startswith("@") else name.replace("_", "-").upper() for name in columns]
     cells = [[cell(row.get(name)) for name in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     return "\n".join(

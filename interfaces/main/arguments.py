@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 
 from interfaces.cli.arguments import add_commands
@@ -85,7 +86,11 @@ class _subparser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Left to the parser above, an unknown option is answered with the usage of that one."""
+        """Left to the parser above, an unknown option is answered with the usage of that one.
+        Who names a family and no command wants to know what there is."""
+        if self._subparsers is not None and not args:
+            self.print_help(sys.stderr)
+            self.exit(2)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")

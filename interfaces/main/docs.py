@@ -22,6 +22,7 @@ broker**, over the wire, through confluent-kafka; `ottla storage` opens a data f
   offset). Records and rows go to stdout, everything else to stderr.
 - **Exit codes**: 0 done, 1 could not be done (one line `ottla: ...` on stderr), 2 not understood,
   130 interrupted, 141 nobody reads on. Nothing is asked unless stdin is a terminal.
+- **Help**: `-h` anywhere; `ottla topic` alone says which commands there are, and ends with 2.
 - **Waiting** ends after `--timeout` seconds, except where waiting is what is wanted: `consume`
   without `-n`, `-e` or `--idle`, and `cluster health -w`.
 - **Positions**: `start`, `end`, `47`, `+2`, `-3` and `@` with a moment: milliseconds since 1970 (or

@@ -16,7 +16,7 @@ from interfaces.cli.arguments.common import (
 
 def add(commands: Commands) -> None:
     groups = family(commands, "group", "look at, move and delete consumer groups")
-    listed = command(groups, "list", "group:list_groups", "list groups with state and protocol")
+    listed = command(groups, "list", "group:list_groups", "list groups with protocol and state")
     listed.add_argument("pattern", nargs="?", help="only ids that match this regular expression")
     add_output(listed)
     add_client(listed)
@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
         "describe",
         "group:describe",
         "offsets, lag and members",
-        "The columns are those of kafka-consumer-groups.",
+        "The columns are those of kafka-consumer-groups, with --state too.",
     )
     describe.add_argument("names", nargs="+", metavar="GROUP")
     describe.add_argument("-s", "--state", action="store_true", help="only state and coordinator")
@@ -38,7 +38,8 @@ def add(commands: Commands) -> None:
         "seek",
         "group_seek:seek",
         "move the offsets of a group that has no members",
-        "Without --topics those topics that it has offsets of.",
+        "Without --topics those topics that it has offsets of. The columns are those of "
+        "kafka-consumer-groups --reset-offsets, and PRIOR-OFFSET.",
     )
     seek.add_argument("name", metavar="GROUP")
     seek.add_argument(

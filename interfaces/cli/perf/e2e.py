@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.perf.latencies import Latencies
+from interfaces.cli.perf.payload import payload
 from interfaces.cli.positions import bounds_of
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def _measure(
 
     latencies = Latencies()
     for number in range(parsed.number):
-        payload = os.urandom(parsed.size)
+        value = payload(parsed.size)
         began = time.monotonic()
-        producer.produce(parsed.topic, payload, on_delivery=answered)
+        producer.produce(parsed.topic, value, on_delivery=answered)
         message = consumer.poll(timeout_s)
         milliseconds = (time.monotonic() - began) * 1000
         producer.poll(0)
-        _check(parsed.topic, payload, message, refused)
+        _check(parsed.topic, value, message, refused)
         latencies.add(milliseconds)
         if number % _TELL_EVERY == 0:
             print(f"{number}\t{milliseconds}", flush=True)
@@ -64,12 +64,12 @@ def _measure(
     print(f"Percentiles: 50th = {half}, 99th = {nearly}, 99.9th = {almost}", flush=True)
 
 
-def _check(topic: str, payload: bytes, message: Any, refused: list[str]) -> None:
+def _check(topic: str, value: bytes, message: Any, refused: list[str]) -> None:
     if refused:
         raise CommandFailed(f"{topic}: {refused[0]}")
     if message is None:
         raise CommandFailed(f"{topic}: a record did not come within the timeout")
     if message.error() is not None:
         raise CommandFailed(f"{topic}: {message.error().str()}")
-    if message.value() != payload:
+    if message.value() != value:
         raise CommandFailed(f"{topic}: somebody else writes to it; the measurement needs it alone")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from typing import Any
 
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
+from interfaces.cli.perf.payload import payload
 
 _WINDOW_S = 5.0
 
@@ -24,12 +24,12 @@ def produce(parsed: argparse.Namespace) -> int:
     )
     clients.metadata(producer)
     run = _Run(parsed.size)
-    payload = os.urandom(parsed.size)
+    value = payload(parsed.size)
     began = time.monotonic()
     for number in range(parsed.number):
         while True:
             try:
-                producer.produce(parsed.topic, payload, on_delivery=run.answered)
+                producer.produce(parsed.topic, value, on_delivery=run.answered)
                 break
             except BufferError:
                 producer.poll(0.01)

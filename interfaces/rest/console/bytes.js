@@ -1,19 +1,25 @@
-// Keys, values and headers as they are: bytes, text that is UTF-8, JSON, or nothing at all.
+// Keys, values and headers as they are: bytes, text that can be read, JSON, or nothing at all.
 
 const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Nobody writes these: bytes that hold them are numbers, say, and UTF-8 only by chance. */
+const NO_TEXT = /[^\P{Cc}\t\n\r]|\p{Noncharacter_Code_Point}/u
 
-/** {data: Uint8Array | null, text: string | null}: text is null where the bytes are no UTF-8. */
+/** {data: Uint8Array | null, text: string | null}: text is null where the bytes are no text. */
 export function content(value, format) {
   if (format === 'null' || value === null || value === undefined) return { data: null, text: null }
   if (format === 'base64') return ofBytes(fromBase64(value))
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { data: new TextEncoder().encode(text), text }
+  return { data: new TextEncoder().encode(text), text: readable(text) }
+}
+
+function readable(text) {
+  return NO_TEXT.test(text) ? null : text
 }
 
 export function ofBytes(data) {
   let text = null
   try {
-    text = STRICT.decode(data)
+    text = readable(STRICT.decode(data))
   } catch {
     // Bytes that are no text.
   }

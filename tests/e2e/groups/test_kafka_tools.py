@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,7 +16,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tests.e2e import test_java
-from tests.e2e.broker_process import PATIENCE_S, BrokerProcess
+from tests.e2e.broker_process import PATIENCE_S, BrokerProcess, command, environment
 from tests.e2e.conftest import CreateTopic, StartBroker, new_topic
 from tests.e2e.groups.conftest import Join
 from tests.e2e.groups.members import Flavour, Member, wait_for_shares
@@ -91,6 +93,25 @@ def live_group(bootstrap: str, topic: str, group: str, join: Join) -> tuple[str,
     return group, members
 
 
+def same_table(tool_printed: str, bootstrap: str, *arguments: str) -> None:
+    """What the tool prints under its head, and the head, blank for blank; rows in any order."""
+    done = subprocess.run(
+        command(*arguments, "-b", bootstrap),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    lines = tool_printed.splitlines()
+    heads = [n for n, line in enumerate(lines) if line.startswith("GROUP ")]
+    assert heads, tool_printed
+    head, *rows = [line for line in lines[heads[0] :] if line]
+    assert rows
+    said = done.stdout.splitlines()
+    assert (said[0], sorted(said[1:])) == (head, sorted(rows))
+
+
 def offsets(printed: str, column: str) -> dict[int, str]:
     return {int(row["PARTITION"]): row[column] for row in table(printed)}
 
@@ -130,6 +151,40 @@ def test_members_and_state_are_described(
     assert row["GROUP"] == group
     assert "Stable" in row.values()
     assert "Stable" in tool("--describe", "--group", group, "--state", "--verbose")
+
+
+def test_ottla_prints_a_live_group_as_the_tool_does(
+    tool: Tool, bootstrap: str, live_group: tuple[str, list[Member]]
+) -> None:
+    group, _ = live_group
+    described = tool("--describe", "--group", group)
+    same_table(described, bootstrap, "group", "describe", group)
+    state = tool("--describe", "--group", group, "--state")
+    same_table(state, bootstrap, "group", "describe", group, "-s")
+    same_table(tool("--list", "--state", "--type"), bootstrap, "group", "list")
+
+
+@pytest.mark.parametrize("group", ["g"])
+def test_ottla_prints_an_idle_group_as_the_tool_does(
+    tool: Tool, bootstrap: str, topic: str, idle_group: str
+) -> None:
+    def without_note(*arguments: str) -> str:
+        return re.sub(r"\nConsumer group '.*' has no active members\.\n", "", tool(*arguments))
+
+    described = without_note("--describe", "--group", idle_group)
+    same_table(described, bootstrap, "group", "describe", idle_group)
+    state = without_note("--describe", "--group", idle_group, "--state")
+    same_table(state, bootstrap, "group", "describe", idle_group, "-s")
+    reset = ("--reset-offsets", "--group", idle_group, "--topic", topic, "--shift-by", "-3")
+    wider = [
+        # Where the tool has no fifth column, ours has what was there before.
+        f"{line:<{line.rfind(' ') + 1 + 15}} {'PRIOR-OFFSET' if 'GROUP' in line else 10}"
+        for line in tool(*reset, "--dry-run").splitlines()
+        if line
+    ]
+    moved = ("group", "seek", idle_group, "-t", topic, "--to", "-3", "--dry-run")
+    same_table("\n".join(wider), bootstrap, *moved)
+    tool("--delete", "--group", idle_group)
 
 
 def test_a_live_group_is_neither_reset_nor_deleted(

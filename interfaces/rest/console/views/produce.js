@@ -66,8 +66,8 @@ function form(name, topic, record, notice) {
 }
 
 /** What an input would not give back as it was given, nor show. */
-const HIDDEN = /[\0-\x08\x0b-\x1f\x7f]/
-const HIDDEN_IN_A_LINE = /[\0-\x1f\x7f]/
+const HIDDEN = /\r/
+const HIDDEN_IN_A_LINE = /[\t\n\r]/
 
 function typeOf(data, text, hidden) {
   if (data === null) return 'null'

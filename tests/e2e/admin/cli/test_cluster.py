@@ -64,7 +64,10 @@ def test_offsets_are_shown_by_time(ottla: Ottla, name: str) -> None:
     stamped = b"1700000000000 a\n1700000001000 b\n"
     ottla.run("produce", "-t", name, "-p", "1", "-f", r"%T %v\n", stdin=stamped)
     assert ottla.run("offsets", name).rows == [[name, "0", "0", "0"], [name, "1", "0", "2"]]
-    at = ottla.run("offsets", name, "-p", "1", "-a", "@1700000000500", "-a", "@-1h", "-o", "json")
+    moments = ("offsets", name, "-p", "1", "-a", "@1700000000500", "-a", "@-1h")
+    head = ["TOPIC", "PARTITION", "@1700000000500", "@-1h"]
+    assert ottla.run(*moments).lines[0].split() == head
+    at = ottla.run(*moments, "-o", "json")
     assert json.loads(at.out) == [{"topic": name, "partition": 1, "@1700000000500": 1, "@-1h": 2}]
 
 
@@ -76,6 +79,8 @@ def test_perf_prints_kafkas_lines(ottla: Ottla, name: str) -> None:
         rf"{NUMBER} ms max latency, \d+ ms 50th, \d+ ms 95th, \d+ ms 99th, \d+ ms 99\.9th\.",
         line,
     )
+    [value] = ottla.run("consume", name, "-n", "1").lines
+    assert re.fullmatch("[A-Z]{50}", value)
     head, line = ottla.run("perf", "consume", name, "-n", "2000").lines
     assert head.startswith("start.time, end.time, data.consumed.in.MB, MB.sec, ")
     fields = dict(zip(head.split(", "), line.split(", "), strict=True))

@@ -122,17 +122,30 @@ def test_tls_on_a_plain_port(ottla: Ottla) -> None:
     assert "does not speak TLS, and the client does" in said
 
 
+#: Of a listener with PLAIN: the first and last version of each API.
+VERSIONS = {0: (3, 13), 1: (3, 18), 3: (3, 13), 17: (0, 1), 18: (0, 0), 36: (0, 1)}
+REFUSED = "Authentication failed: Invalid username or password"
+
+
 def sasl(connection: socket.socket) -> None:
-    """As a listener of Kafka with PLAIN: versions and handshakes, and nothing else before them."""
+    """As a listener of Kafka with PLAIN where every password is wrong: versions, handshakes, a
+    refusal, and nothing else before them."""
     while asked := connection.recv(4096):
-        key, correlation_id = asked[4:6], asked[8:12]
+        key, version, correlation_id = asked[4:6], asked[6:8], asked[8:12]
         if key == b"\0\x12":
-            body = b"\0\0" + (4).to_bytes(4, "big")
-            for api, last in ((0, 13), (1, 18), (3, 13), (17, 1)):
-                body += b"".join(number.to_bytes(2, "big") for number in (api, 3, last))
+            # Later versions than 0 are answered so by every broker that does not know them.
+            body = b"\0\0" if version == b"\0\0" else b"\0\x23"
+            body += len(VERSIONS).to_bytes(4, "big")
+            for api, versions in VERSIONS.items():
+                body += b"".join(number.to_bytes(2, "big") for number in (api, *versions))
         elif key == b"\0\x11":
             known = asked.endswith(b"\0\x05PLAIN")
             body = (b"\0\0" if known else b"\0\x21") + b"\0\0\0\1\0\x05PLAIN"
+        elif key == b"\0\x24":
+            why = REFUSED.encode()
+            # SASL_AUTHENTICATION_FAILED, why, no bytes, and the session's lifetime.
+            body = b"\0\x3a" + len(why).to_bytes(2, "big") + why + bytes(4)
+            body += bytes(8) if version == b"\0\1" else b""
         else:
             return
         connection.sendall((len(body) + 4).to_bytes(4, "big") + correlation_id + body)
@@ -147,6 +160,23 @@ def test_a_broker_that_wants_a_password(ottla: Ottla) -> None:
         other = problems(ottla, *wanting, "-X", "sasl.mechanism=SCRAM-SHA-256")
         assert "offers the SASL mechanisms PLAIN, and the client wants SCRAM-SHA-256" in other
         assert "the client wants GSSAPI" in problems(ottla, *wanting)
+
+
+def test_a_wrong_password(ottla: Ottla) -> None:
+    with server(sasl) as address:
+        wanting = ("-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=PLAIN")
+        account = ("-X", "sasl.username=anna", "-X", "sasl.password=of-another-day")
+        said = ottla.run(
+            *("doctor", "-b", address, "--timeout", "3", "-o", "json", *wanting, *account), code=1
+        )
+    *before, last = json.loads(said.out)
+    assert [one["level"] for one in before] == ["ok"] * len(before)
+    assert before[-1]["what"] == f"{address} offers the SASL mechanisms PLAIN"
+    assert last["level"] == "problem"
+    assert last["what"].startswith("a client cannot connect all the same: ")
+    assert REFUSED in last["what"]
+    assert last["remedy"] == "check -X sasl.username and sasl.password"
+    assert "of-another-day" not in said.out + said.errors
 
 
 def test_a_password_for_a_broker_that_wants_none(ottla: Ottla) -> None:

@@ -34,15 +34,18 @@ def test_a_group_is_described_in_kafkas_columns(ottla: Ottla, group: str) -> Non
     assert said.lines[0].split() == HEAD
     assert said.rows == [[group, group, "0", "6", "10", "4", "-", "-", "-"]]
     assert said.errors == f"Consumer group '{group}' has no active members.\n"
-    assert [group, "Empty", "Classic"] in ottla.run("group", "list").rows
-    [state] = ottla.run("group", "describe", group, "--state").rows
-    assert state[0] == group
-    assert state[-2:] == ["Empty", "0"]
+    listed = ottla.run("group", "list")
+    assert listed.lines[0].split() == ["GROUP", "TYPE", "STATE"]
+    assert [group, "Classic", "Empty"] in listed.rows
+    said = ottla.run("group", "describe", group, "--state")
+    [state] = said.rows
+    assert state == [group, ottla.bootstrap, "(1)", "-", "Empty", "0"]
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_members_are_shown_and_are_in_the_way(ottla: Ottla, group: str, protocol: str) -> None:
     ottla.run("group", "delete", group)
+    ottla.run("topic", "create", f"{group}-2", "-p", "3")
     member = ottla.start("consume", group, "-g", group, "-X", f"group.protocol={protocol}")
     try:
         assert member.stdout is not None
@@ -50,8 +53,12 @@ def test_members_are_shown_and_are_in_the_way(ottla: Ottla, group: str, protocol
         [row] = ottla.run("group", "describe", group).rows
         assert row[1:3] == [group, "0"]
         assert (row[7], row[8]) == ("/127.0.0.1", "ottla-cli")
-        refused = ottla.run("group", "seek", group, "--to", "start", "-t", group, code=1)
-        assert "has members" in refused.errors
+        both = ("-t", group, "-t", f"{group}-2")
+        refused = ottla.run("group", "seek", group, "--to", "start", *both, code=1)
+        assert refused.out == ""
+        assert refused.errors == (
+            f"ottla: group {group}: it has members, and can be moved when they are gone\n"
+        )
         assert "NON_EMPTY_GROUP" in ottla.run("group", "delete", group, code=1).errors
     finally:
         member.terminate()
@@ -60,7 +67,9 @@ def test_members_are_shown_and_are_in_the_way(ottla: Ottla, group: str, protocol
 
 def test_a_group_is_moved(ottla: Ottla, group: str) -> None:
     dry = ottla.run("group", "seek", group, "--to", "start", "--dry-run")
-    assert dry.rows == [[group, group, "0", "6", "0"]]
+    head = ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET", "PRIOR-OFFSET"]
+    assert dry.lines[0].split() == head
+    assert dry.rows == [[group, group, "0", "0", "6"]]
     assert offsets(ottla, group) == [(0, 6, 10, 4)]
     for where, expected in (("-2", 4), ("+3", 7), ("end", 10), ("3", 3), ("@-1h", 0), ("99", 10)):
         ottla.run("group", "seek", group, "--to", where)

@@ -7,7 +7,7 @@ import subprocess
 from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
 from tests.e2e.broker_process import ROOT, command, environment
 
-BLOCK = re.compile(r"```sh\n(ottla topic create .*?)```", re.DOTALL)
+BLOCK = re.compile(r"```sh\n(ottla topic create parcels .*?)```", re.DOTALL)
 
 
 def test_the_commands_of_the_readme_run(ottla: Ottla) -> None:

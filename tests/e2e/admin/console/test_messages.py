@@ -65,6 +65,46 @@ def test_bytes_that_are_no_text_are_shown_in_hex(console: Console) -> None:
     expect(record.get_by_role("button", name="Text")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(b"\0\0\0\x2a", b"\0\1\2", b"\x1b[31mred", b"feed\f", b"delete\x7f"),
+        *("next\x85line".encode(), "\ufffe".encode(), "\ufdd0".encode(), "\U0001ffff".encode()),
+    ],
+    ids=bytes.hex,
+)
+def test_utf8_by_chance_is_shown_in_hex(console: Console, value: bytes) -> None:
+    topic = new_topic(console)
+    producer = Producer({"bootstrap.servers": console.broker.bootstrap})
+    producer.produce(topic, value, key=value, headers=[("header", value)])
+    assert producer.flush(30) == 0
+    shown = value.hex(" ")
+    page = console.open(f"#/topics/{topic}?from=oldest", topic)
+    cells = page.locator("tr.pressable td")
+    assert shown in cells.nth(4).inner_text()
+    assert shown in cells.nth(5).inner_text()
+    page.locator("tr.pressable").click()
+    record = page.locator(".record")
+    expect(record.get_by_label("Key", exact=True)).to_contain_text(f"000000  {shown}")
+    expect(record.get_by_label("Value", exact=True)).to_contain_text(f"000000  {shown}")
+    expect(record.locator(".headers td")).to_have_text(shown)
+    expect(record.get_by_text("binary", exact=True)).to_have_count(2)
+    expect(record.get_by_role("button", name="Text")).to_have_count(0)
+
+
+def test_tabs_and_ends_of_lines_are_text(console: Console) -> None:
+    topic = new_topic(console)
+    produce(console, topic, ("k\tk", "\ufeffone\r\ntwo \U0001f4e6\n"))
+    page = console.open(f"#/topics/{topic}?from=oldest", topic)
+    page.locator("tr.pressable").click()
+    record = page.locator(".record")
+    expect(record.get_by_text("binary", exact=True)).to_have_count(0)
+    assert (
+        record.get_by_label("Value", exact=True).text_content() == "\ufeffone\r\ntwo \U0001f4e6\n"
+    )
+    expect(record.get_by_role("button", name="Hex")).to_have_count(2)
+
+
 def test_json_is_shown_as_it_is_written(console: Console) -> None:
     """Parsed and written anew, a long number would be another one."""
     page = console.open("#/topics/shipments?from=oldest&partition=2", "shipments")

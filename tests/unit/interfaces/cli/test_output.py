@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.cli.group import COLUMNS, kafka_table
+from interfaces.cli.kafka_tables import GROUPS, OFFSETS, RESET, STATE, Column, laid_out
 from interfaces.cli.output import table
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
 from interfaces.cli.progress import Progress
@@ -21,17 +21,32 @@ def test_what_would_drive_a_terminal_is_escaped() -> None:
     assert "\x1b" not in table(("name",), [{"name": "\x1b[31mred\n"}])
 
 
+def printed(columns: tuple[Column, ...], *cells: object) -> list[str]:
+    row = dict(zip((one.head for one in columns), cells, strict=True))
+    return laid_out(columns, [row]).split("\n")
+
+
 def test_a_group_is_printed_as_kafkas_own_tool_does() -> None:
-    row = dict(
-        zip(
-            COLUMNS, ("test-group-1795322292123", "perf", 0, 7, 9, 2, None, None, None), strict=True
-        )
-    )
-    assert kafka_table([row]).splitlines() == [
+    """Taken from kafka-consumer-groups 4.2, which a test beside it runs where there is Java."""
+    cells = ("test-group-1795322292123", "perf", 0, 7, 9, 2, None, None, None)
+    assert printed(OFFSETS, *cells) == [
         "GROUP                    TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG"
         "             CONSUMER-ID     HOST            CLIENT-ID",
         "test-group-1795322292123 perf            0          7               9               2"
         "               -               -               -",
+    ]
+    assert printed(STATE, "g1", "127.0.0.1:35267  (1)", None, "Empty", 0) == [
+        "GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                "
+        "#MEMBERS",
+        "g1              127.0.0.1:35267  (1)      -                    Empty                0",
+    ]
+    assert printed(GROUPS, "a-very-long-group-name-that-is-long", "Classic", "Empty") == [
+        "GROUP                                         TYPE                 STATE               ",
+        "a-very-long-group-name-that-is-long           Classic              Empty               ",
+    ]
+    assert printed(RESET, "g1", "t1", 0, 3, 1) == [
+        "GROUP           TOPIC           PARTITION  NEW-OFFSET      PRIOR-OFFSET",
+        "g1              t1              0          3               1",
     ]
 
 

@@ -15,6 +15,31 @@ def test_bare_ottla_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: ottla" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "words, has",
+    [
+        ("config", "show"),
+        ("topic", "describe"),
+        ("topic config", "unset"),
+        ("group", "seek"),
+        ("cluster", "health"),
+        ("perf", "e2e"),
+        ("storage", "compact"),
+    ],
+)
+def test_a_family_without_a_command_prints_its_help(
+    words: str, has: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(words.split())
+    assert exit_.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"usage: ottla {words} [-h] COMMAND")
+    assert f"\n    {has} " in said.err
+    assert "error" not in said.err
+
+
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["--version"])
@@ -45,7 +70,6 @@ def test_options_are_settings_by_another_name_and_win_over_set() -> None:
         ("serve --port 9", "ottla serve"),
         ("config show --port 9", "ottla config show"),
         ("nope", "ottla"),
-        ("config", "ottla config"),
     ],
 )
 def test_words_that_make_no_sense_end_with_2_and_the_usage(

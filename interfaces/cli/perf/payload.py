@@ -1,0 +1,11 @@
+"""What records are filled with: random letters, as Kafka's tools do, which no terminal minds."""
+
+from __future__ import annotations
+
+import os
+
+_LETTERS = bytes(ord("A") + byte % 26 for byte in range(256))
+
+
+def payload(size: int) -> bytes:
+    return os.urandom(size).translate(_LETTERS)

@@ -1,0 +1,108 @@
+"""The five minutes of the README, from a topic to a failing request, and what each step prints."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.admin.console.conftest import MakeConsole
+from tests.e2e.broker_process import PATIENCE_S, ROOT, BrokerProcess, environment
+
+README = (ROOT / "README.md").read_text("utf-8")
+[SECTION] = re.findall(r"^## Five minutes\n(.*?)^## ", README, re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
+BROKER, ADMIN, CORRELATION_ID = "localhost:9092", "localhost:8082", "correlation_id=3"
+
+
+class Walk:
+    """A shell with `ottla` in it, a broker, and what each block of commands, or the log, said."""
+
+    def __init__(self, broker: BrokerProcess, folder: Path) -> None:
+        self.broker = broker
+        self.correlation_id = CORRELATION_ID
+        self.told: list[str] = []
+        self.path = folder / "bin"
+        self.path.mkdir()
+        ottla = self.path / "ottla"
+        ottla.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m interfaces.main "$@"\n')
+        ottla.chmod(0o755)
+
+    def run(self, commands: str) -> str:
+        """On a port of its own, and with the correlation id that the log has told."""
+        admin = f"{self.broker.admin.host}:{self.broker.admin.port}"
+        typed = commands.replace(ADMIN, admin).replace(CORRELATION_ID, self.correlation_id)
+        known = environment()
+        done = subprocess.run(
+            ["sh"],
+            input=typed,
+            env=known
+            | {"PATH": f"{self.path}:{known['PATH']}", "OTTLA_BOOTSTRAP": self.broker.bootstrap},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE_S,
+        )
+        return done.stdout
+
+    def logged(self, expected: str) -> str:
+        """The line of the log that is like this one, or without one the log."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            if found := pattern(expected).search(self.broker.log()):
+                return found.group()
+            time.sleep(0.02)
+        return self.broker.log()
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """Where dots leave something out numbers are those of one run, and any number will do."""
+    parts = text.rstrip("\n").split("...")
+    if len(parts) == 1:
+        return re.compile(re.escape(text.rstrip("\n")))
+    return re.compile(re.sub(r"\d+", r"\\d+", ".*".join(map(re.escape, parts))))
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    if shutil.which("curl") is None:
+        pytest.skip("no curl on this machine")
+    folder = tmp_path_factory.mktemp("walk")
+    settings = ["--admin", "127.0.0.1:0", "--log-format", "console"]
+    with BrokerProcess(folder / "broker", "memory", settings) as broker:
+        walk = Walk(broker, folder)
+        before = ""
+        for kind, text in BLOCKS:
+            if kind == "sh":
+                walk.told.append(walk.run(text))
+            elif before != "sh":
+                # What no command has printed is a line of the log.
+                walk.told.append(walk.logged(text))
+                if CORRELATION_ID in text:
+                    walk.correlation_id = re.findall(r"correlation_id=\d+|$", walk.told[-1])[0]
+            before = kind
+        yield walk
+
+
+def test_the_walk_prints_what_the_readme_says(walk: Walk) -> None:
+    expected = [text for kind, text in BLOCKS if kind == "text"]
+    assert len(walk.told) == len(expected) == 6
+    for text, told in zip(expected, walk.told, strict=True):
+        assert pattern(text).fullmatch(told.rstrip("\n")), f"{told}\nis not\n{text}"
+
+
+def test_the_console_draws_the_request_that_failed(walk: Walk, make_console: MakeConsole) -> None:
+    [place] = re.findall(rf"`http://{ADMIN}/(#/requests\S+)`", SECTION)
+    console = make_console(walk.broker)
+    page = console.open(place.replace(CORRELATION_ID, walk.correlation_id), "Requests")
+    number = walk.correlation_id.partition("=")[2]
+    shown = page.get_by_role("heading", name=f"correlation id {number}", level=2)
+    expect(shown).to_contain_text("CreateTopics")
+    expect(page.locator("main")).to_contain_text("TOPIC_ALREADY_EXISTS")
