@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from interfaces.spark.arguments import requests
 from interfaces.spark.arguments.common import Commands
 
-_JOBS: tuple[Any, ...] = ()
+_JOBS: tuple[Any, ...] = (requests,)
 
 
 def add_commands(commands: Commands) -> None:
