@@ -38,6 +38,7 @@ from infrastructure.storage.repositories.offset_repository import (
 )
 
 if TYPE_CHECKING:
+    from infrastructure.storage.lmdb.beside import StoreBeside
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
@@ -242,6 +243,46 @@ def contents(storage: Storage) -> Contents:
         StoredOffsetRepository(state, storage.commit.commit),
         known and known.place,
     )
+
+
+class Beside:
+    """A store that may be a running broker's: only read, each call as of the newest commit."""
+
+    __slots__ = ("_partitions", "_store", "log", "topics")
+
+    def __init__(self, store: StoreBeside) -> None:
+        from infrastructure.storage.repositories.partition_repository import (
+            StoredPartitionRepository,
+        )
+        from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+        self._store = store
+        self.log: LogStore = store.log
+        self.topics = StoredTopicRepository(store.log, store.state)
+        self._partitions = StoredPartitionRepository(store.log, store.state)
+
+    def bounds(self, partition_id: int) -> tuple[int, int]:
+        """Where the log starts for who reads, and where it ends."""
+        start, end = self._partitions.kept(partition_id)
+        return start, max(start, end, self._store.last_offset(partition_id) + 1)
+
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """Batches, one or several side by side, each with the last offset that is in them."""
+        return self._store.entries(partition_id, offset, end_offset, max_bytes)
+
+
+@contextmanager
+def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
+    """Raises StorageUnusable, in one line. What is `known_whole` is not looked through again."""
+    from infrastructure.storage.lmdb.beside import StoreBeside
+
+    store = StoreBeside(folder_of(url), known_whole)
+    try:
+        yield Beside(store)
+    finally:
+        store.close()
 
 
 def folder_of(url: str) -> Path:

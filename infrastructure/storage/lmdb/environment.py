@@ -52,8 +52,8 @@ _LEFT_FOR_OTHERS_BYTES = 64 << 20
 #: 3: logs that do not start at 0.
 FORMAT = 3
 
-_FORMAT_ROW = b"store\0format"
-_ID_ROW = b"store\0id"
+FORMAT_ROW = b"store\0format"
+ID_ROW = b"store\0id"
 _TURN_ROW = b"store\0turn"
 
 
@@ -81,7 +81,7 @@ class LmdbEnvironment:
         self.read_only = read_only
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _check_it_is_not_kafkas(folder)
+            check_it_is_not_kafkas(folder)
             self._lock = FolderLock(folder)
         except FileExistsError as error:
             raise StorageUnusable(f"{folder} is a file, not a folder") from error
@@ -213,8 +213,8 @@ class LmdbEnvironment:
             raise StorageDamaged(f"{self.folder} holds an LMDB environment that is not Ottla's")
         self.rows = self.env.open_db(b"rows", create=False)
         with self.env.begin() as txn:
-            written_format = txn.get(_FORMAT_ROW, db=self.rows)
-            store_id = txn.get(_ID_ROW, db=self.rows)
+            written_format = txn.get(FORMAT_ROW, db=self.rows)
+            store_id = txn.get(ID_ROW, db=self.rows)
         if written_format is None or store_id is None or not written_format.isdigit():
             raise StorageDamaged(f"the store in {self.folder} has lost its format and id")
         if int(written_format) > FORMAT:
@@ -230,7 +230,7 @@ class LmdbEnvironment:
     def _raise_format(self) -> None:
         """Before anything is written that an older Ottla would take for something else."""
         with self.env.begin(write=True, db=self.rows) as txn:
-            txn.put(_FORMAT_ROW, b"%d" % FORMAT)
+            txn.put(FORMAT_ROW, b"%d" % FORMAT)
         if self.flush == "interval":
             self._keep_newest()
         else:
@@ -242,8 +242,8 @@ class LmdbEnvironment:
             env.open_db(b"batches", txn=txn)
             env.open_db(b"timestamps", txn=txn)
             rows = env.open_db(b"rows", txn=txn)
-            txn.put(_FORMAT_ROW, b"%d" % FORMAT, db=rows)
-            txn.put(_ID_ROW, uuid.uuid4().hex.encode(), db=rows)
+            txn.put(FORMAT_ROW, b"%d" % FORMAT, db=rows)
+            txn.put(ID_ROW, uuid.uuid4().hex.encode(), db=rows)
         env.sync(True)
 
     def _check_length(self) -> None:
@@ -322,7 +322,7 @@ class LmdbEnvironment:
             self._lock.release()
 
 
-def _check_it_is_not_kafkas(folder: Path) -> None:
+def check_it_is_not_kafkas(folder: Path) -> None:
     """Whoever comes with a `server.properties` may expect that its data comes along."""
     if (folder / "data.mdb").exists():
         return

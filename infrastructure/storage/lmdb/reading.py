@@ -30,12 +30,12 @@ class ReadOnlyEnvironment:
     timestamps: _Database
 
     def __init__(self, folder: Path) -> None:
-        self.env = _open(os.fspath(folder))
+        self.env = open_environment(os.fspath(folder))
         self.batches = self.env.open_db(b"batches", create=False)
         self.timestamps = self.env.open_db(b"timestamps", create=False)
 
 
-def _open(folder: str) -> lmdb.Environment:
+def open_environment(folder: str) -> lmdb.Environment:
     """With as much address space as the broker may use of it, or as there is."""
     size_bytes = MAP_SIZE_BYTES
     while True:

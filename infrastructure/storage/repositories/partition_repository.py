@@ -73,6 +73,17 @@ class StoredPartitionRepository:
             if len(headers) < _HEADERS_AT_ONCE:
                 return
 
+    def kept(self, partition_id: int) -> tuple[int, int]:
+        """From where to where the log goes by its newest snapshot; it may go on after that."""
+        row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
+        if row is None:
+            return 0, 0
+        try:
+            values = json.loads(row)
+            return int(values.get("start", 0)), int(values["end"][0])
+        except (ValueError, KeyError, TypeError) as damage:
+            raise _damaged(partition_id, damage) from damage
+
     def _look_up(self, partition_id: int) -> LookUp:
         def look_up(producer_id: int) -> ProducerState | None:
             row = self._state.get(_PRODUCERS, _PRODUCER_KEY.pack(partition_id, producer_id))

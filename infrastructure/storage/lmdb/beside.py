@@ -1,0 +1,164 @@
+"""A store looked at from beside: its broker may run, or be gone, or never come back.
+
+Nothing in the folder changes but LMDB's table of readers, and nobody is kept out. Every call sees
+the newest commit, in a transaction that ends with the call.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from struct import error as StructError
+from typing import cast
+
+import lmdb
+
+from infrastructure.storage.errors import StorageDamaged, StorageTooNew, StorageUnusable
+from infrastructure.storage.lmdb.environment import (
+    FORMAT,
+    FORMAT_ROW,
+    ID_ROW,
+    LmdbEnvironment,
+    check_it_is_not_kafkas,
+)
+from infrastructure.storage.lmdb.inspection import check_pages, page_problem
+from infrastructure.storage.lmdb.keys import KEY
+from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.reading import open_environment
+from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
+from infrastructure.storage.lmdb.state_store import LmdbStateStore
+from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
+
+_NO_OFFSET = -1
+_ABOVE_ALL_OFFSETS = (1 << 64) - 1
+_UNREADABLE = (lmdb.Error, StructError)
+
+
+class StoreBeside:
+    """Raises StorageUnusable, in one line. What is `known_whole` is not looked through again."""
+
+    __slots__ = ("batches", "env", "folder", "log", "rows", "state", "store_id", "timestamps")
+
+    def __init__(self, folder: Path, known_whole: bool = False) -> None:
+        self.folder = folder
+        try:
+            _check_there_is_one(folder)
+            if not known_whole:
+                _check_last_end(folder)
+            self.env = open_environment(str(folder))
+        except lmdb.Error as error:
+            raise StorageDamaged(f"the store in {folder} cannot be read: {error}") from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise StorageUnusable(f"the store in {folder} cannot be read: {reason}") from error
+        try:
+            self._begin(known_whole)
+        except BaseException as error:
+            self.env.close()
+            if isinstance(error, lmdb.Error):
+                raise StorageDamaged(f"the store in {folder} cannot be read: {error}") from error
+            raise
+
+    def _begin(self, known_whole: bool) -> None:
+        # Readers that were killed would keep the broker from using freed pages again.
+        self.env.reader_check()
+        if not known_whole:
+            self._check_length()
+        if b"rows" not in self.env.dbs():
+            raise StorageDamaged(f"{self.folder} holds an LMDB environment that is not Ottla's")
+        self.rows = self.env.open_db(b"rows", create=False)
+        with self.env.begin() as txn:
+            written_format = txn.get(FORMAT_ROW, db=self.rows)
+            store_id = txn.get(ID_ROW, db=self.rows)
+        if written_format is None or store_id is None or not written_format.isdigit():
+            raise StorageDamaged(f"the store in {self.folder} has lost its format and id")
+        if int(written_format) > FORMAT:
+            raise StorageTooNew(
+                f"the store in {self.folder} has format {int(written_format)}; "
+                f"this version of Ottla knows formats up to {FORMAT}"
+            )
+        self.store_id = store_id.decode()
+        self.batches = self.env.open_db(b"batches", create=False)
+        self.timestamps = self.env.open_db(b"timestamps", create=False)
+        # A pass fails when it begins: LMDB refuses to write in such an environment.
+        write_pass = WritePass(cast(LmdbEnvironment, self))
+        self.log = LmdbLogStore(self, write_pass)
+        self.state = LmdbStateStore(cast(LmdbEnvironment, self), write_pass)
+
+    def _check_length(self) -> None:
+        """Touching a page that the file does not reach would kill the process (SIGBUS)."""
+        data_file = self.folder / "data.mdb"
+        with self.env.begin():  # so that nobody uses the pages again that are walked over
+            used_bytes = (self.env.info()["last_pgno"] + 1) * self.env.stat()["psize"]
+            actual_bytes = data_file.stat().st_size
+            problem = page_problem(data_file) if actual_bytes < used_bytes else None
+        if problem is not None:
+            raise StorageDamaged(
+                f"{data_file} is cut off, {actual_bytes} bytes of {used_bytes}: {problem}"
+            )
+
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """The entries from the one that holds `offset` on, each with the last offset in it.
+
+        As many as begin below `end_offset` and fit, and at least one if there is one. Where they
+        end is what their keys say: an entry that is damaged does not hide those behind it.
+        """
+        found_entries: list[tuple[int, bytes]] = []
+        size_bytes = 0
+        try:
+            with self.env.begin(buffers=True) as txn:
+                cursor = txn.cursor(self.batches)
+                found = cursor.set_range(KEY.pack(partition_id, offset))
+                while found:
+                    found_id, last_offset = KEY.unpack(cursor.key())
+                    if found_id != partition_id:
+                        break
+                    entry = cursor.value()
+                    size_bytes += len(entry)
+                    if size_bytes > max_bytes and found_entries:
+                        break
+                    found_entries.append((last_offset, bytes(entry)))
+                    # No step further than needed: merely standing on an entry reads its first page.
+                    if last_offset + 1 >= end_offset or size_bytes >= max_bytes:
+                        break
+                    found = cursor.next()
+        except _UNREADABLE as error:
+            raise storage_failed("could not read", error) from error
+        return found_entries
+
+    def last_offset(self, partition_id: int) -> int:
+        """Of the newest entry; -1: there is none."""
+        try:
+            with self.env.begin(buffers=True) as txn:
+                cursor = txn.cursor(self.batches)
+                after = cursor.set_range(KEY.pack(partition_id, _ABOVE_ALL_OFFSETS))
+                if not (cursor.prev() if after else cursor.last()):
+                    return _NO_OFFSET
+                found_id, last_offset = KEY.unpack(cursor.key())
+        except _UNREADABLE as error:
+            raise storage_failed("could not read", error) from error
+        return int(last_offset) if found_id == partition_id else _NO_OFFSET
+
+    def close(self) -> None:
+        self.env.close()
+
+
+def _check_there_is_one(folder: Path) -> None:
+    if (folder / "data.mdb").is_file():
+        return
+    if folder.is_dir():
+        check_it_is_not_kafkas(folder)
+    raise StorageUnusable(f"there is no store in {folder}")
+
+
+def _check_last_end(folder: Path) -> None:
+    point = RecoveryPoint(folder)
+    if not point.was_cut_off:
+        return
+    if point.found is not None and point.found.root:
+        raise StorageDamaged(
+            f"the machine went down, or an fsync failed, while the store in {folder} was open: "
+            f"it has to go back to its newest flush first, by a broker or `ottla storage info`"
+        )
+    check_pages(folder)

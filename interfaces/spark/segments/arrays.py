@@ -1,0 +1,144 @@
+"""Decoded records as Arrow arrays: each field is copied once, in C++, out of its batch's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy
+import pyarrow
+
+from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
+from interfaces.spark.columns import CREATE_TIME
+from interfaces.spark.columns import LOG_APPEND_TIME as BY_LOG
+from interfaces.spark.segments.records import Fields, Numbers, Opened, Records
+from interfaces.spark.segments.whole import Damaged
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+#: So far Spark's timestamps reach: what producers say beyond it is held there.
+_LAST_MS = numpy.iinfo(numpy.int64).max // 1000
+
+#: What of a batch a column tells, the same for all its records.
+_OF_BATCH: dict[str, Callable[[Opened], object]] = {
+    "timestampType": lambda one: timestamp_type(one.batch),
+    "batchOffset": lambda one: one.batch.base_offset,
+    "batchRecords": lambda one: one.batch.count,
+    "batchBytes": lambda one: one.batch.size_bytes,
+    "batchOpenedBytes": lambda one: HEADER_BYTES + len(one.payload),
+    "codec": lambda one: codec_name(one.batch),
+    "producerId": lambda one: one.batch.producer_id,
+    "isControl": lambda one: bool(one.batch.attributes & CONTROL),
+}
+
+
+def timestamp_type(batch: RecordBatch) -> int:
+    return BY_LOG if batch.attributes & LOG_APPEND_TIME else CREATE_TIME
+
+
+def codec_name(batch: RecordBatch) -> str:
+    return CODECS[batch.codec] if batch.codec < len(CODECS) else f"codec {batch.codec}"
+
+
+def rows_of(
+    records: Records,
+    chosen: Numbers,
+    opened: Sequence[Opened],
+    topic: str,
+    partition: int,
+    schema: pyarrow.Schema,
+) -> pyarrow.RecordBatch:
+    """Those that are `chosen`, by their places, with the columns of `schema` and no others."""
+    columns = [_column(field, records, chosen, opened, topic, partition) for field in schema]
+    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _column(
+    field: pyarrow.Field,
+    records: Records,
+    chosen: Numbers,
+    opened: Sequence[Opened],
+    topic: str,
+    partition: int,
+) -> pyarrow.Array:
+    name, kind, count = field.name, field.type, len(chosen)
+    if name == "key":
+        return _binary(records.buffer, records.key_value, 0, chosen)
+    if name == "value":
+        return _binary(records.buffer, records.key_value, 1, chosen)
+    if name == "topic":
+        return pyarrow.repeat(pyarrow.scalar(topic, kind), count)
+    if name == "partition":
+        return pyarrow.repeat(pyarrow.scalar(partition, kind), count)
+    if name == "offset":
+        return pyarrow.array(records.offset[chosen], kind)
+    if name == "timestamp":
+        return timestamps(records.timestamp[chosen], kind)
+    if name == "headers":
+        return _headers(records, chosen, kind)
+    if name == "problem":
+        return pyarrow.nulls(count, kind)
+    facts = pyarrow.array([_OF_BATCH[name](each) for each in opened], kind)
+    return facts.take(pyarrow.array(records.batch[chosen]))
+
+
+def timestamps(milliseconds: Numbers, kind: pyarrow.DataType) -> pyarrow.Array:
+    held = numpy.clip(milliseconds, -_LAST_MS, _LAST_MS) * 1000
+    return pyarrow.Array.from_buffers(kind, len(held), [None, pyarrow.py_buffer(held)])
+
+
+def _binary(buffer: bytes, fields: Fields, which: int, chosen: Numbers) -> pyarrow.Array:
+    """The buffer is taken for one array of fields and of what lies between them."""
+    null = (fields.first_null, fields.second_null)[which][chosen]
+    if null.all():
+        return pyarrow.nulls(len(chosen), pyarrow.binary())
+    pieces = len(fields.bounds) - 1
+    every = pyarrow.Array.from_buffers(
+        pyarrow.binary(),
+        pieces,
+        [None, pyarrow.py_buffer(fields.bounds), pyarrow.py_buffer(buffer)],
+    )
+    places = chosen * 4 + 2 * which
+    return every.take(pyarrow.array(places, mask=null if null.any() else None))
+
+
+def _headers(records: Records, chosen: Numbers, kind: pyarrow.DataType) -> pyarrow.Array:
+    """Null, not empty, for a record that has none: as Spark's own connector has it."""
+    fields, counts = records.headers, records.header_counts
+    assert fields is not None
+    if not len(fields.second_null):
+        return pyarrow.nulls(len(chosen), kind)
+    kept = counts[chosen]
+    ends = numpy.cumsum(kept)
+    first_of = (numpy.cumsum(counts) - counts)[chosen]
+    slots = numpy.repeat(first_of - (ends - kept), kept) + numpy.arange(int(kept.sum()))
+    names = _text(_binary(records.buffer, fields, 0, slots))
+    values = _binary(records.buffer, fields, 1, slots)
+    item = kind.value_type
+    pairs = pyarrow.StructArray.from_arrays([names, values], fields=[item.field(0), item.field(1)])
+    offsets = numpy.concatenate([[0], ends]).astype(numpy.int32)
+    return pyarrow.ListArray.from_arrays(
+        pyarrow.array(offsets), pairs, type=kind, mask=pyarrow.array(kept == 0)
+    )
+
+
+def _text(names: pyarrow.Array) -> pyarrow.Array:
+    """A name may be anything: nothing keeps a producer from sending what is not UTF-8."""
+    try:
+        return names.cast(pyarrow.string())
+    except pyarrow.ArrowInvalid:
+        return pyarrow.array([name.decode("utf-8", "replace") for name in names.to_pylist()])
+
+
+def damaged_row(
+    damaged: Damaged, offset: int, topic: str, partition: int, schema: pyarrow.Schema
+) -> pyarrow.RecordBatch:
+    """What is known of it; the rest is null."""
+    known = {
+        "topic": topic,
+        "partition": partition,
+        "offset": offset,
+        "batchOffset": damaged.offset,
+        "problem": damaged.why,
+    }
+    columns = [pyarrow.array([known.get(field.name)], field.type) for field in schema]
+    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,83 @@
+"""A data folder for tests, written by the broker's own store, batch by batch.
+
+It is open only while something is changed in it: LMDB allows a process one look at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import resolve_topic_config
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic
+from infrastructure.storage.opening import Contents, Storage, contents, open_storage
+from tests.fakes.batches import Record, record_batch
+
+
+class DataFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._ends: dict[int, int] = {}
+        self._topics: dict[str, Topic] = {}
+
+    @contextmanager
+    def changed(self) -> Iterator[tuple[Storage, Contents]]:
+        """One commit."""
+        storage = open_storage(f"lmdb://{self.path}", "os")
+        try:
+            yield storage, contents(storage)
+            failures: list[object] = []
+            storage.commit.commit(failures.append)
+            assert failures == [None]
+        finally:
+            storage.commit.close()
+
+    def topic(self, name: str, partitions: int = 1) -> tuple[int, ...]:
+        """The numbers of its partitions in the store."""
+        with self.changed() as (_, rows):
+            ids = rows.topics.reserve_partition_ids(partitions)
+            self._topics[name] = Topic(name, uuid4().bytes, ids, {})
+            rows.topics.save(self._topics[name])
+        return ids
+
+    def append(
+        self, partition_id: int, records: Sequence[Record], indexed: int = -1, **how: Any
+    ) -> int:
+        """One batch; its first offset. `indexed` is the largest time up to it."""
+        start = self._ends.get(partition_id, 0)
+        batch = record_batch(records, base_offset=start, **how)
+        self.put(partition_id, (start + len(records) - 1, batch), indexed=indexed)
+        return start
+
+    def put(
+        self, partition_id: int, *batches: tuple[int, bytes | bytearray], indexed: int = -1
+    ) -> None:
+        """With their last offsets."""
+        with self.changed() as (storage, _):
+            for last_offset, batch in batches:
+                storage.log.append(partition_id, last_offset, batch, indexed)
+                self._ends[partition_id] = last_offset + 1
+
+    def start_at(self, partition_id: int, offset: int, removed: bool = False) -> None:
+        """As DeleteRecords does: the log starts there, and its bytes go later."""
+        with self.changed() as (storage, rows):
+            config = resolve_topic_config({}, BrokerConfig({}))
+            partition = Partition(partition_id, "", 0, config)
+            rows.partitions.recover(partition)
+            partition.delete_records(offset)
+            rows.partitions.snapshot(partition)
+            if removed:
+                storage.log.trim(partition_id, offset, 1000)
+
+    def delete(self, name: str, dropped: bool = True) -> None:
+        topic = self._topics.pop(name)
+        with self.changed() as (storage, rows):
+            rows.topics.delete(topic)
+            if dropped:
+                for partition_id in topic.partition_ids:
+                    storage.log.drop(partition_id, 1000)

@@ -1,0 +1,147 @@
+"""Which offsets are read, of what the store has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.segments.conditions import Conditions
+from interfaces.spark.segments.options import SegmentsOptions
+from interfaces.spark.segments.planning import plan
+from tests.fakes.batches import LZ4, Record, record_batch
+from tests.unit.interfaces.spark.segments.folder import DataFolder
+from tests.unit.interfaces.spark.segments.test_conditions import (
+    EqualTo,
+    GreaterThanOrEqual,
+    LessThan,
+    at,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "data")
+
+
+def planned(folder: DataFolder, *filters: object, **given: str) -> list[tuple[str, int, int]]:
+    conditions = Conditions()
+    assert conditions.take(filters) == []
+    ranges = plan(SegmentsOptions({"path": str(folder.path), **given}), conditions)
+    return [(str(each), each.start, each.end) for each in ranges]
+
+
+def timed(*times: int) -> list[Record]:
+    return [(b"k", b"v", (), time) for time in times]
+
+
+def test_what_is_committed_is_read_and_what_was_deleted_is_not(folder: DataFolder) -> None:
+    first, second = folder.topic("a", 2)
+    (other,) = folder.topic("b")
+    (gone,) = folder.topic("gone")
+    folder.append(first, ["1", "2", "3"])
+    folder.append(first, ["4"])
+    folder.append(second, ["1"])
+    folder.append(other, ["1", "2"])
+    folder.append(gone, ["1"])
+    folder.start_at(first, 2)
+    folder.delete("gone", dropped=False)
+    assert planned(folder) == [("a-0", 2, 4), ("a-1", 0, 1), ("b-0", 0, 2)]
+    assert planned(folder, subscribe="b") == [("b-0", 0, 2)]
+    assert planned(folder, subscribePattern="[ac]") == [("a-0", 2, 4), ("a-1", 0, 1)]
+    assert planned(folder, assign='{"a": [1]}') == [("a-1", 0, 1)]
+    with pytest.raises(JobFailed, match=r"^there is no topic gone in /"):
+        planned(folder, subscribe="gone")
+    with pytest.raises(JobFailed, match=r"^there is no partition a-2 in /"):
+        planned(folder, assign='{"a": [0, 2]}')
+
+
+def test_a_log_that_was_deleted_up_to_its_end_has_nothing(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1", "2"])
+    folder.start_at(only, 2, removed=True)
+    assert planned(folder) == []
+    folder.append(only, ["3"])
+    assert planned(folder) == [("a-0", 2, 3)]
+
+
+def test_offsets_say_where_it_begins_and_ends(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1", "2", "3", "4", "5"])
+    folder.start_at(only, 1)
+    given = {"startingOffsets": '{"a": {"0": 2}}', "endingOffsets": '{"a": {"0": 4}}'}
+    assert planned(folder, **given) == [("a-0", 2, 4)]
+    edges = {"startingOffsets": '{"a": {"0": -2}}', "endingOffsets": '{"a": {"0": -1}}'}
+    assert planned(folder, **edges) == [("a-0", 1, 5)]
+    with pytest.raises(WrongOption, match=r"^startingOffsets names b-0, which is not read"):
+        planned(folder, startingOffsets='{"a": {"0": 2}, "b": {"0": 1}}')
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({"startingOffsets": '{"a": {"0": 0}}'}, [("a-0", 1, 3)]),
+        ({"startingOffsets": '{"a": {"0": 9}}'}, []),
+        ({"endingOffsets": '{"a": {"0": 9}}'}, [("a-0", 1, 3)]),
+    ],
+)
+def test_offsets_that_are_not_there_are_lost_data(
+    folder: DataFolder, given: dict[str, str], left: list[object]
+) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1", "2", "3"])
+    folder.start_at(only, 1)
+    with pytest.raises(JobFailed, match=r"a-0 has no offset \d, it goes from 1 to 3"):
+        planned(folder, **given)
+    assert planned(folder, **given, failOnDataLoss="false") == left
+
+
+def test_a_time_begins_with_its_first_record_wherever_that_is(folder: DataFolder) -> None:
+    """Times that do not rise, compressed, in an entry of the index and not."""
+    (only,) = folder.topic("a")
+    folder.append(only, timed(1000, 5000, 2000), codec=LZ4, indexed=5000)
+    folder.append(only, timed(3000, 3500))
+    folder.append(only, timed(9000, 4000), codec=LZ4)
+    folder.append(only, timed(9500), log_append_time=True, max_timestamp=9500)
+    assert planned(folder, startingTimestamp="2000") == [("a-0", 1, 8)]
+    assert planned(folder, startingTimestamp="5001") == [("a-0", 5, 8)]
+    assert planned(folder, startingTimestamp="9400") == [("a-0", 7, 8)]
+    assert planned(folder, endingTimestamp="5001") == [("a-0", 0, 5)]
+    assert planned(folder, endingTimestamp="99999") == [("a-0", 0, 8)]
+    by_place = {"startingOffsetsByTimestamp": '{"a": {"0": 9000}}'}
+    assert planned(folder, **by_place) == [("a-0", 5, 8)]
+    with pytest.raises(JobFailed, match=r"^a-0 has no record from 10000 on; with starting"):
+        planned(folder, startingTimestamp="10000")
+    latest = {"startingOffsetsByTimestampStrategy": "latest"}
+    assert planned(folder, startingTimestamp="10000", **latest) == []
+
+
+def test_filters_narrow_what_is_read(folder: DataFolder) -> None:
+    first, second = folder.topic("a", 2)
+    for partition_id in (first, second):
+        folder.append(partition_id, timed(1, 2), indexed=2)
+        folder.append(partition_id, timed(3, 1), indexed=3)
+        folder.append(partition_id, timed(2, 4))
+    assert planned(folder, EqualTo(("partition",), 1)) == [("a-1", 0, 6)]
+    assert planned(folder, EqualTo(("topic",), "b")) == []
+    offsets = (GreaterThanOrEqual(("offset",), 1), LessThan(("offset",), 3))
+    assert planned(folder, *offsets, assign='{"a": [0]}') == [("a-0", 1, 3)]
+    # What lies before offset 2 is older than that; what comes after may be older again.
+    assert planned(folder, GreaterThanOrEqual(("timestamp",), at(3000))) == [
+        ("a-0", 2, 6),
+        ("a-1", 2, 6),
+    ]
+    assert planned(folder, LessThan(("timestamp",), at(2000)), subscribe="a") == [
+        ("a-0", 0, 6),
+        ("a-1", 0, 6),
+    ]
+    assert len(planned(folder, minPartitions="6")) == 6
+
+
+def test_a_thousand_partitions_are_planned_in_a_moment(folder: DataFolder) -> None:
+    ids = folder.topic("a", 1000)
+    with folder.changed() as (storage, _):
+        for partition_id in ids:
+            storage.log.append(partition_id, 0, record_batch(["1"]))
+    assert len(planned(folder)) == 1000

@@ -1,0 +1,277 @@
+"""A range of a log as rows: everything that was committed, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numpy", reason="needs what comes with Spark")
+
+import pyarrow
+from crc32c import crc32c
+
+from domain.messages.batch import HEADER_BYTES
+from interfaces.spark.columns import arrow_columns
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.segments import reading
+from interfaces.spark.segments.conditions import Conditions
+from interfaces.spark.segments.options import SegmentsOptions
+from interfaces.spark.segments.planning import plan
+from interfaces.spark.segments.ranges import OffsetRange
+from interfaces.spark.segments.reading import Task, read_range
+from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, Record, record_batch
+from tests.unit.interfaces.spark.segments.folder import DataFolder
+
+OF_BATCHES = pyarrow.schema(
+    [
+        *arrow_columns(True),
+        ("batchOffset", pyarrow.int64()),
+        ("batchRecords", pyarrow.int32()),
+        ("batchBytes", pyarrow.int32()),
+        ("batchOpenedBytes", pyarrow.int32()),
+        ("codec", pyarrow.string()),
+        ("producerId", pyarrow.int64()),
+        ("isControl", pyarrow.bool_()),
+        ("problem", pyarrow.string()),
+    ]
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "data")
+
+
+def task(folder: DataFolder, **changed: Any) -> Task:
+    plain = Task(f"lmdb://{folder.path}", arrow_columns(True), None, None, True, False)
+    return plain._replace(**changed)
+
+
+def rows(folder: DataFolder, where: OffsetRange, **changed: Any) -> list[dict[str, Any]]:
+    batches = list(read_range(task(folder, **changed), where))
+    for each in batches:
+        each.validate(full=True)
+        assert each.num_rows
+    return [row for each in batches for row in each.to_pylist()]
+
+
+def whole(partition_id: int, end: int, start: int = 0) -> OffsetRange:
+    return OffsetRange("a", 3, partition_id, start, end)
+
+
+def values(found: list[dict[str, Any]]) -> list[Any]:
+    return [row["value"] for row in found]
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
+def test_a_row_is_the_record(folder: DataFolder, codec: int) -> None:
+    (only,) = folder.topic("a")
+    records: list[Record] = [
+        (b"k", b"v" * 300, [("h", b"1"), ("h", None), (b"\xff", b"")], 1_700_000_000_001),
+        (None, None, (), 1_600_000_000_000),
+        (b"", b"", (), -1),
+    ]
+    folder.append(only, records, codec=codec)
+    first, second, third = rows(folder, whole(only, 3))
+    assert first["headers"] == [
+        {"key": "h", "value": b"1"}, {"key": "h", "value": None}, {"key": "\ufffd", "value": b""},
+    ]  # fmt: skip
+    assert first["timestamp"].isoformat() == "2023-11-14T22:13:20.001000+00:00"
+    del first["headers"], first["timestamp"]
+    assert first == {
+        "key": b"k", "value": b"v" * 300, "topic": "a", "partition": 3, "offset": 0,
+        "timestampType": 0,
+    }  # fmt: skip
+    assert (second["key"], second["value"], second["headers"]) == (None, None, None)
+    assert (third["key"], third["value"], third["offset"]) == (b"", b"", 2)
+    assert third["timestamp"].isoformat() == "1969-12-31T23:59:59.999000+00:00"
+
+
+def test_a_log_append_time_is_the_time_of_all(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, [(None, b"1", (), 5), (None, b"2", (), 6)], log_append_time=True,
+                  max_timestamp=9000)  # fmt: skip
+    found = rows(folder, whole(only, 2))
+    assert [(row["timestamp"].timestamp(), row["timestampType"]) for row in found] == [(9, 1)] * 2
+
+
+def test_times_beyond_sparks_are_held_at_the_last_one(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, [(None, b"1", (), 2**62)])
+    (found,) = read_range(task(folder), whole(only, 1))
+    (held,) = found.column("timestamp").cast(pyarrow.int64()).to_pylist()
+    assert held == (2**63 - 1) // 1000 * 1000
+
+
+def test_only_the_columns_that_are_wanted_are_made(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1", "2"])
+    wanted = pyarrow.schema([("offset", pyarrow.int64()), ("codec", pyarrow.string())])
+    assert rows(folder, whole(only, 2), schema=wanted) == [
+        {"offset": 0, "codec": "none"},
+        {"offset": 1, "codec": "none"},
+    ]
+
+
+def test_ranges_that_cut_batches_lose_and_double_nothing(
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Entries of one batch and of many, reads and chunks that end anywhere."""
+    (only,) = folder.topic("a")
+    sent: list[bytes] = []
+    for number in range(15):
+        side_by_side = []
+        for codec in (NONE, GZIP, SNAPPY, LZ4)[: 1 + number % 4]:
+            batch = [b"%d-%d" % (len(sent), each) * (1 + number % 3 * 2000) for each in range(7)]
+            made = record_batch(batch, base_offset=len(sent), codec=codec)
+            side_by_side.append((len(sent) + 6, made))
+            sent += batch
+        folder.put(only, *side_by_side)
+    monkeypatch.setattr(reading, "READ_BYTES", 30_000)
+    monkeypatch.setattr(reading, "CHUNK_BYTES", 20_000)
+    assert values(rows(folder, whole(only, len(sent)))) == sent
+    for parts in ("3", "100", "240"):
+        options = SegmentsOptions({"path": str(folder.path), "minPartitions": parts})
+        ranges = plan(options, Conditions())
+        assert len(ranges) >= int(parts)
+        assert [v for each in ranges for v in values(rows(folder, each))] == sent
+
+
+def test_times_choose_records_wherever_they_are(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, [(None, b"%d" % time, (), time) for time in (10, 50, 20)])
+    folder.append(only, [(None, b"%d" % time, (), time) for time in (30, 40)], codec=ZSTD)
+    folder.append(only, ["by the log"], log_append_time=True, max_timestamp=45)
+    everything = whole(only, 6)
+    assert values(rows(folder, everything, since_ms=40)) == [b"50", b"40", b"by the log"]
+    assert values(rows(folder, everything, until_ms=29)) == [b"10", b"20"]
+    assert values(rows(folder, everything, since_ms=20, until_ms=44)) == [b"20", b"30", b"40"]
+    assert rows(folder, everything, since_ms=51) == []
+
+
+def test_of_batches_it_is_told_what_they_were(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["x" * 1000] * 20, codec=LZ4, producer_id=77, epoch=0, sequence=0)
+    folder.append(only, [(b"\0\0\0\1", b"\0" * 6, (), 5)], control=True)
+    folder.append(only, ["last"])
+    assert [row["offset"] for row in rows(folder, whole(only, 22))] == [*range(20), 21]
+    found = rows(folder, whole(only, 22), schema=OF_BATCHES, tells_batches=True)
+    assert {row["batchOffset"] for row in found[:20]} == {0}
+    assert {(row["codec"], row["producerId"], row["batchRecords"]) for row in found[:20]} == {
+        ("lz4", 77, 20)
+    }
+    assert found[0]["batchBytes"] < 500
+    assert found[0]["batchOpenedBytes"] > 20_000 + HEADER_BYTES
+    assert [row["isControl"] for row in found[20:]] == [True, False]
+    assert found[21]["batchBytes"] == found[21]["batchOpenedBytes"]
+    assert {row["problem"] for row in found} == {None}
+
+
+# ---- what cannot be read
+
+
+def damaged(records: list[Record], start: int, kind: str) -> bytes:
+    """A batch as a disk, or a client that lies, may leave it."""
+    batch = record_batch(records, base_offset=start)
+    if kind == "another checksum":
+        batch[-1] ^= 1
+    elif kind == "not what its codec writes":
+        batch[22] |= LZ4
+        batch[17:21] = crc32c(bytes(batch[21:])).to_bytes(4, "big")
+    elif kind == "no records":
+        batch = record_batch(records, base_offset=start, payload=b"\xff" * 100)
+    elif kind == "another length":
+        batch[8:12] = (1 << 20).to_bytes(4, "big")
+    elif kind == "another offset":
+        batch[0:8] = (start + 1000).to_bytes(8, "big")
+    elif kind == "cut off":
+        del batch[40:]
+    return bytes(batch)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("another checksum", "another checksum than its bytes have"),
+        ("not what its codec writes", "The batch is not valid, or larger than"),
+        ("no records", "A "),
+        ("another length", "the header of a batch that does not fit its place"),
+        ("another offset", "the header of a batch that does not fit its place"),
+        ("cut off", "40 bytes that are no batch"),
+    ],
+)
+def test_a_damaged_batch_ends_the_reading_or_is_passed_over(
+    folder: DataFolder, kind: str, why: str
+) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1", "2"])
+    folder.put(only, (4, damaged(["3", "4", "5"], 2, kind)))
+    folder.append(only, ["6", "7"])
+    with pytest.raises(JobFailed) as failed:
+        rows(folder, whole(only, 7))
+    line = str(failed.value)
+    assert line.endswith("failOnDataLoss=false passes over it")
+    assert "of a-3 cannot be read: " + why in line
+    assert "\n" not in line
+
+    found = rows(folder, whole(only, 7), fail_on_data_loss=False)
+    assert values(found) == [b"1", b"2", b"6", b"7"]
+    # Before it and behind it, nothing is wrong.
+    assert values(rows(folder, whole(only, 2))) == [b"1", b"2"]
+    assert values(rows(folder, whole(only, 7, 5))) == [b"6", b"7"]
+
+
+def test_damaged_batches_are_counted_once_each(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1", "2"])
+    folder.put(only, (5, damaged(["3", "4", "5", "6"], 2, "another checksum")))
+    folder.put(only, (7, damaged(["7", "8"], 6, "no records")))
+    folder.append(only, ["9"])
+    told = {"fail_on_data_loss": False, "tells_batches": True, "schema": OF_BATCHES}
+    one = whole(only, 9)
+    for ranges in ([one], [one._replace(end=4), one._replace(start=4, is_first=False)]):
+        found = [row for each in ranges for row in rows(folder, each, **told)]
+        problems = [(row["offset"], row["problem"]) for row in found if row["problem"]]
+        assert [offset for offset, _ in problems] == [2, 6]
+        assert problems[0][1] == "another checksum than its bytes have"
+        assert [row["value"] for row in found if not row["problem"]] == [b"1", b"2", b"9"]
+    # One that begins before the first range is told in it, within it.
+    (row, *_) = rows(folder, one._replace(start=4), **told)
+    assert (row["offset"], row["batchOffset"], row["timestamp"]) == (4, 2, None)
+    # It has no time, so a query for times does not see it.
+    assert [r["problem"] for r in rows(folder, one, **told, since_ms=0)] == [None] * 3
+
+
+def test_one_damaged_batch_does_not_hide_those_beside_it_in_an_entry(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    batches = [record_batch([f"{number}"], base_offset=number) for number in range(3)]
+    batches[1][-1] ^= 1
+    folder.put(only, *enumerate(batches))
+    assert values(rows(folder, whole(only, 3), fail_on_data_loss=False)) == [b"0", b"2"]
+
+
+# ---- beside a broker that goes on
+
+
+def test_what_is_deleted_while_it_is_read_is_lost_data(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    for number in range(4):
+        folder.append(only, [f"{number}"])
+    planned = whole(only, 4)
+    folder.start_at(only, 2, removed=True)
+    with pytest.raises(JobFailed, match=r"^offsets 0 to 1 of a-3 were deleted before they were"):
+        rows(folder, planned)
+    assert values(rows(folder, planned, fail_on_data_loss=False)) == [b"2", b"3"]
+    folder.delete("a")
+    with pytest.raises(JobFailed, match=r"^a-3 was deleted while it was read, at offset 0"):
+        rows(folder, planned)
+    assert rows(folder, planned, fail_on_data_loss=False) == []
+
+
+def test_a_gap_that_nobody_deleted_is_none_of_our_business(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["0"])
+    folder.put(only, (5, record_batch(["5"], base_offset=5)))
+    assert [row["offset"] for row in rows(folder, whole(only, 6))] == [0, 5]
