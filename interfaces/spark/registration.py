@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 def register(session: SparkSession) -> None:
     """They become known to this session; doing it again changes nothing."""
+    from interfaces.spark.kafka.sources import KafkaSource
     from interfaces.spark.segments.sources import SegmentsSource
 
+    session.dataSource.register(KafkaSource)
     session.dataSource.register(SegmentsSource)

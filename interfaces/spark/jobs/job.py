@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.arguments.common import BOOTSTRAP_VARIABLE, DEFAULT_BOOTSTRAP
 from interfaces.spark.failures import JobFailed
+from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def spark_of(parsed: argparse.Namespace) -> Iterator[SparkSession]:
     theirs = SparkSession.getActiveSession()
     name = f"ottla {parsed.spark_command}"
     session = theirs or open_session(name, parsed.master, parsed.spark_settings)
+    register(session)
     try:
         yield session
     finally:

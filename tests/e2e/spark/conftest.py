@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="needs Spark")
+    from interfaces.spark.registration import register
     from interfaces.spark.session import open_session
 
     folder = tmp_path_factory.mktemp("spark")
@@ -29,6 +30,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         ("spark.sql.shuffle.partitions", "2"),
     ]
     session = open_session("tests", "local[2]", settings)
+    register(session)
     yield session
     session.stop()
 

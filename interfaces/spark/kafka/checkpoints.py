@@ -1,0 +1,30 @@
+"""Offsets as a checkpoint of Spark holds them: {"topic": {"0": 23}}, as the connector writes them.
+
+Spark compares them as text, so there is one way to write the same offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.ranges import Offsets, Place
+
+
+def written(offsets: Mapping[Place, int]) -> dict[str, dict[str, int]]:
+    of_topics: dict[str, dict[str, int]] = {}
+    for place in sorted(offsets):
+        of_topics.setdefault(place.topic, {})[str(place.partition)] = offsets[place]
+    return of_topics
+
+
+def read(text: Mapping[str, Any]) -> Offsets:
+    try:
+        return {
+            Place(topic, int(number)): int(offset)
+            for topic, offsets in text.items()
+            for number, offset in offsets.items()
+        }
+    except (AttributeError, ValueError, TypeError):
+        raise JobFailed(f"the checkpoint is of another source: {str(text)[:200]}") from None

@@ -1,0 +1,178 @@
+"""A range of a partition, read by a task: Arrow batches of bounded size, and no row beside it.
+
+A range ends with its last offset, or where the log goes on after it, or where the log ends: the
+last offsets of a range may be gone by compaction, or be markers of transactions, which nobody is
+shown. What is missing otherwise is lost data: a failure, or passed over with failOnDataLoss=false.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from interfaces.spark.columns import arrow_columns
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.consumers import Reader, give_back, take
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.ranges import Range
+
+if TYPE_CHECKING:
+    import pyarrow
+    from confluent_kafka import KafkaError
+
+#: An Arrow batch has no more rows, and hardly more bytes, than these.
+MOST_ROWS = 20_000
+MOST_BYTES = 8 * 2**20
+_WAIT_S = 0.5
+_LOOKUP_S = 30.0
+
+
+def read_range(options: KafkaOptions, group: str, wanted: Range) -> Iterator[pyarrow.RecordBatch]:
+    """Each batch is one more of the range's; the consumer is kept for the next range."""
+    from interfaces.spark.kafka.batches import batch_of
+
+    schema = arrow_columns(options.flag("includeHeaders", False))
+    reader = take(options, group)
+    try:
+        for messages in _Reading(options, reader, wanted).chunks():
+            yield batch_of(messages, schema)
+    except BaseException:
+        reader.consumer.close()
+        raise
+    give_back(options, group, reader)
+
+
+class _Reading:
+    def __init__(self, options: KafkaOptions, reader: Reader, wanted: Range) -> None:
+        self.reader, self.consumer, self.wanted = reader, reader.consumer, wanted
+        self.patience_s = options.patience_s
+        self.fail_on_loss = options.flag("failOnDataLoss", True)
+        self.servers = options.servers
+        self.position = wanted.start
+        self.is_over = False
+
+    def chunks(self) -> Iterator[list[Any]]:
+        """Never an empty one."""
+        if self.wanted.size <= 0:
+            return
+        self._assign(self.position)
+        kept: list[Any] = []
+        size = 0
+        while not self.is_over:
+            messages = self._some()
+            kept += messages
+            size += sum(map(len, messages))
+            if len(kept) >= MOST_ROWS or size >= MOST_BYTES:
+                yield kept
+                kept, size = [], 0
+        if kept:
+            yield kept
+
+    def _assign(self, offset: int) -> None:
+        from confluent_kafka import TopicPartition
+
+        self.consumer.assign([TopicPartition(*self.wanted.place, offset)])
+
+    def _some(self) -> list[Any]:
+        """What is there, or what comes first; moves on, and knows when it is over."""
+        from confluent_kafka import Message
+
+        messages: list[Any] = self.consumer.consume(MOST_ROWS, 0) or self._wait()
+        if any(map(Message.error, messages)):
+            messages = self._without_errors(messages)
+        if messages:
+            last = messages[-1].offset()
+            if last >= self.wanted.end - 1:
+                self.is_over = True
+                if last >= self.wanted.end:
+                    cut = bisect_left(messages, self.wanted.end, key=lambda one: one.offset())
+                    del messages[cut:]
+            self.position = last + 1
+        return messages
+
+    def _wait(self) -> list[Any]:
+        """For the first message. Brokers may come and go meanwhile: librdkafka connects again."""
+        deadline = time.monotonic() + self.patience_s
+        while time.monotonic() < deadline:
+            found = self.consumer.consume(1, min(_WAIT_S, self.patience_s))
+            if found:
+                return found
+        why = f": {self.reader.complaint}" if self.reader.complaint else ""
+        raise JobFailed(
+            f"{self.wanted.place}: nothing came from {self.servers} for {self.patience_s:g} s "
+            f"at offset {self.position}{why}"
+        )
+
+    def _without_errors(self, messages: list[Any]) -> list[Any]:
+        good = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                good.append(message)
+                self.position = message.offset() + 1
+            elif not self.is_over:
+                self._explain(message, error)
+        return good
+
+    def _explain(self, message: Any, error: KafkaError) -> None:
+        from confluent_kafka import KafkaError
+
+        code = error.code()
+        if code == KafkaError._PARTITION_EOF:
+            self._at_the_end(message.offset())
+        elif code in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
+            self._out_of_range()
+        elif code in (
+            KafkaError.UNKNOWN_TOPIC_OR_PART,
+            KafkaError._UNKNOWN_PARTITION,
+            KafkaError._UNKNOWN_TOPIC,
+        ):
+            self._lost(f"{self.wanted.place} is not there any more")
+            self.is_over = True
+        elif error.fatal() or not (error.retriable() or _passes(error)):
+            raise JobFailed(f"{self.wanted.place}: {error.str()} ({error.name().lstrip('_')})")
+
+    def _at_the_end(self, end: int) -> None:
+        """Of the log, as it is now; nothing that is shown lies between the position and it."""
+        self.is_over = True
+        if end < self.wanted.end:
+            self._lost(f"{self.wanted.place} ends at offset {end}, before {self.wanted.end}")
+
+    def _out_of_range(self) -> None:
+        from confluent_kafka import KafkaException, TopicPartition
+
+        place = TopicPartition(*self.wanted.place)
+        try:
+            low, high = self.consumer.get_watermark_offsets(place, timeout=_LOOKUP_S)
+        except KafkaException as failure:
+            raise JobFailed(f"{self.wanted.place}: {failure.args[0].str()}") from None
+        self._lost(
+            f"{self.wanted.place}: offset {self.position} is not there any more; "
+            f"the log has {low} to {high}"
+        )
+        if low <= self.position or low >= self.wanted.end:
+            self.is_over = True  # the log was cut at its end, or the range is gone altogether
+        else:
+            self.position = low
+            self._assign(low)
+
+    def _lost(self, what: str) -> None:
+        if self.fail_on_loss:
+            raise JobFailed(f"{what} (failOnDataLoss=false goes on with what is left)")
+
+
+def _passes(error: KafkaError) -> bool:
+    """What librdkafka tells of, and tries again by itself."""
+    from confluent_kafka import KafkaError
+
+    return error.code() in (
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._TRANSPORT,
+        KafkaError._RESOLVE,
+        KafkaError._TIMED_OUT,
+        KafkaError._MAX_POLL_EXCEEDED,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+    )

@@ -1,0 +1,35 @@
+"""The data source `ottla`, as Spark finds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+from interfaces.spark.columns import columns
+from interfaces.spark.kafka.options import KafkaOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
+    from pyspark.sql.types import StructType
+
+
+class KafkaSource(DataSource):
+    """Spark pickles it: it has its options, and opens nothing."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "ottla"
+
+    def schema(self) -> str:
+        return columns(KafkaOptions(self.options).flag("includeHeaders", False))
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        from interfaces.spark.kafka.batch import BatchReader
+
+        return BatchReader(KafkaOptions(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from interfaces.spark.kafka.stream import StreamReader
+
+        return StreamReader(KafkaOptions(self.options))

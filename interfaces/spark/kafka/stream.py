@@ -1,0 +1,177 @@
+"""Reading a stream: what came since the last micro-batch, from where the checkpoint says.
+
+One object lives in the driver's process as long as the query, and plans; the tasks have copies that
+only read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.kafka import checkpoints
+from interfaces.spark.kafka.assignment import assignment_of
+from interfaces.spark.kafka.batch import RangeOfTask
+from interfaces.spark.kafka.broker import Broker
+from interfaces.spark.kafka.groups import mirror, mirrored_group
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.places import start_of_stream
+from interfaces.spark.kafka.ranges import Offsets, Place, Range, for_tasks, limited
+from interfaces.spark.kafka.reading import read_range
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_TRIGGER_DELAY_MS = 15 * 60_000
+_RETRIES, _RETRY_INTERVAL_MS = 3, 10
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Spark makes one to plan, and one more that it sends to the tasks: it opens nothing yet."""
+
+    def __init__(self, options: KafkaOptions) -> None:
+        self.options = options
+        self.group = options.group()
+        self.assignment = assignment_of(options)
+        self.start = start_of_stream(options)
+        self.fail_on_loss = options.flag("failOnDataLoss", True)
+        self.most = options.number("maxOffsetsPerTrigger")
+        self.least = options.number("minOffsetsPerTrigger")
+        if self.most and self.least and self.least > self.most:
+            raise WrongOption("minOffsetsPerTrigger is more than maxOffsetsPerTrigger")
+        self.delay_s = options.duration_ms("maxTriggerDelay", _TRIGGER_DELAY_MS) / 1000
+        self.mirrored = mirrored_group(options)
+        self.for_tasks = (
+            options.number("minPartitions"),
+            options.number("maxRecordsPerPartition"),
+        )
+        self.broker = Broker(options)
+        self._topic_ids: dict[str, str] = {}
+        self._latest: Offsets | None = None
+        self._target: Offsets | None = None
+        self._last_batch_s: float | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        places = self.broker.places(self.assignment)
+        self._topic_ids = self.broker.topic_ids
+        self.start.check(places)
+        return checkpoints.written(self.broker.resolved(self.start, places))
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        if self.most:
+            return ReadMaxRows(self.most)
+        return ReadMinRows(self.least) if self.least else ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """What comes later, new partitions too, is for the next run."""
+        self._target = self._found()
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:
+        return None if self._latest is None else checkpoints.written(self._latest)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        known = checkpoints.read(start)
+        ends = self._ends(known)
+        if isinstance(limit, ReadAllAvailable):
+            return checkpoints.written(ends)
+        new = self.broker.earliest(ends.keys() - known.keys())
+        starts = {place: min({**new, **known}[place], end) for place, end in ends.items()}
+        if self._should_wait(starts, ends):
+            return start
+        if most := getattr(limit, "max_rows", self.most):
+            ends = limited(starts, ends, most)
+        return checkpoints.written(ends)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        starts, ends = checkpoints.read(start), checkpoints.read(end)
+        self._require_none_gone(starts, ends)
+        new = self.broker.earliest(ends.keys() - starts.keys())
+        for place, offset in new.items():
+            if offset > 0:
+                self._lost(f"{place} is new, and begins at offset {offset} already")
+        starts |= new
+        ranges = [Range(place, starts[place], ends[place]) for place in sorted(ends)]
+        return [RangeOfTask(part) for part in for_tasks(ranges, *self.for_tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
+        if isinstance(partition, RangeOfTask):
+            yield from read_range(self.options, self.group, partition.wanted)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """The checkpoint has it already; this is for those who look from outside."""
+        if self.mirrored:
+            mirror(self.broker, self.mirrored, checkpoints.read(end))
+
+    def stop(self) -> None:
+        self.broker.close()
+
+    def _ends(self, known: Offsets) -> Offsets:
+        """Where the log ends, without those that are gone; of one that was made again, its start:
+        the micro-batch after this one reads it from there."""
+        ends = dict(self._found() if self._target is None else self._target)
+        self._require_none_gone(known, ends)
+        other = self._other_topics()
+        shorter = [place for place in ends if ends[place] < known.get(place, 0)]
+        if shorter and self._target is None:
+            ends |= self._after_another_look(known, shorter)
+        again = [p for p in ends if p in known and (ends[p] < known[p] or p.topic in other)]
+        for place in again:
+            self._lost(
+                f"{place} was read to offset {known[place]} and ends at {ends[place]} now: "
+                "it was cut, or deleted and made again"
+            )
+        return ends | self.broker.earliest(again)
+
+    def _found(self) -> Offsets:
+        places = self.broker.places(self.assignment, lenient=True)
+        self._latest = self.broker.latest(places)
+        return self._latest
+
+    def _other_topics(self) -> set[str]:
+        """Those that were deleted and made again since this was asked last."""
+        ids = self.broker.topic_ids
+        other = {topic for topic, was in self._topic_ids.items() if ids.get(topic, was) != was}
+        self._topic_ids |= ids
+        return other
+
+    def _after_another_look(self, known: Offsets, shorter: list[Place]) -> Offsets:
+        """A replica that lags behind may have answered."""
+        options = self.options
+        tries = options.number("fetchOffset.numRetries", least=0)
+        pause_ms = options.number("fetchOffset.retryIntervalMs", least=0)
+        found = self.broker.latest(shorter)
+        for _ in range(_RETRIES if tries is None else tries):
+            if all(found[place] >= known[place] for place in shorter):
+                break
+            time.sleep((_RETRY_INTERVAL_MS if pause_ms is None else pause_ms) / 1000)
+            found = self.broker.latest(shorter)
+        return found
+
+    def _should_wait(self, starts: Offsets, ends: Offsets) -> bool:
+        """For more than there is: not for ever, and never where a run must come to its end."""
+        now = time.monotonic()
+        last = self._last_batch_s
+        enough = sum(max(0, ends[p] - starts[p]) for p in ends) >= (self.least or 0)
+        if enough or self._target is not None or last is None or now - last >= self.delay_s:
+            self._last_batch_s = now
+            return False
+        return True
+
+    def _require_none_gone(self, known: Offsets, found: Offsets) -> None:
+        for place in sorted(known.keys() - found.keys()):
+            self._lost(f"{place} is not there any more")
+
+    def _lost(self, what: str) -> None:
+        if self.fail_on_loss:
+            raise JobFailed(f"{what} (failOnDataLoss=false goes on with what is left)")

@@ -1,0 +1,104 @@
+"""Options of the data source: every wrong one is told in a line, before anything is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.kafka.options import KafkaOptions
+
+SERVERS = {"kafka.bootstrap.servers": "one:9092,two:9092"}
+
+
+def options(**given: str) -> KafkaOptions:
+    return KafkaOptions(SERVERS | {name.replace("__", "."): given[name] for name in given})
+
+
+def test_names_are_found_in_any_case() -> None:
+    assert options(MINPARTITIONS="7").number("minPartitions") == 7
+    assert "minPartitions" in options(minpartitions="7")
+    assert options().servers == "one:9092,two:9092"
+
+
+def test_a_broker_must_be_named() -> None:
+    with pytest.raises(WrongOption, match=r"^the option kafka\.bootstrap\.servers is missing"):
+        KafkaOptions({"subscribe": "t"})
+    with pytest.raises(WrongOption, match="is missing"):
+        KafkaOptions({"kafka.bootstrap.servers": " , "})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("subscrbe", "subscribe"),
+        ("startingOffset", "startingOffsets"),
+        ("failOnDataloss2", "failOnDataLoss"),
+        ("bootstrap.servers", "kafka.bootstrap.servers"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_what_was_meant(wrong: str, meant: str) -> None:
+    with pytest.raises(WrongOption) as refusal:
+        KafkaOptions(SERVERS | {wrong: "x"})
+    assert str(refusal.value) == f"there is no option {wrong.lower()!r}; did you mean {meant}?"
+
+
+def test_an_unknown_option_that_is_like_no_other_is_refused_without_a_guess() -> None:
+    with pytest.raises(WrongOption, match=r"^there is no option 'zzz'$"):
+        KafkaOptions(SERVERS | {"zzz": "x"})
+
+
+def test_options_of_the_connector_that_change_nothing_here_are_taken() -> None:
+    given = {"kafkaConsumer.someCache": "1", "fetchOffset.numRetries": "5"}
+    assert KafkaOptions(SERVERS | given).number("fetchOffset.numRetries") == 5
+
+
+def test_values_are_checked() -> None:
+    with pytest.raises(WrongOption, match=r"^minPartitions: 'many' is no whole number$"):
+        options(minPartitions="many").number("minPartitions")
+    with pytest.raises(WrongOption, match=r"^minPartitions: 0 is less than 1$"):
+        options(minPartitions="0").number("minPartitions")
+    with pytest.raises(WrongOption, match=r"^failOnDataLoss: 'no' is neither true nor false$"):
+        options(failOnDataLoss="no").flag("failOnDataLoss", True)
+    with pytest.raises(WrongOption, match=r"^maxTriggerDelay: 'soon' is no time like"):
+        options(maxTriggerDelay="soon").duration_ms("maxTriggerDelay", 1)
+    with pytest.raises(WrongOption, match=r"'maybe' is none of error, latest$"):
+        options(startingOffsetsByTimestampStrategy="maybe").one_of(
+            "startingOffsetsByTimestampStrategy", ("error", "latest")
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [("250", 250), ("250ms", 250), ("30s", 30_000), ("15m", 900_000), ("1 h", 3_600_000)],
+)
+def test_times_have_units(text: str, ms: int) -> None:
+    assert options(maxTriggerDelay=text).duration_ms("maxTriggerDelay", 0) == ms
+
+
+def test_what_is_given_for_the_client_wins_over_ours() -> None:
+    given = options(kafka__client__id="mine", kafka__max__partition__fetch__bytes="99")
+    client = given.client(fetch_message_max_bytes=1, client_id="ours", fetch_min_bytes=5)
+    assert client["client.id"] == "mine"
+    assert client["fetch.message.max.bytes"] == "99"
+    assert client["fetch.min.bytes"] == 5
+    assert client["bootstrap.servers"] == "one:9092,two:9092"
+
+
+def test_a_setting_that_no_client_knows_is_refused() -> None:
+    from confluent_kafka.admin import AdminClient
+
+    with pytest.raises(WrongOption) as refusal:
+        options(kafka__isolation__levle="read_committed").made(AdminClient)
+    assert str(refusal.value) == (
+        "there is no option kafka.isolation.levle; did you mean kafka.isolation.level?"
+    )
+    with pytest.raises(WrongOption, match=r'Invalid value .* "isolation\.level"'):
+        options(kafka__isolation__level="sloppy").made(AdminClient)
+
+
+def test_groups_are_named_as_the_connector_names_them() -> None:
+    first, second = options().group(), options().group()
+    assert first != second
+    assert first.startswith("spark-kafka-source-")
+    assert options(groupIdPrefix="night").group().startswith("night-")
+    assert options(kafka__group__id="given").group() == "given"
