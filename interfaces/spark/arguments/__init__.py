@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from interfaces.spark.arguments import requests
+from interfaces.spark.arguments import analyze, requests
 from interfaces.spark.arguments.common import Commands
 
-_JOBS: tuple[Any, ...] = (requests,)
+_JOBS: tuple[Any, ...] = (analyze, requests)
 
 
 def add_commands(commands: Commands) -> None:
