@@ -10,7 +10,9 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import BrokerError
@@ -20,7 +22,7 @@ from interfaces.spark.jobs.analyze import keys
 from interfaces.spark.jobs.analyze.figures import Figures, of_partition
 from interfaces.spark.jobs.analyze.lines import lines
 from interfaces.spark.jobs.analyze.page import page_of
-from interfaces.spark.jobs.analyze.result import Found, result_of
+from interfaces.spark.jobs.analyze.result import Found, TopicFigures, result_of
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.kafka.assignment import assignment_of
 from interfaces.spark.kafka.broker import Broker
@@ -31,6 +33,7 @@ from interfaces.spark.segments.planning import chosen
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+RECORDS_OF_A_TASK = 2_000_000
 _HEADER_BYTES = (
     "coalesce(aggregate(headers, 0L, (sum, header) -> "
     "sum + octet_length(header.key) + coalesce(octet_length(header.value), 0)), 0L)"
@@ -120,32 +123,34 @@ def look_at(
     rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
     summed = keys.summed(rows).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        ranges: dict[tuple[str, int], list[Figures]] = {}
-        for row in (
-            rows.where("figures is not null").select("topic", "partition", "figures").collect()
-        ):
-            place = row["topic"], row["partition"]
-            ranges.setdefault(place, []).append(Figures.from_json(json.loads(row["figures"])))
-        found = Found(
-            {
-                topic: [of_partition(ranges.get((topic, n), ())) for n in range(count)]
-                for topic, count in partitions.items()
-            },
-            keys.of_partitions(summed),
-            keys.of_topics(summed, hottest),
-        )
+        topics = {
+            topic: TopicFigures(count, source.is_store) for topic, count in partitions.items()
+        }
+        for (topic, number), figures in _partitions(rows):
+            topics[topic].add(number, figures)
+        found = Found(topics, keys.of_partitions(summed), keys.of_topics(summed, hottest))
     finally:
         summed.unpersist()
         rows.unpersist()
     return result_of(found, source.where, source.is_store, disk, now_ms)
 
 
+def _partitions(rows: DataFrame) -> Iterator[tuple[tuple[str, int], Figures]]:
+    """One after another, so that those of many are never in memory together."""
+    told = rows.where("figures is not null").select("topic", "partition", "figures")
+    in_order = told.orderBy("topic", "partition").toLocalIterator()
+    for place, ranges in groupby(in_order, key=lambda row: (row["topic"], row["partition"])):
+        yield place, of_partition(Figures.from_json(json.loads(row["figures"])) for row in ranges)
+
+
 def _narrowed(spark: SparkSession, source: Source) -> DataFrame:
-    """Sizes in place of values; as many tasks as Spark has cores, also for a single partition."""
+    """Sizes in place of values; as many tasks as Spark has cores, also for a single partition,
+    and none so long that its progress is not seen."""
     from pyspark.sql import functions as f
 
     reader = spark.read.format(source.format).options(**source.options)
     parallel = str(spark.sparkContext.defaultParallelism)
+    reader = reader.option("maxRecordsPerPartition", str(RECORDS_OF_A_TASK))
     records = reader.option("minPartitions", parallel).load()
     columns = ["topic", "partition", "offset", "key"]
     if source.is_store:

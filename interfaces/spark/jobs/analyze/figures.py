@@ -118,10 +118,3 @@ def of_partition(ranges: Iterable[Figures]) -> Figures:
     for figures in sorted(ranges, key=lambda each: each.start):
         whole.follow(figures)
     return whole
-
-
-def of_topic(partitions: Iterable[Figures]) -> Figures:
-    whole = Figures()
-    for figures in partitions:
-        whole.merge(figures)
-    return whole

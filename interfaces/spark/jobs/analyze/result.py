@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from interfaces.spark.jobs.analyze import forecast
-from interfaces.spark.jobs.analyze.figures import Figures, of_topic
+from interfaces.spark.jobs.analyze.figures import Figures
 from interfaces.spark.jobs.analyze.keys import KeysOfPartition, KeysOfTopic
 from interfaces.spark.reports.histogram import Histogram
 
@@ -16,9 +16,22 @@ _FIRST_YEAR_MS, _LAST_YEAR_MS = -62_135_596_800_000, 253_402_300_799_999
 LEFT_OUT = "Batches, codecs and compression are known to the store alone: --data tells them"
 
 
+class TopicFigures:
+    """Of a partition no more is kept than is told, and what the whole topic adds up to."""
+
+    def __init__(self, partitions: int, of_store: bool) -> None:
+        self.whole = Figures()
+        self._of_store = of_store
+        self.partitions = [_partition(n, Figures(), of_store) for n in range(partitions)]
+
+    def add(self, number: int, figures: Figures) -> None:
+        self.whole.merge(figures)
+        if number < len(self.partitions):
+            self.partitions[number] = _partition(number, figures, self._of_store)
+
+
 class Found(NamedTuple):
-    #: The partitions of each topic.
-    topics: dict[str, list[Figures]]
+    topics: dict[str, TopicFigures]
     keys_of_partitions: dict[tuple[str, int], KeysOfPartition]
     keys_of_topics: dict[str, KeysOfTopic]
 
@@ -26,9 +39,9 @@ class Found(NamedTuple):
 def result_of(
     found: Found, where: str, of_store: bool, disk: int | None, now_ms: int
 ) -> dict[str, Any]:
-    wholes = {name: of_topic(partitions) for name, partitions in found.topics.items()}
-    end_ms = forecast.end_of((whole.newest_ms for whole in wholes.values()), now_ms)
-    topics = [_topic(name, wholes[name], found, of_store, end_ms) for name in sorted(found.topics)]
+    newest = (topic.whole.newest_ms for topic in found.topics.values())
+    end_ms = forecast.end_of(newest, now_ms)
+    topics = [_topic(name, found, of_store, end_ms) for name in sorted(found.topics)]
     return {
         "source": where,
         "kind": "data folder" if of_store else "broker",
@@ -39,14 +52,12 @@ def result_of(
     }
 
 
-def _topic(name: str, whole: Figures, found: Found, of_store: bool, end_ms: int) -> dict[str, Any]:
+def _topic(name: str, found: Found, of_store: bool, end_ms: int) -> dict[str, Any]:
+    whole, partitions = found.topics[name].whole, found.topics[name].partitions
     keys_of = found.keys_of_topics.get(name, KeysOfTopic())
-    partitions = [
-        _partition(number, figures, found.keys_of_partitions.get((name, number)), of_store)
-        for number, figures in enumerate(found.topics[name])
-    ]
     left = [
-        found.keys_of_partitions.get((name, n), KeysOfPartition()) for n in range(len(partitions))
+        found.keys_of_partitions.get((name, each["partition"]), KeysOfPartition())
+        for each in partitions
     ]
     rate = forecast.rate_of(whole.last_day, whole.oldest_ms, end_ms, of_store)
     return {
@@ -59,35 +70,43 @@ def _topic(name: str, whole: Figures, found: Found, of_store: bool, end_ms: int)
             {**each, "share": _share(each["records"], whole.sums["records"])}
             for each in keys_of.hottest
         ],
-        "compaction": {
-            "records": (kept := sum(each.distinct for each in left)),
-            "share": _share(kept, whole.sums["records"]),
-            "bytes": (size := sum(each.left_bytes for each in left)),
-            "share_of_bytes": _share(size, whole.bytes),
-            "tombstones": sum(each.left_tombstones for each in left),
-        },
+        "compaction": _compaction(whole, left),
         "batches": _batches(whole) if of_store else None,
         "times": _times(whole),
         "over_time": _over_time(whole),
-        "forecast": None
-        if rate is None
-        else {
-            "seconds": rate.span_ms / 1000,
-            "records_per_day": round(rate.records_per_day),
-            **forecast.told(rate.bytes_per_day),
-        },
-        "partitions": partitions,
+        "forecast": None if rate is None else _a_day(rate),
+        "partitions": [
+            {**each, "keys": keys_of.distinct}
+            for each, keys_of in zip(partitions, left, strict=True)
+        ],
         "problems": whole.problems,
     }
 
 
-def _partition(
-    number: int, figures: Figures, keys_of: KeysOfPartition | None, of_store: bool
-) -> dict[str, Any]:
+def _compaction(whole: Figures, left: list[KeysOfPartition]) -> dict[str, Any]:
+    """If it went up to the end: a record is left where no newer one has its key."""
+    records, size = sum(each.distinct for each in left), sum(each.left_bytes for each in left)
+    return {
+        "records": records,
+        "share": _share(records, whole.sums["records"]),
+        "bytes": size,
+        "share_of_bytes": _share(size, whole.bytes),
+        "tombstones": sum(each.left_tombstones for each in left),
+    }
+
+
+def _a_day(rate: forecast.Rate) -> dict[str, Any]:
+    return {
+        "seconds": rate.span_ms / 1000,
+        "records_per_day": round(rate.records_per_day),
+        **forecast.told(rate.bytes_per_day),
+    }
+
+
+def _partition(number: int, figures: Figures, of_store: bool) -> dict[str, Any]:
     return {
         "partition": number,
         **_counts(figures),
-        "keys": keys_of.distinct if keys_of else 0,
         "batches": _batches(figures) if of_store else None,
         "times": _times(figures),
     }
