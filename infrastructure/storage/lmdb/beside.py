@@ -157,6 +157,8 @@ def _check_last_end(folder: Path) -> None:
     if not point.was_cut_off:
         return
     if point.found is not None and point.found.root:
+        if point.is_newest():
+            return
         raise StorageDamaged(
             f"the machine went down, or an fsync failed, while the store in {folder} was open: "
             f"it has to go back to its newest flush first, by a broker or `ottla storage info`"

@@ -170,6 +170,19 @@ class RecoveryPoint:
             os.close(descriptor)
         return True
 
+    def is_newest(self) -> bool:
+        """Whether the root that was synced is the newest in the file: it was put back, or nothing
+        came after it."""
+        if self.found is None or not self.found.root:
+            return False
+        (page_size,) = _PAGE_SIZE.unpack_from(self.found.root, _PAGE_SIZE_AT)
+        with self._data_file.open("rb") as file:
+            pages = file.read(page_size + _ROOT_BYTES)
+        if len(pages) < page_size + _ROOT_BYTES:
+            return False
+        newest = max(_NUMBER.unpack_from(pages, at + _TXN_ID_AT) for at in (0, page_size))
+        return newest == _NUMBER.unpack_from(self.found.root, _TXN_ID_AT)
+
     # ---- while the store is open
 
     def open(self) -> None:

@@ -88,9 +88,8 @@ def test_one_of_several_offsets_is_narrowed_and_left_to_spark() -> None:
 
 
 def test_times_are_whole_milliseconds_that_fit() -> None:
+    assert (Conditions().since_ms, Conditions().until_ms) == (None, None)
     conditions = Conditions()
-    assert conditions.since_ms is None
-    assert conditions.until_ms is None
     assert conditions.take([GreaterThanOrEqual(("timestamp",), at(5000))]) == []
     assert conditions.since_ms == 5
     conditions.take([GreaterThan(("timestamp",), at(5000))])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pyarrow
 from crc32c import crc32c
 
 from domain.messages.batch import HEADER_BYTES
+from infrastructure.storage.opening import Beside, opened_beside
 from interfaces.spark.columns import arrow_columns
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.segments import reading
@@ -253,6 +256,29 @@ def test_one_damaged_batch_does_not_hide_those_beside_it_in_an_entry(folder: Dat
 
 
 # ---- beside a broker that goes on
+
+
+def test_nothing_is_held_of_the_store_while_spark_takes_its_time(
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, ["1"])
+    folder.append(only, ["2"])
+    monkeypatch.setattr(reading, "CHUNK_BYTES", 1)
+    stores: list[Any] = []
+
+    @contextmanager
+    def remembered(url: str, known_whole: bool) -> Iterator[Beside]:
+        with opened_beside(url, known_whole) as store:
+            stores.append(store)
+            yield store
+
+    monkeypatch.setattr(reading, "opened_beside", remembered)
+    batches = read_range(task(folder), whole(only, 2))
+    assert next(batches).num_rows == 1
+    _, *readers = stores[0]._store.env.readers().splitlines()
+    assert [reader.split()[2] for reader in readers] == ["-"]  # where its transaction would be
+    assert [batch.num_rows for batch in batches] == [1]
 
 
 def test_what_is_deleted_while_it_is_read_is_lost_data(folder: DataFolder) -> None:

@@ -1,0 +1,174 @@
+"""A store is looked at without being had: nothing changes, nobody is kept out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import lmdb
+import pytest
+
+from infrastructure.storage.errors import (
+    StorageDamaged,
+    StorageForeign,
+    StorageTooNew,
+    StorageUnusable,
+)
+from infrastructure.storage.lmdb.beside import StoreBeside
+from infrastructure.storage.lmdb.environment import FORMAT
+from infrastructure.storage.lmdb.folder_lock import FolderLock
+from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, Slot
+from infrastructure.storage.opening import open_storage, opened_beside
+from tests.contract.batches import batch
+
+ALL = 1 << 62
+LONG = batch(9, b"7", first_offset=3)
+
+
+def made(folder: Path) -> Path:
+    storage = open_storage(f"lmdb://{folder}")
+    for partition_id in (1, 2):
+        for offset in range(3):
+            storage.log.append(partition_id, offset, batch(offset, b"1"))
+            storage.commit.commit(lambda failure: None)
+    storage.log.append(2, 9, LONG)
+    storage.commit.commit(lambda failure: None)
+    storage.commit.close()
+    return folder
+
+
+def set_format(folder: Path, written: bytes) -> None:
+    with lmdb.Environment(str(folder), max_dbs=8, lib_version=0) as env:
+        rows = env.open_db(b"rows")
+        with env.begin(write=True, db=rows) as txn:
+            txn.put(b"store\0format", written)
+
+
+def format_of(folder: Path) -> bytes:
+    with lmdb.Environment(str(folder), max_dbs=8, readonly=True, lib_version=0) as env:
+        rows = env.open_db(b"rows", create=False)
+        with env.begin(db=rows) as txn:
+            return txn.get(b"store\0format") or b""
+
+
+def test_entries_are_found_by_their_keys(tmp_path: Path) -> None:
+    with opened_beside(f"lmdb://{made(tmp_path)}") as store:
+        assert [last for last, _ in store.entries(1, 0, ALL, ALL)] == [0, 1, 2]
+        assert [last for last, _ in store.entries(2, 1, ALL, ALL)] == [1, 2, 9]
+        assert [last for last, _ in store.entries(2, 1, 3, ALL)] == [1, 2]
+        # The one that holds the offset, however large; none of another partition.
+        assert store.entries(2, 5, ALL, 0) == [(9, LONG)]
+        assert store.entries(1, 3, ALL, ALL) == []
+        assert [store.bounds(number) for number in (0, 1, 2, 3)] == [
+            (0, 0),
+            (0, 3),
+            (0, 10),
+            (0, 0),
+        ]
+
+
+def test_no_transaction_outlives_a_look(tmp_path: Path) -> None:
+    """It would keep the broker from using freed pages again."""
+    store = StoreBeside(made(tmp_path))
+    store.entries(1, 0, ALL, ALL)
+    store.last_offset(2)
+    store.log.at_timestamp(1, 5)
+    store.state.scan("topics")
+    _, *readers = store.env.readers().splitlines()
+    assert [reader.split()[2] for reader in readers] == ["-"]  # where its transaction would be
+    store.close()
+
+
+def test_a_folder_that_a_broker_has_is_read(tmp_path: Path) -> None:
+    lock = FolderLock(made(tmp_path))
+    try:
+        with opened_beside(f"lmdb://{tmp_path}") as store:
+            assert store.bounds(1) == (0, 3)
+    finally:
+        lock.release()
+
+
+@pytest.mark.parametrize("written", range(1, FORMAT + 1))
+def test_older_formats_are_read_and_left_as_they_are(tmp_path: Path, written: int) -> None:
+    set_format(made(tmp_path), b"%d" % written)
+    before = (tmp_path / "data.mdb").read_bytes()
+    StoreBeside(tmp_path).close()
+    assert (tmp_path / "data.mdb").read_bytes() == before
+    assert format_of(tmp_path) == b"%d" % written
+
+
+def test_a_later_format_is_refused(tmp_path: Path) -> None:
+    set_format(made(tmp_path), b"%d" % (FORMAT + 1))
+    with pytest.raises(StorageTooNew, match=rf"has format {FORMAT + 1}; this version of Ottla"):
+        StoreBeside(tmp_path)
+
+
+def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for folder in (empty, tmp_path / "none"):
+        with pytest.raises(StorageUnusable, match=rf"^there is no store in {folder}$"):
+            StoreBeside(folder)
+    assert not (tmp_path / "none").exists()
+    assert list(empty.iterdir()) == []
+    (empty / "meta.properties").touch()
+    with pytest.raises(StorageForeign, match=r"is a data folder of Apache Kafka"):
+        StoreBeside(empty)
+
+
+def test_another_lmdb_and_no_lmdb_at_all_are_refused(tmp_path: Path) -> None:
+    lmdb.Environment(str(tmp_path), lib_version=0).close()
+    with pytest.raises(StorageDamaged, match=r"holds an LMDB environment that is not Ottla's$"):
+        StoreBeside(tmp_path)
+    (tmp_path / "data.mdb").write_bytes(os.urandom(100_000))
+    with pytest.raises(StorageDamaged, match=r"^the store in .* cannot be read: ") as refused:
+        StoreBeside(tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    data_file = made(tmp_path) / "data.mdb"
+    os.truncate(data_file, 4 * 4096)
+    with pytest.raises(StorageDamaged, match=r"data\.mdb is cut off, \d+ bytes of \d+: "):
+        StoreBeside(tmp_path)
+
+
+def test_what_the_system_refuses_is_one_line(tmp_path: Path) -> None:
+    lock_file = made(tmp_path) / "lock.mdb"
+    lock_file.unlink()
+    lock_file.mkdir()
+    with pytest.raises(StorageUnusable, match=r"^the store in .* cannot be read: .*Is a directory"):
+        StoreBeside(tmp_path)
+
+
+def newest_root(folder: Path) -> bytes:
+    pages = (folder / "data.mdb").read_bytes()[: 2 * 4096]
+    return max((pages[at : at + 152] for at in (0, 4096)), key=lambda root: root[144:152][::-1])
+
+
+def test_after_a_power_cut_the_newest_flush_has_to_be_gone_back_to_first(tmp_path: Path) -> None:
+    flushed = newest_root(made(tmp_path))
+    storage = open_storage(f"lmdb://{tmp_path}")
+    storage.log.append(1, 3, batch(3))
+    storage.commit.commit(lambda failure: None)
+    storage.commit.close()
+    (tmp_path / UNSYNCED_FILE).write_bytes(Slot(1, b"another boot", flushed).pack())
+    with pytest.raises(StorageDamaged, match=r"by a broker or `ottla storage info`$"):
+        StoreBeside(tmp_path)
+
+    open_storage(f"lmdb://{tmp_path}", read_only=True).commit.close()  # as `storage info` does
+    with opened_beside(f"lmdb://{tmp_path}") as store:
+        assert store.bounds(1) == (0, 3)
+
+
+def test_after_a_power_cut_without_any_flush_all_pages_are_looked_at(tmp_path: Path) -> None:
+    folder = made(tmp_path / "data")
+    (folder / UNSYNCED_FILE).write_bytes(Slot(1, b"another boot", b"").pack())
+    StoreBeside(folder).close()
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    data = bytearray((copy / "data.mdb").read_bytes())
+    data[3 * 4096 : 4 * 4096] = bytes(4096)
+    (copy / "data.mdb").write_bytes(data)
+    with pytest.raises(StorageDamaged, match=r"the store is damaged"):
+        StoreBeside(copy)
