@@ -16,6 +16,7 @@ _TUNED: dict[str, Any] = {
     "enable_auto_offset_store": False,
     "enable_partition_eof": True,
     "check_crcs": True,
+    "isolation_level": "read_uncommitted",  # Java's default; librdkafka has another
     "queued_max_messages_kbytes": 32 * 2**10,
     "queued_min_messages": 10_000_000,  # the bytes above are what bounds it
     # With a full queue librdkafka would look again only after a second.

@@ -51,10 +51,15 @@ def _split_large(ranges: list[Range], wanted: int) -> list[Range]:
     large = [one for one in ranges if one.size > mean]
     large_size = sum(one.size for one in large)
     tasks = wanted - (len(ranges) - len(large))
-    parts = []
+    parts: list[Range] = []
+    before = 0
     for one in ranges:
-        count = max(1, round(one.size / large_size * tasks)) if one.size > mean else 1
-        parts += _split(one, min(count, one.size))
+        count = 1
+        if one.size > mean:
+            after = before + one.size
+            count = after * tasks // large_size - before * tasks // large_size
+            before = after
+        parts += _split(one, max(1, min(count, one.size)))
     return parts
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 MOST_BYTES = 8 * 2**20
 _WAIT_S = 0.5
+#: Where nothing comes, whether the topic is still there is asked this often.
+_LOOK_AGAIN_S = 1.0
 _LOOKUP_S = 30.0
 
 
@@ -95,15 +97,38 @@ class _Reading:
     def _wait(self) -> list[Any]:
         """For the first message. Brokers may come and go meanwhile: librdkafka connects again."""
         deadline = time.monotonic() + self.patience_s
-        while time.monotonic() < deadline:
-            found = self.consumer.consume(1, min(_WAIT_S, self.patience_s))
+        look_again = time.monotonic() + _LOOK_AGAIN_S
+        while (now := time.monotonic()) < deadline:
+            found = self.consumer.consume(1, min(_WAIT_S, deadline - now))
             if found:
                 return found
+            if now >= look_again:
+                look_again = now + _LOOK_AGAIN_S
+                if self._is_gone():
+                    self._gone()
+                    return []
         why = f": {self.reader.complaint}" if self.reader.complaint else ""
         raise JobFailed(
             f"{self.wanted.place}: nothing came from {self.servers} for {self.patience_s:g} s "
             f"at offset {self.position}{why}"
         )
+
+    def _is_gone(self) -> bool:
+        """Of a topic that is deleted librdkafka says nothing. A consumer that asks creates none."""
+        from confluent_kafka import KafkaError, KafkaException
+
+        topic = self.wanted.place.topic
+        try:
+            found = self.consumer.list_topics(topic, timeout=_WAIT_S).topics[topic]
+        except KafkaException:
+            return False  # the broker is not there: that is another matter
+        if found.error is not None:
+            return bool(found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART)
+        return self.wanted.place.partition not in found.partitions
+
+    def _gone(self) -> None:
+        self.is_over = True
+        self._lost(f"{self.wanted.place} is not there any more")
 
     def _without_errors(self, messages: list[Any]) -> list[Any]:
         good = []
@@ -129,8 +154,7 @@ class _Reading:
             KafkaError._UNKNOWN_PARTITION,
             KafkaError._UNKNOWN_TOPIC,
         ):
-            self._lost(f"{self.wanted.place} is not there any more")
-            self.is_over = True
+            self._gone()
         elif error.fatal() or not (error.retriable() or _passes(error)):
             raise JobFailed(f"{self.wanted.place}: {error.str()} ({error.name().lstrip('_')})")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource
 
 from interfaces.spark.columns import columns
+from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.options import KafkaOptions
 
 if TYPE_CHECKING:
@@ -27,9 +29,15 @@ class KafkaSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         from interfaces.spark.kafka.batch import BatchReader
 
-        return BatchReader(KafkaOptions(self.options))
+        return BatchReader(self._read_options(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         from interfaces.spark.kafka.stream import StreamReader
 
-        return StreamReader(KafkaOptions(self.options))
+        return StreamReader(self._read_options(schema))
+
+    def _read_options(self, schema: StructType) -> KafkaOptions:
+        fixed = re.sub(r":? (?=\w)", ":", self.schema()).replace(",:", ",")
+        if schema.simpleString() != f"struct<{fixed}>":
+            raise WrongOption("a topic has the columns of Kafka, and takes no other schema")
+        return KafkaOptions(self.options)

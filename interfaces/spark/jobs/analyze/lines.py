@@ -91,8 +91,8 @@ def _forecast(told: dict[str, Any]) -> list[str]:
         for name, value in told["bytes_kept"].items()
     )
     found = [
-        f"All of it is {size(told['bytes'])} ({told['of']}), and {size(told['bytes_per_day'])} "
-        f"a day come, as on the last day; kept would be of {kept}",
+        f"All of it is {size(told['bytes'])} ({told['of']}). "
+        f"{size(told['bytes_per_day'])} a day came last; at that rate are kept of {kept}",
     ]
     if "disk_bytes" in told:
         when = told["disk_full_on"]

@@ -41,6 +41,7 @@ def test_parts_are_the_whole_without_gap_or_overlap(
     whole = ranges_of(found)
     parts = for_tasks(whole, tasks, most)
     assert all(part.size > 0 for part in parts)
+    assert len(parts) >= min(tasks or 0, sum(found))
     assert all(part.size <= most for part in parts if most)
     for one in whole:
         mine = [part for part in parts if part.place == one.place]

@@ -1,0 +1,232 @@
+"""Ranges of real topics, read without a JVM: what comes out, and what is told when it cannot."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from interfaces.spark.failures import JobFailed, WrongOption
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import new_topic, unused_topic_name
+from tests.e2e.spark.kafka import topics
+from tests.e2e.spark.kafka.topics import create, fill, options_of, read, trim
+
+pytest.importorskip("pyspark", reason="needs Spark")
+
+
+def values(rows: list[dict[str, object]]) -> list[object]:
+    return [row["value"] for row in rows]
+
+
+def numbers(first: int, end: int) -> list[bytes]:
+    return [b"%d" % number for number in range(first, end)]
+
+
+def test_every_codec_is_read_from_the_middle_of_a_batch_to_the_middle_of_another(
+    servers: str, topic: str
+) -> None:
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        fill(servers, topic, numbers(0, 200), compression_type=codec, batch_num_messages=40)
+    start, end = json.dumps({topic: {"0": 130, "1": 0}}), json.dumps({topic: {"0": 870, "1": 0}})
+    rows = read(servers, subscribe=topic, startingOffsets=start, endingOffsets=end)
+    assert [row["offset"] for row in rows] == list(range(130, 870))
+    assert values(rows) == (5 * numbers(0, 200))[130:870]
+
+
+def test_nulls_empty_bytes_and_headers_are_told_apart(servers: str, topic: str) -> None:
+    headers = [("a", b"1"), ("a", None), ("b", b"")]
+    fill(
+        servers,
+        topic,
+        [
+            {"key": b"k", "value": None, "headers": headers, "timestamp": 1_700_000_000_123},
+            {"key": None, "value": b"", "timestamp": 1_700_000_000_124},
+            {"key": b"", "value": b"v", "partition": 1},
+        ],
+    )
+    first, second, third = read(servers, subscribe=topic, includeHeaders="true")
+    assert first == {
+        "key": b"k",
+        "value": None,
+        "topic": topic,
+        "partition": 0,
+        "offset": 0,
+        "timestamp": datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC),
+        "timestampType": 0,
+        "headers": [{"key": key, "value": value} for key, value in headers],
+    }
+    assert (second["key"], second["value"], second["headers"]) == (None, b"", None)
+    assert (third["key"], third["value"], third["partition"]) == (b"", b"v", 1)
+    assert "headers" not in read(servers, subscribe=topic)[0]
+
+
+def test_times_of_the_broker_are_of_another_type(spark_broker: BrokerProcess) -> None:
+    topic = new_topic(spark_broker, 1, message__timestamp__type="LogAppendTime")
+    fill(spark_broker.bootstrap, topic, [{"value": b"v", "timestamp": 5}])
+    [row] = read(spark_broker.bootstrap, subscribe=topic)
+    assert row["timestampType"] == 1
+    assert datetime.now(UTC) - row["timestamp"] < timedelta(minutes=5)
+
+
+def test_an_empty_topic_has_nothing_to_read(servers: str, topic: str) -> None:
+    assert read(servers, subscribe=topic) == []
+
+
+def test_deleted_records_are_a_failure_or_passed_over(servers: str, topic: str) -> None:
+    fill(servers, topic, numbers(0, 100))
+    trim(servers, topic, 60)
+    assert values(read(servers, subscribe=topic)) == numbers(60, 100)
+
+    from_start = {"subscribe": topic, "startingOffsets": json.dumps({topic: {"0": 5, "1": 0}})}
+    with pytest.raises(
+        JobFailed,
+        match=rf"^{topic}-0: offset 5 is not there any more; the log has 60 to 100 "
+        r"\(failOnDataLoss=false goes on with what is left\)$",
+    ):
+        read(servers, **from_start)
+    kept = read(servers, **from_start, failOnDataLoss="false")
+    assert values(kept) == numbers(60, 100)
+
+
+def test_an_end_behind_the_log_is_a_failure_or_its_end(servers: str, topic: str) -> None:
+    fill(servers, topic, numbers(0, 10))
+    too_far = {"subscribe": topic, "endingOffsets": json.dumps({topic: {"0": 50, "1": 0}})}
+    with pytest.raises(JobFailed, match=rf"^{topic}-0 ends at offset 10, before 50"):
+        read(servers, **too_far)
+    assert values(read(servers, **too_far, failOnDataLoss="false")) == numbers(0, 10)
+
+
+def test_times_say_where_reading_starts_and_ends(servers: str, topic: str) -> None:
+    fill(
+        servers, topic, [{"value": b"%d" % ms, "timestamp": ms} for ms in (1000, 3000, 2000, 4000)]
+    )
+    fill(servers, topic, [{"value": b"other", "timestamp": 9000, "partition": 1}])
+    times = {"startingTimestamp": "2500", "endingTimestamp": "4000"}
+    assert values(read(servers, subscribe=topic, **times)) == [b"3000", b"2000"]
+
+    late = json.dumps({topic: {"0": 5000, "1": 5000}})
+    with pytest.raises(JobFailed, match=rf"{topic}-0 has no record of 5000 or later"):
+        read(servers, subscribe=topic, startingOffsetsByTimestamp=late)
+    rest = read(
+        servers,
+        subscribe=topic,
+        startingOffsetsByTimestamp=late,
+        startingOffsetsByTimestampStrategy="latest",
+    )
+    assert values(rest) == [b"other"]
+
+
+def test_assigned_partitions_and_topics_of_a_pattern(servers: str, topic: str) -> None:
+    fill(servers, topic, [{"value": b"%d" % n, "partition": n} for n in (0, 1)])
+    assert values(read(servers, assign=json.dumps({topic: [1]}))) == [b"1"]
+    pattern = f"{topic[:-1]}[{topic[-1]}]"
+    assert sorted(map(str, values(read(servers, subscribePattern=pattern)))) == ["b'0'", "b'1'"]
+
+
+def test_ranges_are_split_and_each_row_is_read_once(servers: str, topic: str) -> None:
+    from interfaces.spark.kafka import consumers
+
+    fill(servers, topic, numbers(0, 1000))
+    rows = read(servers, subscribe=topic, minPartitions="7")
+    assert [row["offset"] for row in rows] == list(range(1000))
+    assert len(consumers._kept) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"subscribe": "not-there"}, "there is no topic not-there at 127"),
+        ({"assign": '{"TOPIC": [7]}'}, "there is no partition TOPIC-7 at 127"),
+        ({"subscribe": "TOPIC", "startingOffsets": '{"TOPIC": {"0": 1}}'}, "does not name TOPIC-1"),
+    ],
+)
+def test_what_is_not_there_is_told_in_a_line(
+    servers: str, topic: str, options: dict[str, str], says: str
+) -> None:
+    given = {name: text.replace("TOPIC", topic) for name, text in options.items()}
+    with pytest.raises((JobFailed, WrongOption), match=says.replace("TOPIC", topic)) as failure:
+        read(servers, **given)
+    assert "\n" not in str(failure.value)
+
+
+def test_asking_for_a_topic_does_not_create_it(servers: str) -> None:
+    with pytest.raises(JobFailed):
+        read(servers, subscribe="not-created")
+    assert "not-created" not in topics.admin(servers).list_topics(timeout=30).topics
+
+
+def test_where_nobody_listens_is_told_at_once() -> None:
+    started = time.monotonic()
+    with pytest.raises(JobFailed, match=r"^no broker at 127\.0\.0\.1:1: connection refused$"):
+        read("127.0.0.1:1", subscribe="t")
+    assert time.monotonic() - started < 10
+
+
+def test_a_thousand_partitions_are_planned_with_a_few_requests(servers: str) -> None:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    topic = unused_topic_name()
+    create(servers, topic, 1000)
+    fill(servers, topic, [{"value": b"v", "partition": n} for n in range(1000)])
+    started = time.monotonic()
+    ranges = BatchReader(options_of(servers, subscribe=topic)).ranges()
+    assert time.monotonic() - started < 10
+    assert [(r.place.partition, r.start, r.end) for r in ranges] == [(n, 0, 1) for n in range(1000)]
+
+
+def test_a_broker_that_starts_again_in_the_middle_of_a_range(tmp_path: Path) -> None:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    with BrokerProcess(tmp_path / "broker") as broker:
+        create(broker.bootstrap, "t")
+        fill(broker.bootstrap, "t", [b"%07d" % n * 64 for n in range(60_000)])
+        small = {
+            "kafka__queued__max__messages__kbytes": "64",
+            "kafka__max__partition__fetch__bytes": "65536",
+        }
+        reader = BatchReader(options_of(broker.bootstrap, subscribe="t", **small))
+        [part] = reader.partitions()
+        batches = reader.read(part)
+        first = next(batches)
+        broker.kill()
+        broker.start()
+        found = [first, *batches]
+    assert len(first) < 30_000
+    assert [n for batch in found for n in batch["offset"].to_pylist()] == list(range(60_000))
+
+
+def test_a_broker_that_is_gone_ends_a_range_after_a_time(tmp_path: Path) -> None:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    with BrokerProcess(tmp_path / "broker") as broker:
+        create(broker.bootstrap, "t")
+        fill(broker.bootstrap, "t", numbers(0, 10))
+        patience = {"kafkaConsumer__pollTimeoutMs": "1500"}
+        reader = BatchReader(options_of(broker.bootstrap, subscribe="t", **patience))
+        [part] = reader.partitions()
+    with pytest.raises(JobFailed) as failure:
+        list(reader.read(part))
+    assert re.match(
+        r"t-0: nothing came from 127\.0\.0\.1:\d+ for 1\.5 s at offset 0: .*refused",
+        str(failure.value),
+    )
+
+
+def test_a_topic_that_is_deleted_meanwhile_is_lost_data(servers: str) -> None:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    topic = unused_topic_name()
+    create(servers, topic)
+    fill(servers, topic, numbers(0, 10))
+    strict = BatchReader(options_of(servers, subscribe=topic))
+    lenient = BatchReader(options_of(servers, subscribe=topic, failOnDataLoss="false"))
+    [part] = strict.partitions()
+    topics.delete(servers, topic)
+    with pytest.raises(JobFailed, match=rf"^{topic}-0 is not there any more \("):
+        list(strict.read(part))
+    assert list(lenient.read(part)) == []

@@ -1,0 +1,177 @@
+"""What a stream's reader decides between micro-batches, asked without a JVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from confluent_kafka import TopicPartition
+
+from interfaces.spark.failures import JobFailed, WrongOption
+from tests.e2e.conftest import unused_topic_name
+from tests.e2e.spark.kafka.topics import committed, create, delete, fill, grow, options_of, trim
+
+pytest.importorskip("pyspark", reason="needs Spark")
+
+
+def stream(servers: str, **options: str) -> Any:
+    from interfaces.spark.kafka.stream import StreamReader
+
+    return StreamReader(options_of(servers, **options))
+
+
+def all_of_it() -> Any:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+    return ReadAllAvailable()
+
+
+def values(reader: Any, start: Any, end: Any) -> list[bytes]:
+    batches = [batch for part in reader.partitions(start, end) for batch in reader.read(part)]
+    return [value for batch in batches for value in batch["value"].to_pylist()]
+
+
+def test_a_stream_starts_at_the_end_and_takes_what_comes(servers: str, topic: str) -> None:
+    fill(servers, topic, [b"old"])
+    reader = stream(servers, subscribe=topic)
+    start = reader.initialOffset()
+    assert start == {topic: {"0": 1, "1": 0}}
+    assert reader.latestOffset(start, all_of_it()) == start
+    fill(servers, topic, [b"new"])
+    end = reader.latestOffset(start, all_of_it())
+    assert values(reader, start, end) == [b"new"]
+    assert reader.reportLatestOffset() == end
+    assert reader.partitions(end, end) == []
+
+
+def test_a_limit_is_kept_unless_everything_is_wanted(servers: str, topic: str) -> None:
+    from pyspark.sql.streaming.datasource import ReadMaxRows
+
+    fill(servers, topic, [{"value": b"v", "partition": n % 4 // 3} for n in range(40)])
+    reader = stream(servers, subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger="8")
+    start = reader.initialOffset()
+    assert reader.getDefaultReadLimit() == ReadMaxRows(8)
+    assert reader.latestOffset(start, ReadMaxRows(8)) == {topic: {"0": 6, "1": 2}}
+    assert reader.latestOffset(start, all_of_it()) == {topic: {"0": 30, "1": 10}}
+
+
+def test_it_waits_for_enough_but_not_where_a_run_must_end(servers: str, topic: str) -> None:
+    options = {"subscribe": topic, "startingOffsets": "earliest", "minOffsetsPerTrigger": "10"}
+    reader = stream(servers, **options)
+    fill(servers, topic, [b"v"] * 3)
+    limit, start = reader.getDefaultReadLimit(), reader.initialOffset()
+    first = reader.latestOffset(start, limit)
+    assert first == {topic: {"0": 3, "1": 0}}  # the first micro-batch waits for nothing
+    fill(servers, topic, [b"v"] * 3)
+    assert reader.latestOffset(first, limit) == first
+    fill(servers, topic, [b"v"] * 7)
+    assert reader.latestOffset(first, limit) == {topic: {"0": 13, "1": 0}}
+
+    run = stream(servers, **options)
+    run.prepareForTriggerAvailableNow()
+    fill(servers, topic, [b"later"])
+    end = run.latestOffset(first, limit)
+    assert end == {topic: {"0": 13, "1": 0}}
+    assert run.latestOffset(end, limit) == end
+    impatient = stream(servers, **options, maxTriggerDelay="0ms")
+    end = impatient.latestOffset(end, limit)
+    assert impatient.latestOffset(end, limit) == {topic: {"0": 14, "1": 0}}
+
+
+def test_new_partitions_and_topics_are_read_from_their_start(servers: str) -> None:
+    name = unused_topic_name()
+    create(servers, f"{name}-a")
+    reader = stream(servers, subscribePattern=f"{name}-.*")
+    start = reader.initialOffset()
+    grow(servers, f"{name}-a", 2)
+    create(servers, f"{name}-b")
+    fill(servers, f"{name}-a", [{"value": b"grown", "partition": 1}])
+    fill(servers, f"{name}-b", [b"new"])
+    end = reader.latestOffset(start, all_of_it())
+    assert end == {f"{name}-a": {"0": 0, "1": 1}, f"{name}-b": {"0": 1}}
+    assert values(reader, start, end) == [b"grown", b"new"]
+
+    trim(servers, f"{name}-b", 1)
+    with pytest.raises(JobFailed, match=rf"^{name}-b-0 is new, and begins at offset 1 already"):
+        reader.partitions(start, end)
+
+
+def test_a_topic_that_is_gone_is_lost_data_or_left_out(servers: str) -> None:
+    topics = [unused_topic_name(), unused_topic_name()]
+    for topic in topics:
+        create(servers, topic)
+    start = {topic: {"0": 0} for topic in topics}
+    delete(servers, topics[1])
+    options = {"subscribe": ",".join(topics)}
+    with pytest.raises(JobFailed, match=rf"^{topics[1]}-0 is not there any more \("):
+        stream(servers, **options).latestOffset(start, all_of_it())
+    lenient = stream(servers, **options, failOnDataLoss="false")
+    end = lenient.latestOffset(start, all_of_it())
+    assert end == {topics[0]: {"0": 0}}
+    assert lenient.partitions(start, end) == []
+
+
+def test_a_topic_that_was_made_again_is_lost_data_or_read_from_its_start(servers: str) -> None:
+    topic = unused_topic_name()
+    create(servers, topic)
+    fill(servers, topic, [b"old"] * 3)
+    readers = [stream(servers, subscribe=topic, failOnDataLoss=f) for f in ("true", "false")]
+    start = {topic: {"0": 3}}
+    for reader in readers:
+        reader.initialOffset()
+    delete(servers, topic)
+    create(servers, topic)
+    fill(servers, topic, [b"new"] * 2)
+    strict, lenient = readers
+    with pytest.raises(JobFailed, match=rf"^{topic}-0 was read to offset 3 and ends at 2 now"):
+        strict.latestOffset(start, all_of_it())
+
+    again = lenient.latestOffset(start, all_of_it())
+    assert again == {topic: {"0": 0}}
+    assert lenient.partitions(start, again) == []
+    end = lenient.latestOffset(again, all_of_it())
+    assert values(lenient, again, end) == [b"new", b"new"]
+
+
+def test_another_topic_of_the_same_name_is_noticed_by_its_id(servers: str) -> None:
+    topic = unused_topic_name()
+    create(servers, topic)
+    reader = stream(servers, subscribe=topic)
+    start = reader.initialOffset()
+    delete(servers, topic)
+    create(servers, topic)
+    fill(servers, topic, [b"new"])
+    with pytest.raises(JobFailed, match="deleted and made again"):
+        reader.latestOffset(start, all_of_it())
+
+
+def test_progress_is_shown_in_a_group_that_was_asked_for(servers: str, topic: str) -> None:
+    group = unused_topic_name()
+    mirrored = {"subscribe": topic, "commitOffsetsToGroup": "true"}
+    with pytest.raises(WrongOption, match=r"needs the group in kafka\.group\.id$"):
+        stream(servers, **mirrored)
+    reader = stream(servers, **mirrored, kafka__group__id=group)
+    fill(servers, topic, [b"v"] * 5)
+    reader.commit({topic: {"0": 5, "1": 0}})
+    assert committed(servers, group, TopicPartition(topic, 0)) == 5
+    stream(servers, subscribe=topic).commit({topic: {"0": 3, "1": 0}})
+    assert committed(servers, group, TopicPartition(topic, 0)) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"endingOffsets": "latest"}, "a stream has no end"),
+        ({"minOffsetsPerTrigger": "5", "maxOffsetsPerTrigger": "4"}, "is more than"),
+        ({"maxOffsetsPerTrigger": "all"}, "is no whole number"),
+        ({"failOnDataLoss": "never"}, "is neither true nor false"),
+    ],
+)
+def test_wrong_options_of_a_stream_are_told(options: dict[str, str], says: str) -> None:
+    with pytest.raises(WrongOption, match=says):
+        stream("b:1", subscribe="t", **options)
+
+
+def test_a_start_in_a_checkpoint_of_something_else_is_told(servers: str, topic: str) -> None:
+    with pytest.raises(JobFailed, match="the checkpoint is of another source"):
+        stream(servers, subscribe=topic).latestOffset({"index": 5}, all_of_it())
