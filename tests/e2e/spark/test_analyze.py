@@ -203,6 +203,9 @@ def test_over_the_wire_all_is_told_but_what_only_the_store_knows(
     assert told["topics"][0]["batches"] is None
     assert "--data" in told["left_out"]
 
+    with pytest.raises((JobFailed, WrongOption), match="nowhere"):
+        analyze("-b", spark_broker.bootstrap, "nowhere")
+
     # And beside the broker that has them, where batches are known again.
     data = spark_broker.storage.partition("://")[2]
     assert analyze("--data", data, topic, "--hot-keys", "4", "--json", "-") == 0
@@ -232,6 +235,8 @@ def test_what_cannot_be_analysed_is_told_before_spark_starts(tmp_path: Path) -> 
         analyze("--data", str(tmp_path), "-b", "localhost:1")
     with pytest.raises(WrongOption, match=r"^which topics\?"):
         analyze("-b", "localhost:1")
+    with pytest.raises(JobFailed, match="127.0.0.1:1"):
+        analyze("-b", "127.0.0.1:1", "orders")
     with pytest.raises(JobFailed, match=str(tmp_path)):
         analyze("--data", str(tmp_path))
     made = DataFolder(tmp_path / "data")

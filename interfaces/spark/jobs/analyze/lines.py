@@ -86,10 +86,7 @@ def _room(told: dict[str, Any] | None) -> list[str]:
 
 
 def _forecast(told: dict[str, Any]) -> list[str]:
-    kept = ", ".join(
-        f"{counted(int(name.partition('_')[0]), 'day')} {size(value)}"
-        for name, value in told["bytes_kept"].items()
-    )
+    kept = ", ".join(f"{days(name)} {size(value)}" for name, value in told["bytes_kept"].items())
     found = [
         f"All of it is {size(told['bytes'])} ({told['of']}). "
         f"{size(told['bytes_per_day'])} a day came last; at that rate are kept of {kept}",
@@ -99,6 +96,11 @@ def _forecast(told: dict[str, Any]) -> list[str]:
         full = f"is full on {when}" if when else "is not full within ten years"
         found.append(f"A disk of {size(told['disk_bytes'])} {full}, if nothing is deleted")
     return found
+
+
+def days(name: str) -> str:
+    """Of `1_days`, as results have it."""
+    return counted(int(name.partition("_")[0]), "day")
 
 
 def counted(number: int, what: str) -> str:

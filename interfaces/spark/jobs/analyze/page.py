@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from interfaces.spark.jobs.analyze.lines import share, size
+from interfaces.spark.jobs.analyze.lines import days, share, size
 from interfaces.spark.reports import page, plots
 
 #: Between moments that are further apart than this nothing happened, and the line says so.
@@ -24,7 +24,7 @@ def page_of(result: dict[str, Any]) -> str:
         "a day, as on the last day": size(forecast["bytes_per_day"]),
     }
     for name, value in forecast["bytes_kept"].items():
-        shown[f"kept of {name.replace('_', ' ')}"] = size(value)
+        shown[f"kept of {days(name)}"] = size(value)
     if "disk_bytes" in forecast:
         when = forecast["disk_full_on"] or "not within ten years"
         shown[f"a disk of {size(forecast['disk_bytes'])} is full on"] = when
@@ -75,7 +75,7 @@ def _topic(topic: dict[str, Any]) -> list[str]:
     if topic["damaged"]:
         facts["damaged, cannot be read"] = topic["damaged"]
     of_sizes = topic["record_sizes"]
-    sizes = [(f"{size(each['from'])} -", each["records"]) for each in of_sizes["histogram"]]
+    sizes = [(f"from {size(each['from'])}", each["records"]) for each in of_sizes["histogram"]]
     spread = page.table(
         ("", *(each for each in of_sizes if each not in ("histogram", "mean"))),
         [
