@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     import pyarrow
     from confluent_kafka import KafkaError
 
-#: An Arrow batch has no more rows, and hardly more bytes, than these.
-MOST_ROWS = 20_000
-MOST_BYTES = 8 * 2**20
+#: An Arrow batch has no more rows than twice this, and hardly more bytes: larger ones leave the
+#: processor's cache before they are sent, smaller ones cost Spark more.
+MOST_ROWS = 10_000
+MOST_BYTES = 2 * 2**20
+_FIRST_ROWS = 16
 _WAIT_S = 0.5
 #: Where nothing comes, whether the topic is still there is asked this often.
 _LOOK_AGAIN_S = 1.0
+_TIMES_GONE = 2
+_TRIES = 3
 _LOOKUP_S = 30.0
 
 
@@ -53,7 +57,12 @@ class _Reading:
         self.fail_on_loss = options.flag("failOnDataLoss", True)
         self.servers = options.servers
         self.position = wanted.start
+        #: Messages that are taken at once, by the size of the last ones.
+        self.most = _FIRST_ROWS
         self.is_over = False
+        #: Where the log seems to end before the range does.
+        self.log_end: int | None = None
+        self.tries_left = _TRIES
 
     def chunks(self) -> Iterator[list[Any]]:
         """Never an empty one."""
@@ -66,6 +75,7 @@ class _Reading:
             messages = self._some()
             kept += messages
             size += sum(map(len, messages))
+            self.most = min(MOST_ROWS, MOST_BYTES * len(kept) // max(1, size) + 1)
             if len(kept) >= MOST_ROWS or size >= MOST_BYTES:
                 yield kept
                 kept, size = [], 0
@@ -81,9 +91,11 @@ class _Reading:
         """What is there, or what comes first; moves on, and knows when it is over."""
         from confluent_kafka import Message
 
-        messages: list[Any] = self.consumer.consume(MOST_ROWS, 0) or self._wait()
+        messages: list[Any] = self.consumer.consume(self.most, 0) or self._wait()
         if any(map(Message.error, messages)):
             messages = self._without_errors(messages)
+        elif messages:
+            self.log_end = None
         if messages:
             last = messages[-1].offset()
             if last >= self.wanted.end - 1:
@@ -98,15 +110,18 @@ class _Reading:
         """For the first message. Brokers may come and go meanwhile: librdkafka connects again."""
         deadline = time.monotonic() + self.patience_s
         look_again = time.monotonic() + _LOOK_AGAIN_S
+        gone = 0
         while (now := time.monotonic()) < deadline:
             found = self.consumer.consume(1, min(_WAIT_S, deadline - now))
             if found:
                 return found
             if now >= look_again:
                 look_again = now + _LOOK_AGAIN_S
-                if self._is_gone():
-                    self._gone()
-                    return []
+                if self.log_end is not None:
+                    return self._ended(self.log_end)
+                gone = gone + 1 if self._is_gone() else 0
+                if gone == _TIMES_GONE:
+                    return self._gone()
         why = f": {self.reader.complaint}" if self.reader.complaint else ""
         raise JobFailed(
             f"{self.wanted.place}: nothing came from {self.servers} for {self.patience_s:g} s "
@@ -126,9 +141,15 @@ class _Reading:
             return bool(found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART)
         return self.wanted.place.partition not in found.partitions
 
-    def _gone(self) -> None:
+    def _gone(self) -> list[Any]:
         self.is_over = True
         self._lost(f"{self.wanted.place} is not there any more")
+        return []
+
+    def _ended(self, end: int) -> list[Any]:
+        self.is_over = True
+        self._lost(f"{self.wanted.place} ends at offset {end}, before {self.wanted.end}")
+        return []
 
     def _without_errors(self, messages: list[Any]) -> list[Any]:
         good = []
@@ -136,7 +157,7 @@ class _Reading:
             error = message.error()
             if error is None:
                 good.append(message)
-                self.position = message.offset() + 1
+                self.position, self.log_end = message.offset() + 1, None
             elif not self.is_over:
                 self._explain(message, error)
         return good
@@ -159,10 +180,15 @@ class _Reading:
             raise JobFailed(f"{self.wanted.place}: {error.str()} ({error.name().lstrip('_')})")
 
     def _at_the_end(self, end: int) -> None:
-        """Of the log, as it is now; nothing that is shown lies between the position and it."""
-        self.is_over = True
-        if end < self.wanted.end:
-            self._lost(f"{self.wanted.place} ends at offset {end}, before {self.wanted.end}")
+        """Of the log, as it is now; nothing that is shown lies between the position and it.
+
+        Before the end of the range it is believed only when nothing follows: a new leader may learn
+        only now what its log has.
+        """
+        if end >= self.wanted.end:
+            self.is_over = True
+        else:
+            self.log_end = end
 
     def _out_of_range(self) -> None:
         from confluent_kafka import KafkaException, TopicPartition
@@ -172,11 +198,15 @@ class _Reading:
             low, high = self.consumer.get_watermark_offsets(place, timeout=_LOOKUP_S)
         except KafkaException as failure:
             raise JobFailed(f"{self.wanted.place}: {failure.args[0].str()}") from None
+        if low <= self.position < high and self.tries_left:
+            self.tries_left -= 1  # another replica answered, or this one has caught up
+            self._assign(self.position)
+            return
         self._lost(
             f"{self.wanted.place}: offset {self.position} is not there any more; "
             f"the log has {low} to {high}"
         )
-        if low <= self.position or low >= self.wanted.end:
+        if not self.position < low < self.wanted.end:
             self.is_over = True  # the log was cut at its end, or the range is gone altogether
         else:
             self.position = low

@@ -235,7 +235,7 @@ def test_what_cannot_be_analysed_is_told_before_spark_starts(tmp_path: Path) -> 
         analyze("--data", str(tmp_path), "-b", "localhost:1")
     with pytest.raises(WrongOption, match=r"^which topics\?"):
         analyze("-b", "localhost:1")
-    with pytest.raises(JobFailed, match="127.0.0.1:1"):
+    with pytest.raises(JobFailed, match=r"127\.0\.0\.1:1"):
         analyze("-b", "127.0.0.1:1", "orders")
     with pytest.raises(JobFailed, match=str(tmp_path)):
         analyze("--data", str(tmp_path))

@@ -137,6 +137,25 @@ def test_ranges_are_split_and_each_row_is_read_once(servers: str, topic: str) ->
     assert len(consumers._kept) == 1
 
 
+def test_batches_of_large_records_are_small(servers: str, topic: str) -> None:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    fill(servers, topic, [b"%03d" % n * 150_000 for n in range(80)])
+    reader = BatchReader(options_of(servers, subscribe=topic))
+    [part] = reader.partitions()
+    batches = list(reader.read(part))
+    assert sum(len(batch) for batch in batches) == 80
+    assert max(batch.nbytes for batch in batches) < 10_000_000
+
+
+def test_a_pattern_may_mean_no_topic_yet(servers: str) -> None:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    pattern = unused_topic_name()
+    reader = BatchReader(options_of(servers, subscribePattern=f"{pattern}.*"))
+    assert reader.partitions() == []
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
