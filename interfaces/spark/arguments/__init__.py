@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from interfaces.spark.arguments import archive, perf
+from interfaces.spark.arguments import analyze, archive, perf, requests
 from interfaces.spark.arguments.common import Commands
 
-_JOBS: tuple[Any, ...] = (perf, archive)
+_JOBS: tuple[Any, ...] = (perf, archive, analyze, requests)
 
 
 def add_commands(commands: Commands) -> None:

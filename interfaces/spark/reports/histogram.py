@@ -71,6 +71,17 @@ class Histogram:
         percentiles = [share * 100 for share in shares]
         return list(zip(percentiles, self._at(percentiles), strict=True))
 
+    def by_powers(self) -> list[tuple[int, int, int]]:
+        """(from, to, how many): 0, 1, 2 to 3, 4 to 7 and so on, also where there are none."""
+        counts: dict[int, int] = {}
+        for place, count in self._counts.items():
+            power = _highest(place).bit_length()
+            counts[power] = counts.get(power, 0) + count
+        if not counts:
+            return []
+        powers = range(min(counts), max(counts) + 1)
+        return [(1 << power >> 1, (1 << power) - 1, counts.get(power, 0)) for power in powers]
+
     def _at(self, ascending: list[float]) -> list[int]:
         places = sorted(self._counts)
         if not places:

@@ -55,3 +55,13 @@ def test_a_curve_rises_to_the_highest() -> None:
     assert curve[0] == (0.0, 1)
     assert [value for _, value in curve] == sorted(value for _, value in curve)
     assert curve[-1][0] == pytest.approx(99.99)
+
+
+@given(durations)
+def test_by_powers_of_two_each_is_counted_where_it_belongs(values: list[int]) -> None:
+    found = of([*values, 0]).by_powers()
+    assert found == [
+        (low, high, sum(low <= value <= high for value in [*values, 0])) for low, high, _ in found
+    ]
+    assert sum(count for _, _, count in found) == len(values) + 1
+    assert of([]).by_powers() == []

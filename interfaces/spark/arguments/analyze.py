@@ -1,0 +1,59 @@
+"""ottla spark analyze ..."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from interfaces.spark.arguments.common import (
+    Commands,
+    add_broker,
+    add_result,
+    at_least_one,
+    command,
+)
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])(i?)b?|b)?", re.IGNORECASE)
+_POWERS = "kmgtp"
+
+
+def add(commands: Commands) -> None:
+    analyze = command(
+        commands,
+        "analyze",
+        "jobs.analyze.analysis:run",
+        "what topics hold: sizes, keys, batches, times, and the room they will need",
+        "Of a data folder (--data), whether its broker runs or not; or from any Kafka broker, "
+        "then without what only the store knows: batches and their compression.",
+    )
+    analyze.add_argument(
+        "topics", nargs="*", metavar="TOPIC", help="without one: all that the folder has"
+    )
+    analyze.add_argument("--data", metavar="FOLDER", help="the data folder of an Ottla")
+    add_broker(analyze)
+    analyze.add_argument(
+        "--hot-keys",
+        type=at_least_one,
+        default=10,
+        metavar="N",
+        help="so many keys of each topic are named (10)",
+    )
+    analyze.add_argument(
+        "--disk",
+        type=size,
+        metavar="SIZE",
+        help="tells when a disk of that size is full: 500GB (10^9), 2TiB (2^40)",
+    )
+    add_result(analyze)
+
+
+def size(text: str) -> int:
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size like 500GB or 2TiB")
+    number, letter, binary = found.groups()
+    power = _POWERS.index(letter.lower()) + 1 if letter else 0
+    whole = int(float(number) * (1024 if binary else 1000) ** power)
+    if whole < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than a byte")
+    return whole

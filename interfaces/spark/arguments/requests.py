@@ -1,0 +1,20 @@
+"""ottla spark requests ..."""
+
+from __future__ import annotations
+
+from interfaces.spark.arguments.common import Commands, add_result, at_least_one, command
+
+
+def add(commands: Commands) -> None:
+    requests = command(
+        commands,
+        "requests",
+        "jobs.requests:run",
+        "what the broker's request log tells",
+        "The log is what `ottla serve --log-requests all --log-format json` writes.",
+    )
+    requests.add_argument("logs", nargs="+", metavar="LOG", help="files or folders; .gz too")
+    requests.add_argument(
+        "--slowest", type=at_least_one, default=20, metavar="N", help="requests to name (20)"
+    )
+    add_result(requests)

@@ -1,0 +1,175 @@
+"""What an analysis found, as a page with plots."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from interfaces.spark.jobs.analyze.lines import days, share, size
+from interfaces.spark.reports import page, plots
+
+#: Between moments that are further apart than this nothing happened, and the line says so.
+_NEXT = 1
+
+
+def page_of(result: dict[str, Any]) -> str:
+    topics = result["topics"]
+    forecast = result["forecast"]
+    shown = {
+        result["kind"]: result["source"],
+        "at": result["at"],
+        "topics": len(topics),
+        "records": sum(each["records"] for each in topics),
+        f"bytes ({forecast['of']})": size(forecast["bytes"]),
+        "a day, as on the last day": size(forecast["bytes_per_day"]),
+    }
+    for name, value in forecast["bytes_kept"].items():
+        shown[f"kept of {days(name)}"] = size(value)
+    if "disk_bytes" in forecast:
+        when = forecast["disk_full_on"] or "not within ten years"
+        shown[f"a disk of {size(forecast['disk_bytes'])} is full on"] = when
+    head = ("topic", "partitions", "records", "bytes", "keys", "no key", "tombstones", "a day")
+    rows = [
+        [
+            each["topic"],
+            len(each["partitions"]),
+            each["records"],
+            each["bytes"],
+            each["keys"]["distinct"],
+            share(each["null_key_share"]),
+            share(each["tombstone_share"]),
+            size(each["forecast"]["bytes_per_day"]) if each["forecast"] else "-",
+        ]
+        for each in topics
+    ]
+    return page.page(
+        "What topics hold",
+        [
+            page.facts(shown),
+            *([page.note(f"{result['left_out']}.")] if result["left_out"] else []),
+            page.section("Topics", page.table(head, rows)),
+            *(
+                part
+                for each in topics
+                if each["records"] or each["damaged"]
+                for part in _topic(each)
+            ),
+        ],
+    )
+
+
+def _topic(topic: dict[str, Any]) -> list[str]:
+    name, times, left = topic["topic"], topic["times"], topic["compaction"]
+    facts = {
+        **{f"bytes of {part}s": topic[f"{part}_bytes"] for part in ("key", "value", "header")},
+        "oldest": times["oldest"],
+        "newest": times["newest"],
+        "out of order": share(times["out_of_order_share"]),
+        "keys": topic["keys"]["distinct"],
+        "keys in several partitions": topic["keys"]["scattered"],
+        "compaction would leave": f"{left['records']:,} records ({share(left['share'])}), "
+        f"{size(left['bytes'])}, {left['tombstones']:,} of them tombstones",
+        "largest partition, in averages": f"{topic['skew']['records']:.2f} of records, "
+        f"{topic['skew']['bytes']:.2f} of bytes",
+    }
+    if topic["damaged"]:
+        facts["damaged, cannot be read"] = topic["damaged"]
+    of_sizes = topic["record_sizes"]
+    sizes = [(f"from {size(each['from'])}", each["records"]) for each in of_sizes["histogram"]]
+    spread = page.table(
+        ("", *(each for each in of_sizes if each not in ("histogram", "mean"))),
+        [
+            ["bytes of a record", *_values(of_sizes)],
+            ["ms between records", *_values(times["intervals_ms"])],
+            *_of_batches(topic["batches"]),
+        ],
+    )
+    return [
+        page.section(
+            name, page.facts(facts), *(page.note(problem) for problem in topic["problems"]), spread
+        ),
+        page.section(f"{name}: over time", plots.lines(*_rate(topic["over_time"]))),
+        page.section(f"{name}: sizes of records", plots.bars("Sizes", sizes, "records")),
+        page.section(f"{name}: partitions", *_partitions(topic["partitions"])),
+        *_codecs(name, topic["batches"]),
+        page.section(
+            f"{name}: hot keys",
+            page.table(
+                ("key", "records", "share", "bytes", "partitions"),
+                [
+                    [
+                        each["key"],
+                        each["records"],
+                        share(each["share"]),
+                        each["bytes"],
+                        each["partitions"],
+                    ]
+                    for each in topic["hot_keys"]
+                ],
+            ),
+        ),
+    ]
+
+
+def _values(percentiles: dict[str, Any]) -> list[object]:
+    return [value for name, value in percentiles.items() if name not in ("histogram", "mean")]
+
+
+def _of_batches(batches: dict[str, Any] | None) -> list[list[object]]:
+    if batches is None:
+        return []
+    return [
+        ["records of a batch", *_values(batches["records"])],
+        ["bytes of a batch, stored", *_values(batches["sizes"])],
+    ]
+
+
+def _rate(
+    over_time: dict[str, Any],
+) -> tuple[str, list[tuple[str, list[tuple[float, float]]]], str, str]:
+    """Hours, or days where there are many; where no record is, the line is at zero."""
+    seconds, moments = over_time["seconds"], over_time["moments"]
+    if not moments:
+        return "Records", [], "h", "records/s"
+    first = moments[0]["ms"]
+    hours = (moments[-1]["ms"] - first) / 3_600_000
+    unit, unit_ms = ("days", 86_400_000) if hours > 96 else ("hours", 3_600_000)
+    if hours < 2:
+        unit, unit_ms = "minutes", 60_000
+    points = [(each["ms"], each["records"] / seconds) for each in moments]
+    drawn = points[:1]
+    wide = seconds * 1000
+    for (before, _), (at, rate) in pairwise(points):
+        if at - before > wide * _NEXT:
+            drawn += [(before + wide, 0.0), (at - wide, 0.0)]
+        drawn.append((at, rate))
+    return (
+        "Records over time",
+        [("", [((at - first) / unit_ms, rate) for at, rate in drawn])],
+        f"{unit} from {moments[0]['from']}",
+        "records/s",
+    )
+
+
+def _partitions(partitions: list[dict[str, Any]]) -> list[str]:
+    shown = [(str(each["partition"]), each["bytes"]) for each in partitions]
+    head = ("partition", "records", "bytes", "keys", "no key", "tombstones", "out of order")
+    between = ("p50 ms", "p99 ms", "longest ms")
+    rows = [
+        [
+            str(each["partition"]),
+            *(each[name] for name in ("records", "bytes", "keys", "null_keys", "tombstones")),
+            share(each["times"]["out_of_order_share"]),
+            *(each["times"]["intervals_ms"][name] for name in ("p50", "p99", "max")),
+        ]
+        for each in partitions
+    ]
+    return [plots.bars("Bytes by partition", shown, "bytes"), page.table((*head, *between), rows)]
+
+
+def _codecs(name: str, batches: dict[str, Any] | None) -> list[str]:
+    if batches is None:
+        return []
+    head = ("codec", "batches", "records", "stored bytes", "opened bytes", "ratio")
+    rows = [list(each.values()) for each in batches["codecs"]]
+    return [page.section(f"{name}: compression", page.table(head, rows))]

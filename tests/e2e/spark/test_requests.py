@@ -1,0 +1,82 @@
+"""`ottla spark requests` tells what the request log tells, whoever counts."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from confluent_kafka import Producer
+
+from interfaces.main.arguments import parser
+from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.jobs.requests import look_at, run
+from tests.e2e.conftest import StartBroker
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def log(start_broker: StartBroker, tmp_path: Path) -> Path:
+    broker = start_broker("--log-requests", "all", "--log-format", "json")
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "client.id": "shop"})
+    for number in range(5):
+        producer.produce("orders", f"order {number}")
+        producer.flush(10)
+    with broker.connect() as client:
+        assert client.create_topic("orders", 1) == 36  # it is there: one request fails
+    broker.terminate()
+    file = tmp_path / "requests.log"
+    file.write_text(f"no JSON at all\n{broker.log()}\n")
+    return file
+
+
+def test_what_is_told_is_what_the_log_says(
+    spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    requests = [line for line in lines if line["event"] == "request"]
+    report, result_file = tmp_path / "out" / "report.html", tmp_path / "out" / "result.json"
+    words = ["spark", "requests", str(log), "--slowest", "3"]
+    assert (
+        run(parser().parse_args([*words, "--report", str(report), "--json", str(result_file)])) == 0
+    )
+
+    result: dict[str, Any] = json.loads(result_file.read_text())
+    assert result["requests"] == len(requests)
+    assert result["failed"] == sum(bool(each["errors"]) for each in requests)
+    by_api = {each["api"]: each for each in result["apis"]}
+    produced = [each for each in requests if each["api"] == "Produce"]
+    assert by_api["Produce"]["requests"] == len(produced) >= 5
+    half = statistics.median(each["total_us"] - each["wait_us"] for each in produced)
+    assert by_api["Produce"]["busy_us"]["p50"] == pytest.approx(half, abs=1)
+    assert ("shop", len([e for e in requests if e["client_id"] == "shop"])) in [
+        (each["client_id"], each["requests"]) for each in result["clients"]
+    ]
+    assert {
+        "api": "CreateTopics",
+        "error": "TOPIC_ALREADY_EXISTS",
+        "requests": 1,
+        "clients": 1,
+    } in (result["errors"])
+    slowest = max(requests, key=lambda each: each["total_us"] - each["wait_us"])
+    assert len(result["slowest"]) == 3
+    assert result["slowest"][0]["correlation_id"] == slowest["correlation_id"]
+    assert sum(each["per_second"] for each in result["over_time"]) == pytest.approx(len(requests))
+    assert "TOPIC_ALREADY_EXISTS" in report.read_text()
+    assert f"{len(requests)} requests" in capsys.readouterr().out
+
+
+def test_a_log_without_requests_says_how_to_get_them(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "empty.log"
+    file.write_text('{"event": "started"}\n')
+    with pytest.raises(JobFailed, match="--log-requests all --log-format json"):
+        look_at(spark, [str(file)], 3)
+
+
+def test_a_log_that_is_not_there_is_told_before_spark_starts() -> None:
+    with pytest.raises(WrongOption, match=r"^there is no nowhere\.log$"):
+        run(parser().parse_args(["spark", "requests", "nowhere.log"]))
