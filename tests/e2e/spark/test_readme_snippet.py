@@ -1,0 +1,24 @@
+"""The README's program for Spark, as it stands but for the broker's address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.e2e.test_readme import DEFAULT_ADDRESS, snippets
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_spark_reads_a_topic(
+    spark: SparkSession, servers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    producer = Producer({"bootstrap.servers": servers})
+    producer.produce("letters", value="hello from Python")
+    assert producer.flush(10) == 0
+    [snippet] = snippets("python", "pyspark")
+    exec(snippet.replace(DEFAULT_ADDRESS, servers), {})
+    assert "|0        |0     |hello from Python|" in capsys.readouterr().out
