@@ -75,4 +75,5 @@ def test_every_command_has_something_that_runs_it(words: str) -> None:
         assert words in ("config show", "completion bash", "completion", "generate")
         return
     module, _, function = runs.partition(":")
-    assert callable(getattr(import_module(f"interfaces.cli.{module}"), function))
+    home = "spark" if words.startswith("spark ") else "cli"
+    assert callable(getattr(import_module(f"interfaces.{home}.{module}"), function))
