@@ -1,4 +1,4 @@
-"""One Spark for all of these tests, in this process: a JVM takes ten seconds to start."""
+"""One Spark for the tests of each process: a JVM takes ten seconds to start."""
 
 from __future__ import annotations
 
