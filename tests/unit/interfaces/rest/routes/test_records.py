@@ -275,6 +275,22 @@ def test_topics_are_emptied(some: FakeAdmin) -> None:
     assert some.post("/topics/t:truncate", both).status == 400
 
 
+def test_an_offset_beyond_the_end_deletes_nothing(some: FakeAdmin) -> None:
+    """A typo does not empty a topic: a partition that ends earlier keeps what it has."""
+    before = offsets(some.get("/topics/t/records"))
+    ends = {index: max(at for of, at in before if of == index) + 1 for index in (0, 1)}
+    refused = some.post("/topics/t:truncate", {"before_offset": max(ends.values()) + 1})
+    assert (refused.status, refused.json["error_code"]) == (400, 40003)
+    assert "beyond the end of every partition of t" in refused.json["message"]
+    assert offsets(some.get("/topics/t/records")) == before
+    assert ends[0] > ends[1]
+    answer = some.post("/topics/t:truncate", {"before_offset": ends[0]})
+    cut, kept = answer.json["partitions"]
+    assert (answer.status, cut) == (200, {"partition_id": 0, "log_start_offset": ends[0]})
+    assert (kept["partition_id"], kept["error_code"]) == (1, 40003)
+    assert offsets(some.get("/topics/t/records")) == [one for one in before if one[0] == 1]
+
+
 @pytest.mark.parametrize("index", [-1, 2**31])
 def test_a_number_that_no_partition_has_truncates_none(some: FakeAdmin, index: int) -> None:
     wanted = [{"partition_id": 0}, {"partition_id": index}]
@@ -292,7 +308,7 @@ def test_many_partitions_are_truncated_in_their_order_some_at_a_time(
     monkeypatch.setattr(
         service, "delete", lambda wanted: (sizes.append(len(wanted)), delete(wanted))[1]
     )
-    told = some.post("/topics/wide:truncate", {"before_offset": 5}).json["partitions"]
+    told = some.post("/topics/wide:truncate", {"before_offset": 0}).json["partitions"]
     assert [one["partition_id"] for one in told] == list(range(120))
     assert sizes == [50, 50, 20]
 
