@@ -79,8 +79,7 @@ export function open(root, { query, signal }) {
     fetching: async () => (paused && content.contains(card) ? null : get('requestz', { signal, query: { ...asked(), limit: LIMIT } })),
     draw: (answer) => {
       if (answer === null) return null
-      const now = Date.now()
-      const requests = answer.data.map((request) => ({ ...request, at: now - request.ago_ms }))
+      const requests = answer.data.map((request) => ({ ...request, at: Date.parse(request.time) }))
       if (!requests.length) return h('div', { class: 'card' }, empty('No such request is remembered', absent(asked().correlation_id)))
       table.rows = requests
       if (asked().correlation_id && requests.length === 1 && !chosen) show(requests[0])

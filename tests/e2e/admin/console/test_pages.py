@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.e2e.admin.console import sample
@@ -123,6 +126,28 @@ def test_a_request_that_failed_is_seen_to_have_failed(
     assert ends[0] <= ends[1]
     assert mark.evaluate("one => getComputedStyle(one).textOverflow") == "ellipsis"
     assert mark.evaluate("one => one.scrollWidth > one.clientWidth")
+
+
+def test_a_request_has_one_time_however_often_it_is_looked_at(
+    make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
+) -> None:
+    """That of its line in the log, to the millisecond."""
+    broker = own_console()
+    found = AdminClient({"bootstrap.servers": broker.bootstrap, "client.id": "till"})
+    made = found.create_topics([NewTopic("not/legal", 1)])["not/legal"]
+    assert made.exception(30) is not None
+    console = make_console(broker)
+    asked = f"{console.home}requestz?client_id=till&errors=true"
+    [[time], [again]] = [
+        [one["time"] for one in console.page.request.get(asked).json()["data"]] for _ in range(2)
+    ]
+    [line] = [json.loads(line) for line in broker.log().splitlines() if '"CreateTopics"' in line]
+    assert time == again == line["time"]
+    clock = time[11:23]
+    for _ in range(2):
+        page = console.open("#/requests?client_id=till&errors=true", "Requests")
+        expect(page.locator("tr[data-row]").get_by_role("button")).to_have_text(clock)
+        page.reload()
 
 
 def test_requests_can_be_held_still(console: Console) -> None:
