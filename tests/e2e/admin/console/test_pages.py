@@ -128,6 +128,22 @@ def test_a_request_that_failed_is_seen_to_have_failed(
     assert mark.evaluate("one => one.scrollWidth > one.clientWidth")
 
 
+def test_names_of_failures_and_apis_are_whole_where_there_is_room(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    console = make_console(shop, viewport={"width": 1280, "height": 800})
+    answer = console.page.request.get(f"{console.home}requestz?limit=3").json()
+    errors = ("TOPIC_ALREADY_EXISTS", "INVALID_CONFIG", "UNKNOWN_TOPIC_OR_PARTITION")
+    apis = ("CreateTopics", "IncrementalAlterConfigs", "ConsumerGroupDescribe")
+    for one, error, api in zip(answer["data"], errors, apis, strict=True):
+        one.update(errors=[error], api=api, version=1)
+    console.refuse("**/requestz?*", 200, answer)
+    page = console.open("#/requests", "Requests")
+    expect(page.locator("tr[data-row]")).to_have_count(3)
+    cut = "(all) => all.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
+    assert page.locator("tr[data-row] td, tr[data-row] .badge").evaluate_all(cut) == []
+
+
 def test_a_request_has_one_time_however_often_it_is_looked_at(
     make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
 ) -> None:
