@@ -11,7 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.delete_records import LowWatermark, RecordsToDelete
-from domain.errors import BrokerError, InvalidRequest, OffsetOutOfRange
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    OffsetOutOfRange,
+    UnknownTopicOrPartition,
+)
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
@@ -128,13 +133,15 @@ async def _told(
     exchange: Exchange, wanted: list[RecordsToDelete], marks: list[LowWatermark]
 ) -> list[dict[str, Any]]:
     return await in_slices(
-        {"partition_id": one.index} | _outcome(exchange, mark)
+        {"partition_id": one.index} | _outcome(exchange, one, mark)
         for one, mark in zip(wanted, marks, strict=True)
     )
 
 
-def _outcome(exchange: Exchange, mark: LowWatermark) -> dict[str, Any]:
+def _outcome(exchange: Exchange, one: RecordsToDelete, mark: LowWatermark) -> dict[str, Any]:
     """Where the log starts now, or why no record was deleted."""
+    if isinstance(mark, UnknownTopicOrPartition):
+        mark = UnknownTopicOrPartition(f"Topic {one.topic} has no partition {one.index}.")
     if isinstance(mark, BrokerError):
         return exchange.refuse(mark)
     return {"log_start_offset": mark}
