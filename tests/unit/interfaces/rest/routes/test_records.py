@@ -264,6 +264,7 @@ def test_topics_are_emptied(some: FakeAdmin) -> None:
     told = some.post("/topics/t:truncate", {"partitions": chosen}).json["partitions"]
     assert told[0] == {"partition_id": 0, "log_start_offset": 2}
     assert [one["error_code"] for one in told[1:]] == [40403, 40003]
+    assert told[1]["message"] == "Topic t has no partition 7."
     assert offsets(some.get("/topics/t/records")) == [(0, 2)]
     some.fake.topic("u")
     all_of = some.post("/topics:truncate", {"topic_names": ["t", "u"]}).json["topics"]
@@ -333,6 +334,7 @@ def test_topics_are_cloned(some: FakeAdmin) -> None:
     before, after = (some.get(f"/topics/{name}/records").json["data"] for name in ("t", "whole"))
     assert before == after
     assert some.post("/topics/t:clone", {"name": "whole"}).status == 400
+    assert some.post("/topics/t:clone", {}).json["message"] == "name: is missing"
     assert some.post("/topics/nowhere:clone", {"name": "x"}).status == 404
 
 
