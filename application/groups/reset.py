@@ -110,7 +110,7 @@ class ResetOffsetsService:
             return sorted(Place(*one) for one in self._offsets.partitions(group_id))
         found = self._catalog.topic(topic)
         if found is None:
-            raise UnknownTopicOrPartition("This server does not host this topic-partition.")
+            raise UnknownTopicOrPartition(f"There is no topic {topic}")
         count = len(found.partition_ids)
         if partitions is None:
             partitions = range(count)

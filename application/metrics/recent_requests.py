@@ -20,6 +20,7 @@ LOOKED_AT_ONCE = 200
 #: What failed or was slow stays so long, whatever else is asked.
 KEPT_SECONDS = 300
 SECOND_NS = 1_000_000_000
+MS_NS = 1_000_000
 
 #: The name of the topic with an id, where there is one.
 TopicNames = Callable[[bytes], str | None]
@@ -42,10 +43,10 @@ class Asked(Protocol):
 #: What was asked, correlation id, client, topics, what else it concerns (a topic by its name or its
 #: id: whoever looks may know the name), bytes in and out, each
 #: error code once, and the times of RequestRecord: received, started, decoded, handled, answered,
-#: sent.
+#: sent; and what is added to these to have them by the wall clock.
 Noted = tuple[
     Asked, int, ClientInfo, int, "tuple[str, str | bytes] | None", int, int,
-    "tuple[int, ...] | None", int, int, int, int, int, int,
+    "tuple[int, ...] | None", int, int, int, int, int, int, int,
 ]  # fmt: skip
 
 
@@ -109,8 +110,9 @@ class RecentRequests:
         (
             asked, record.correlation_id, record.client, record.topics, about,
             record.bytes_in, record.bytes_out, codes, record.received_ns, record.started_ns,
-            record.decoded_ns, record.handled_ns, record.answered_ns, record.sent_ns,
+            record.decoded_ns, record.handled_ns, record.answered_ns, record.sent_ns, wall_ns,
         ) = noted  # fmt: skip
+        record.sent_ms = (record.sent_ns + wall_ns) // MS_NS
         record.about = None if about is None else self._named(*about)
         record.api, record.api_version = asked.title, asked.version
         record.error_codes = codes or ()

@@ -45,7 +45,7 @@ class RequestRecord:
     __slots__ = (
         "about", "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client",
         "correlation_id", "decoded_ns", "elapsed_ns", "error_codes", "error_names", "handled_ns",
-        "received_ns", "sent_ns", "started_ns", "topics",
+        "received_ns", "sent_ms", "sent_ns", "started_ns", "topics",
     )  # fmt: skip
 
     client: ClientInfo
@@ -66,6 +66,8 @@ class RequestRecord:
     handled_ns: int
     answered_ns: int
     sent_ns: int
+    #: By the wall clock, in milliseconds since 1970: the same wherever the request is shown.
+    sent_ms: int
     #: What it took, without its time of waiting for data.
     elapsed_ns: int
 

@@ -38,11 +38,13 @@ class Effect(Enum):
     """Whether setting a value changes anything: never let a setting look obeyed when it is not."""
 
     BUILT = "yes"
+    PARTLY = "in part"
     LATER = "not yet"
     NONE = "none"
 
 
 _NOTES = {
+    Effect.PARTLY: "(Not all of it is built yet.)",
     Effect.LATER: "(Not built yet: it is kept, and has no effect.)",
     Effect.NONE: "(It is kept for the tools that set it, and has no effect here.)",
 }

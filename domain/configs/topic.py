@@ -22,16 +22,17 @@ from domain.configs.settings.topic_defaults import (
 from domain.errors import InvalidConfig
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
-BUILT, LATER, NONE = Effect
+BUILT, PARTLY, LATER, NONE = Effect
 
 _THROTTLED = re.compile(r"\d+:\d+")
 
 # name, kind, default, effect, what it says, facts
 _ROWS: tuple[tuple[str, Kind, Value, Effect, str, dict[str, Any]], ...] = (
     (
-        "cleanup.policy", LIST, ("delete",), LATER,
+        "cleanup.policy", LIST, ("delete",), PARTLY,
         ("What happens to old records: removed by age and size (delete), or all but the newest of "
-        "each key (compact); a compacted topic refuses records without a key."),
+        "each key (compact); nothing is removed yet. A compacted topic refuses records without a "
+        "key."),
         {"choices": CLEANUP_POLICIES, "synonyms": ("log.cleanup.policy",)},
     ),
     (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestRecord
 
@@ -38,6 +40,7 @@ class StructuredRequestLog:
 
     def write(self, record: RequestRecord) -> None:
         client = record.client
+        sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
         total_ns = record.sent_ns - record.received_ns
         troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
         say = self._log.warning if troubled else self._log.info
@@ -46,6 +49,7 @@ class StructuredRequestLog:
             about["topics"] = record.topics
         say(
             "request",
+            time=sent.isoformat(timespec="milliseconds"),
             correlation_id=record.correlation_id,
             connection_id=client.connection_id,
             client_id=client.client_id,

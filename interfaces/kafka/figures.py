@@ -25,7 +25,8 @@ class ConnectionFigures:
 
     def read(self) -> Iterator[Reading]:
         shared = self._shared
-        of_listener: Counter[tuple[str, ...]] = Counter()
+        # Where nobody is connected that is told too: no sample would read as no data.
+        of_listener: Counter[tuple[str, ...]] = Counter({(name,): 0 for name in shared.listeners})
         unread_bytes = 0
         for number, session in enumerate(list(shared.sessions)):
             of_listener[(session.client.listener,)] += 1

@@ -13,7 +13,7 @@ said to be one of waiting, and is no stage of any histogram.
 from __future__ import annotations
 
 from collections import deque
-from time import perf_counter_ns
+from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
@@ -34,7 +34,7 @@ TENTH_NS = 100_000_000
 class Ledger:
     __slots__ = (
         "_add", "_always_timed", "_left", "_log", "_noted_ns", "_quick_ns", "_slow_ns",
-        "_tenth_ends_ns", "recent", "timed",
+        "_tenth_ends_ns", "_wall_ns", "recent", "timed",
     )  # fmt: skip
 
     def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
@@ -45,6 +45,8 @@ class Ledger:
         self._always_timed = log.quick_ns <= log.slow_ns
         self._left = DETAILED_AT_ONCE
         self._tenth_ends_ns = 0
+        #: Added to a reading of the counter it is a time by the wall clock, as that goes just now.
+        self._wall_ns = 0
         self.recent = RecentRequests(recent_max, NAMES, topic_name)
         self._add = self.recent.add
         #: Whether requests that begin now are to be looked at closely.
@@ -82,6 +84,7 @@ class Ledger:
     def _begin_tenth(self, now_ns: int) -> None:
         tenths = 1 + (now_ns - self._tenth_ends_ns) // TENTH_NS
         self._tenth_ends_ns = now_ns + TENTH_NS
+        self._wall_ns = time_ns() - perf_counter_ns()
         self._left = min(max(self._left, 0) + tenths * DETAILED_A_TENTH, DETAILED_AT_ONCE)
         self.timed = self._left > 0 or self._always_timed
 
@@ -119,7 +122,7 @@ class Ledger:
         noted = (
             route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
             call.bytes_out, codes, call.received_ns, call.started_ns, call.decoded_ns,
-            call.handled_ns, answered_ns, now_ns,
+            call.handled_ns, answered_ns, now_ns, self._wall_ns,
         )  # fmt: skip
         if codes is not None:
             counts.note_errors(codes)

@@ -69,6 +69,11 @@ class Shared:
         self._scheduler = scheduler
         self._empty: asyncio.Event | None = None
 
+    @property
+    def listeners(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._advertised)
+
     def advertise(self, advertised: Advertised) -> None:
         self._advertised[advertised.name] = advertised
 

@@ -46,10 +46,11 @@ print what Prometheus is to scrape, a few alerts, and a dashboard, which is also
 
 ## Recent requests
 
-`GET /requestz` shows the newest requests that were answered, with the fields of the request log. It
-takes `correlation_id`, `client_id`, `api`, `errors=true`, `slow_ms` and `limit`. There are two sets
-of them, shown as one in the order of time, each of `requests.recent.max` (10,000) at most: the
-newest whose stages are noted, and those that failed or took `log.requests.slow.ms`, which stay for
+`GET /requestz` shows the newest requests that were answered, with the fields of the request log;
+`time` is that of its line, to the millisecond. It takes `correlation_id`, `client_id`, `api`,
+`errors=true`, `slow_ms` and `limit`. There are two sets of them, shown as one in the order of time,
+each of `requests.recent.max` (10,000) at most: the newest whose stages are noted, and those that
+failed or took `log.requests.slow.ms`, which stay for
 five minutes at least however much else is asked. Of more than 33 of these in a second (with the
 default) the rest go to the others, and where most are of one kind (client, API and error) that one
 gets half of the room. A topic that is given by its id is shown by its name as long as it is there.

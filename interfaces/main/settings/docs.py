@@ -36,8 +36,9 @@ Settings that are marked *dynamic* may also change while the broker runs, over t
 store and goes before all sources above, that of this broker first; DescribeConfigs tells it.
 `ottla config show` does not open the store and prints what the sources above say.
 
-*Effect*: **yes**, it does what it says; **not yet**, it is kept and described, and will do it;
-**none**, it is kept and described for the tools that set it, and means nothing here.
+*Effect*: **yes**, it does what it says; **in part**, it does some of it and says what not; **not
+yet**, it is kept and described, and will do it; **none**, it is kept and described for the tools
+that set it, and means nothing here.
 """
 
 _TOPICS = """

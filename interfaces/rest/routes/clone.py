@@ -28,7 +28,7 @@ BYTES_PER_LINE = 4 * 2**20
 
 
 class CloneTopic(Asked):
-    topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
+    topic_name: str = Field(validation_alias=AliasChoices("name", "topic_name"))
     configs: Configs = Field(
         default=[], description="Other than those of the source; null: not that one."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Annotated, Any
 
@@ -77,8 +78,10 @@ def _number(text: str) -> int | None:
 
 def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:
     client = record.client
+    sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
     about = {} if record.about is None else dict((record.about,))
     return {
+        "time": sent.isoformat(timespec="milliseconds"),
         "ago_ms": (now_ns - record.sent_ns) // MS,
         "correlation_id": record.correlation_id,
         "connection_id": client.connection_id,

@@ -10,8 +10,13 @@ from pydantic import AliasChoices, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.delete_records import RecordsToDelete
-from domain.errors import BrokerError, InvalidRequest
+from application.delete_records import LowWatermark, RecordsToDelete
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    OffsetOutOfRange,
+    UnknownTopicOrPartition,
+)
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
@@ -41,7 +46,10 @@ class TruncateTopic(Asked):
 
     partitions: list[PartitionTruncated] | None = Field(None, max_length=10_000)
     before_offset: int | None = Field(
-        None, ge=0, le=MAX_OFFSET, description="In every partition; where it ends earlier, all."
+        None,
+        ge=0,
+        le=MAX_OFFSET,
+        description="In every partition; one that ends earlier is refused, and keeps its records.",
     )
 
 
@@ -53,29 +61,32 @@ def router(admin: Admin) -> APIRouter:
     routes = APIRouter(tags=["records"])
     broker = admin.broker
 
-    async def truncated(exchange: Exchange, wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
-        told: list[dict[str, Any]] = []
+    async def deleted(wanted: list[RecordsToDelete]) -> list[LowWatermark]:
+        marks: list[LowWatermark] = []
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
-            marks = await value_of(broker.delete_records.delete(some))
-            told += (
-                _told(one) | _outcome(exchange, mark) for one, mark in zip(some, marks, strict=True)
-            )
+            moved = await value_of(broker.delete_records.delete(some))
+            marks += moved
             await asyncio.sleep(0)  # where nothing moved there was no commit to wait for
-        return told
+        return marks
 
-    async def all_of(topic_name: str) -> list[RecordsToDelete]:
+    async def truncated(exchange: Exchange, wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
+        return await _told(exchange, wanted, await deleted(wanted))
+
+    async def all_of(topic_name: str, offset: int = UP_TO_HIGH_WATERMARK) -> list[RecordsToDelete]:
         count = len(existing_topic(admin, topic_name).partition_ids)
-        return await in_slices(
-            RecordsToDelete(topic_name, each, UP_TO_HIGH_WATERMARK) for each in range(count)
-        )
+        return await in_slices(RecordsToDelete(topic_name, each, offset) for each in range(count))
 
-    async def before(topic_name: str, offset: int) -> list[RecordsToDelete]:
-        def bounded(one: RecordsToDelete) -> RecordsToDelete:
-            end = broker.catalog.existing_partition(topic_name, one.index).high_watermark
-            return RecordsToDelete(topic_name, one.index, min(offset, end))
-
-        return await in_slices(map(bounded, await all_of(topic_name)))
+    async def before(exchange: Exchange, topic_name: str, offset: int) -> list[dict[str, Any]]:
+        """As Kafka's tools: a partition that ends before the offset is refused, and left alone."""
+        wanted = await all_of(topic_name, offset)
+        marks = await deleted(wanted)
+        if all(isinstance(mark, OffsetOutOfRange) for mark in marks):
+            raise OffsetOutOfRange(
+                f"The offset {offset} lies beyond the end of every partition of {topic_name}; "
+                "nothing is deleted."
+            )
+        return await _told(exchange, wanted, marks)
 
     @routes.post("/topics/{topic_name}:truncate")
     async def truncate_topic(
@@ -83,6 +94,7 @@ def router(admin: Admin) -> APIRouter:
     ) -> Response:
         """Durable when it is answered; offsets go on where they were."""
         existing_topic(admin, topic_name)
+        exchange = exchange_of(request)
         wanted = wanted or TruncateTopic.model_validate({})
         if wanted.partitions is not None and wanted.before_offset is not None:
             raise InvalidRequest("either partitions, or one offset for all of them")
@@ -95,11 +107,11 @@ def router(admin: Admin) -> APIRouter:
                 )
                 for each in wanted.partitions
             ]
+            partitions = await truncated(exchange, chosen)
         elif wanted.before_offset is not None:
-            chosen = await before(topic_name, wanted.before_offset)
+            partitions = await before(exchange, topic_name, wanted.before_offset)
         else:
-            chosen = await all_of(topic_name)
-        partitions = await truncated(exchange_of(request), chosen)
+            partitions = await truncated(exchange, await all_of(topic_name))
         return JsonAnswer({"topic_name": topic_name, "partitions": partitions})
 
     @routes.post("/topics:truncate")
@@ -117,12 +129,19 @@ def router(admin: Admin) -> APIRouter:
     return routes
 
 
-def _told(one: RecordsToDelete) -> dict[str, Any]:
-    return {"partition_id": one.index}
+async def _told(
+    exchange: Exchange, wanted: list[RecordsToDelete], marks: list[LowWatermark]
+) -> list[dict[str, Any]]:
+    return await in_slices(
+        {"partition_id": one.index} | _outcome(exchange, one, mark)
+        for one, mark in zip(wanted, marks, strict=True)
+    )
 
 
-def _outcome(exchange: Exchange, mark: int | BrokerError) -> dict[str, Any]:
+def _outcome(exchange: Exchange, one: RecordsToDelete, mark: LowWatermark) -> dict[str, Any]:
     """Where the log starts now, or why no record was deleted."""
+    if isinstance(mark, UnknownTopicOrPartition):
+        mark = UnknownTopicOrPartition(f"Topic {one.topic} has no partition {one.index}.")
     if isinstance(mark, BrokerError):
         return exchange.refuse(mark)
     return {"log_start_offset": mark}

@@ -169,6 +169,12 @@ def test_requests_are_counted_with_their_times(used: AdminClient) -> None:
     assert value(samples, "ottla_store_used_bytes") > 4096
 
 
+def test_that_nobody_is_connected_is_told_as_a_zero(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path, "memory", ["--admin", "127.0.0.1:0"]) as broker:
+        samples = scraped(AdminClient(broker))
+        assert samples["ottla_connections"] == [({"listener": "PLAINTEXT"}, 0)]
+
+
 def test_kafbat_finds_its_two_rates(used: AdminClient) -> None:
     """It wants gauges whose name has BrokerTopicMetrics in it and ends in FifteenMinuteRate."""
     scraped(used)

@@ -59,10 +59,37 @@ function browse(result, { name, controls, signal }) {
     replace(more, next && h('div', { class: 'line-up' }, button(controls.isFiltered ? 'Look further' : 'More', { onclick: () => page(next) }, 'down')))
     if (table.size) replace(result, told, card, more)
     else if (next) replace(result, h('div', { class: 'card' }, empty('Nothing found so far', told.textContent)), more)
-    else replace(result, h('div', { class: 'card' }, nothing(controls.isFiltered, name)))
+    else if (asked.offset === '') replace(result, h('div', { class: 'card' }, nothing(controls.isFiltered, name)))
+    else beyond()
+  }
+
+  /** Why nothing is found from an offset on: perhaps the log does not go so far. */
+  async function beyond() {
+    replace(result, loading())
+    try {
+      const ends = await endsOf(name, asked.partition, signal)
+      if (signal.aborted) return
+      const last = ends.reduce((one, other) => (other.log_end_offset > one.log_end_offset ? other : one))
+      const isPast = last.log_end_offset > 0 && Number(asked.offset) >= last.log_end_offset
+      replace(result, h('div', { class: 'card' }, isPast ? past(asked.offset, last, ends.length > 1) : nothing(controls.isFiltered, name)))
+    } catch (failure) {
+      if (!signal.aborted) replace(result, h('div', { class: 'card' }, trouble(failure, beyond)))
+    }
   }
 
   page()
+}
+
+/** The logs that were looked into, and where each ends. */
+async function endsOf(name, partition, signal) {
+  if (partition !== '') return [await get(path`topics/${name}/partitions/${partition}`, { signal })]
+  const answer = await get(path`topics/${name}/partitions`, { signal })
+  return answer.data
+}
+
+function past(offset, last, several) {
+  const where = several ? `The longest log, of partition ${last.partition_id},` : `The log of partition ${last.partition_id}`
+  return empty(`Offset ${count(Number(offset))} lies past the end`, `${where} ends at ${count(last.log_end_offset)}: that offset is the next to be written.`)
 }
 
 function nothing(filtered, name) {

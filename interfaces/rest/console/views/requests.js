@@ -31,7 +31,7 @@ export function open(root, { query, signal }) {
   const detail = h('div', { 'aria-live': 'polite' })
   const content = h('div', {})
   const table = requestTable(signal, show)
-  const card = h('div', { class: 'card' }, table.element)
+  const card = h('div', { class: 'card requests' }, table.element)
   const hold = button('Pause', { 'aria-pressed': 'false', onclick: pause }, 'pause')
   let paused = false
   let chosen = false
@@ -79,8 +79,7 @@ export function open(root, { query, signal }) {
     fetching: async () => (paused && content.contains(card) ? null : get('requestz', { signal, query: { ...asked(), limit: LIMIT } })),
     draw: (answer) => {
       if (answer === null) return null
-      const now = Date.now()
-      const requests = answer.data.map((request) => ({ ...request, at: now - request.ago_ms }))
+      const requests = answer.data.map((request) => ({ ...request, at: Date.parse(request.time) }))
       if (!requests.length) return h('div', { class: 'card' }, empty('No such request is remembered', absent(asked().correlation_id)))
       table.rows = requests
       if (asked().correlation_id && requests.length === 1 && !chosen) show(requests[0])
@@ -98,13 +97,13 @@ function requestTable(signal, show) {
     keyOf: (request) => `${request.connection_id}:${request.correlation_id}`,
     sort: { by: 'at', down: true },
     columns: [
-      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 142px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
+      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
-      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '136px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
-      { name: 'client', title: 'Client', wide: true, width: '17%', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
-      { name: 'took', title: 'Took', end: true, width: 'clamp(74px, 9vw, 92px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
-      { name: 'split', title: 'Where', wider: true, width: '100px', cell: (request) => bar(request) },
-      { name: 'outcome', title: 'Outcome', wide: true, width: '15%', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
+      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
+      { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
+      { name: 'took', title: 'Took', end: true, width: 'clamp(74px, 9vw, 82px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
+      { name: 'split', title: 'Where', wider: true, width: '72px', cell: (request) => bar(request) },
+      { name: 'outcome', title: 'Outcome', wide: true, width: 'clamp(212px, 20.6vw, 320px)', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
     ],
   })
 }

@@ -269,3 +269,19 @@ def test_a_download_that_is_refused_says_why(console: Console) -> None:
     with page.expect_download():
         page.get_by_role("link", name="Download as csv").click()
     expect(alert).to_have_count(0)
+
+
+def test_an_offset_past_the_end_is_told_from_an_empty_topic(console: Console) -> None:
+    name = new_topic(console, 1)
+    page = console.open(f"#/topics/{name}/messages?from=offset&offset=5", name)
+    expect(page.locator("main")).to_contain_text("There are no records here")
+    produce(console, name, *((None, f"value {number}") for number in range(3)))
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator("main")).to_contain_text("Offset 5 lies past the end")
+    expect(page.locator("main")).to_contain_text("The log of partition 0 ends at 3")
+    page.get_by_label("Offset", exact=True).fill("2")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator("tr.pressable")).to_have_count(1)
+    page = console.open("#/topics/orders/messages?from=offset&offset=99999999", "orders")
+    expect(page.locator("main")).to_contain_text("Offset 99,999,999 lies past the end")
+    expect(page.locator("main")).to_contain_text("The longest log, of partition")

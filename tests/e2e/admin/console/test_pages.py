@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.e2e.admin.console import sample
@@ -123,6 +126,44 @@ def test_a_request_that_failed_is_seen_to_have_failed(
     assert ends[0] <= ends[1]
     assert mark.evaluate("one => getComputedStyle(one).textOverflow") == "ellipsis"
     assert mark.evaluate("one => one.scrollWidth > one.clientWidth")
+
+
+def test_names_of_failures_and_apis_are_whole_where_there_is_room(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    console = make_console(shop, viewport={"width": 1280, "height": 800})
+    answer = console.page.request.get(f"{console.home}requestz?limit=3").json()
+    errors = ("TOPIC_ALREADY_EXISTS", "INVALID_CONFIG", "UNKNOWN_TOPIC_OR_PARTITION")
+    apis = ("CreateTopics", "IncrementalAlterConfigs", "ConsumerGroupDescribe")
+    for one, error, api in zip(answer["data"], errors, apis, strict=True):
+        one.update(errors=[error], api=api, version=1)
+    console.refuse("**/requestz?*", 200, answer)
+    page = console.open("#/requests", "Requests")
+    expect(page.locator("tr[data-row]")).to_have_count(3)
+    cut = "(all) => all.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
+    assert page.locator("tr[data-row] td, tr[data-row] .badge").evaluate_all(cut) == []
+
+
+def test_a_request_has_one_time_however_often_it_is_looked_at(
+    make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
+) -> None:
+    """That of its line in the log, to the millisecond."""
+    broker = own_console()
+    found = AdminClient({"bootstrap.servers": broker.bootstrap, "client.id": "till"})
+    made = found.create_topics([NewTopic("not/legal", 1)])["not/legal"]
+    assert made.exception(30) is not None
+    console = make_console(broker)
+    asked = f"{console.home}requestz?client_id=till&errors=true"
+    [[time], [again]] = [
+        [one["time"] for one in console.page.request.get(asked).json()["data"]] for _ in range(2)
+    ]
+    [line] = [json.loads(line) for line in broker.log().splitlines() if '"CreateTopics"' in line]
+    assert time == again == line["time"]
+    clock = time[11:23]
+    for _ in range(2):
+        page = console.open("#/requests?client_id=till&errors=true", "Requests")
+        expect(page.locator("tr[data-row]").get_by_role("button")).to_have_text(clock)
+        page.reload()
 
 
 def test_requests_can_be_held_still(console: Console) -> None:

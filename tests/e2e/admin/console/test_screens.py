@@ -115,6 +115,18 @@ def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerPr
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_a_title_has_its_own_line_where_buttons_leave_no_room(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    console = make_console(shop, viewport={"width": 390, "height": 740})
+    page = console.open("#/topics/orders", "orders")
+    title = page.get_by_role("heading", name="orders", level=1).bounding_box()
+    below = page.get_by_role("button", name="Truncate").bounding_box()
+    assert title is not None and below is not None
+    assert title["height"] < 30, "it is broken"
+    assert below["y"] > title["y"] + title["height"]
+
+
 @pytest.mark.parametrize(
     ("width", "columns"),
     [

@@ -118,7 +118,7 @@ def test_what_is_meant_has_to_be_there(kafka: FakeKafka) -> None:
         service.places("", "t", None)
     with pytest.raises(GroupIdNotFound):
         service.places("h", None, None)
-    with pytest.raises(UnknownTopicOrPartition):
+    with pytest.raises(UnknownTopicOrPartition, match="no topic v"):
         service.places("g", "v", None)
     with pytest.raises(UnknownTopicOrPartition, match="no partition 2"):
         service.places("g", "t", [0, 2])

@@ -30,7 +30,7 @@ def noted(
     client.client_id = client_id
     end = 1000 + took_ms * MS
     times = (1000, 1001, 1002, 1003, 1004, end)
-    return (Asked(api, 9), correlation_id, client, 2, None, 100, 50, codes, *times)
+    return (Asked(api, 9), correlation_id, client, 2, None, 100, 50, codes, *times, 0)
 
 
 def recent(limit: int, *all_noted: Noted) -> RecentRequests:
@@ -90,7 +90,7 @@ def test_a_record_says_what_the_log_would_say() -> None:
 def failed(correlation_id: int, second: int, code: int, client: ClientInfo) -> Noted:
     start = second * SECOND_NS
     times = (start, start, start, start, start, start + correlation_id)
-    return (ASKED, correlation_id, client, 1, None, 100, 50, (code,), *times)
+    return (ASKED, correlation_id, client, 1, None, 100, 50, (code,), *times, 0)
 
 
 ASKED = Asked("Produce", 9)

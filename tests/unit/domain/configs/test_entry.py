@@ -6,7 +6,7 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.definition import SetSomewhere, Source
 from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
 from domain.configs.group import describe_group_configs
-from domain.configs.topic import describe_topic_configs
+from domain.configs.topic import TOPIC_CONFIGS, describe_topic_configs
 
 
 def told(entry: ConfigEntry) -> tuple[str | None, Source, list[tuple[str, str | None, str]]]:
@@ -105,4 +105,7 @@ def test_documentation_says_when_a_setting_has_no_effect() -> None:
     assert definitions["log.retention.ms"].documentation.endswith(
         "(Not built yet: it is kept, and has no effect.)"
     )
+    compacted = TOPIC_CONFIGS["cleanup.policy"].documentation
+    assert "nothing is removed yet. A compacted topic refuses records without a key" in compacted
+    assert "no effect" not in compacted
     assert definitions["log.preallocate"].documentation.endswith("has no effect here.)")

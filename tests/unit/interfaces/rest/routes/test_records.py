@@ -254,49 +254,6 @@ def test_a_long_key_goes_where_java_would_send_it_and_holds_nobody_up(
     assert (told["error_code"], told["partition_id"]) == (200, partition_for_key(key.encode(), 11))
 
 
-def test_topics_are_emptied(some: FakeAdmin) -> None:
-    answer = some.post("/topics/t:truncate", {"before_offset": 1})
-    assert answer.json["partitions"] == [
-        {"partition_id": 0, "log_start_offset": 1},
-        {"partition_id": 1, "log_start_offset": 1},
-    ]
-    chosen = [{"partition_id": 0, "offset": 2}, {"partition": 7}, {"partition": 1, "offset": 9}]
-    told = some.post("/topics/t:truncate", {"partitions": chosen}).json["partitions"]
-    assert told[0] == {"partition_id": 0, "log_start_offset": 2}
-    assert [one["error_code"] for one in told[1:]] == [40403, 40003]
-    assert offsets(some.get("/topics/t/records")) == [(0, 2)]
-    some.fake.topic("u")
-    all_of = some.post("/topics:truncate", {"topic_names": ["t", "u"]}).json["topics"]
-    assert [topic["topic_name"] for topic in all_of] == ["t", "u"]
-    assert offsets(some.get("/topics/t/records")) == []
-    assert some.post("/topics:truncate", {"topic_names": ["nowhere"]}).status == 404
-    assert some.post("/topics/nowhere:truncate").status == 404
-    both = {"before_offset": 1, "partitions": []}
-    assert some.post("/topics/t:truncate", both).status == 400
-
-
-@pytest.mark.parametrize("index", [-1, 2**31])
-def test_a_number_that_no_partition_has_truncates_none(some: FakeAdmin, index: int) -> None:
-    wanted = [{"partition_id": 0}, {"partition_id": index}]
-    assert some.post("/topics/t:truncate", {"partitions": wanted}).status == 422
-    assert (0, 0) in offsets(some.get("/topics/t/records"))
-
-
-def test_many_partitions_are_truncated_in_their_order_some_at_a_time(
-    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    some.fake.topic("wide", 120)
-    sizes: list[int] = []
-    service = some.fake.broker.delete_records
-    delete = service.delete
-    monkeypatch.setattr(
-        service, "delete", lambda wanted: (sizes.append(len(wanted)), delete(wanted))[1]
-    )
-    told = some.post("/topics/wide:truncate", {"before_offset": 5}).json["partitions"]
-    assert [one["partition_id"] for one in told] == list(range(120))
-    assert sizes == [50, 50, 20]
-
-
 def test_half_a_surrogate_is_refused_before_anything_is_done(some: FakeAdmin) -> None:
     entries = [{"id": "a", "partition_id": 1, "value": "x"}, {"id": "\ud800"}]
     assert some.post("/topics/t/records:batch", {"entries": entries}).status == 422
@@ -317,6 +274,7 @@ def test_topics_are_cloned(some: FakeAdmin) -> None:
     before, after = (some.get(f"/topics/{name}/records").json["data"] for name in ("t", "whole"))
     assert before == after
     assert some.post("/topics/t:clone", {"name": "whole"}).status == 400
+    assert some.post("/topics/t:clone", {}).json["message"] == "name: is missing"
     assert some.post("/topics/nowhere:clone", {"name": "x"}).status == 404
 
 
