@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -143,6 +144,17 @@ class BrokerProcess:
             if line.startswith("RssAnon:"):
                 return int(line.split()[1])
         raise AssertionError("no RssAnon in /proc")
+
+    def log_line(self, word: str) -> str:
+        """The one that has this word, once it is there: a thread of the broker writes them."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            found = [line for line in self.log().splitlines() if word in line]
+            if found:
+                [line] = found
+                return line
+            time.sleep(0.01)
+        raise AssertionError(f"no line of the log has {word!r}:\n{self.log()}")
 
     def log(self, last_bytes: int = 20_000) -> str:
         if not self.log_file.exists():

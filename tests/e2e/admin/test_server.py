@@ -209,8 +209,7 @@ def test_a_record_that_is_refused_is_found_in_the_log(start_broker: StartBroker)
     told = {"x-correlation-id": "find-me-again"}
     answer = admin.ask("POST", "/topics/t/records", {"partition_id": 9}, told)
     assert (answer.status, answer.json["correlation_id"]) == (200, "find-me-again")
-    admin.get("/healthz")  # by now the line of the one before is written
-    [line] = [json.loads(line) for line in broker.log().splitlines() if "find-me-again" in line]
+    line = json.loads(broker.log_line("find-me-again"))
     assert (line["status"], line["error_codes"], line["refused"]) == (200, [40403], 1)
 
 

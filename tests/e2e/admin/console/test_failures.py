@@ -65,7 +65,7 @@ def test_what_the_broker_refuses_has_the_id_that_its_log_has(
     page = console.open("#/topics/not-there")
     said = page.locator(".correlation code").inner_text()
     assert said.startswith("console-")
-    assert f'"correlation_id":"{said}"' in broker.log()
+    assert f'"correlation_id":"{said}"' in broker.log_line(said)
 
 
 def test_a_broker_that_is_gone_is_said_and_found_again(

@@ -157,7 +157,7 @@ def test_a_request_has_one_time_however_often_it_is_looked_at(
     [[time], [again]] = [
         [one["time"] for one in console.page.request.get(asked).json()["data"]] for _ in range(2)
     ]
-    [line] = [json.loads(line) for line in broker.log().splitlines() if '"CreateTopics"' in line]
+    line = json.loads(broker.log_line('"CreateTopics"'))
     assert time == again == line["time"]
     clock = time[11:23]
     for _ in range(2):
