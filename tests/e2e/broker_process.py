@@ -149,7 +149,8 @@ class BrokerProcess:
         """The one that has this word, once it is there: a thread of the broker writes them."""
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
-            found = [line for line in self.log().splitlines() if word in line]
+            whole, _, _ = self.log().rpartition("\n")
+            found = [line for line in whole.splitlines() if word in line]
             if found:
                 [line] = found
                 return line
