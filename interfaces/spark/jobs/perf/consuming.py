@@ -78,11 +78,11 @@ class _Consuming:
                 self._found.complaint = bad.error().str()
             if good:
                 heard = now
-                self._take(good, now_ns, self._timing.period(now))
+                self._take(good, now_ns)
             elif now > max(self._timing.end, heard) + IDLE_S:
                 return
 
-    def _take(self, messages: list[Any], now_ns: int, period: int) -> None:
+    def _take(self, messages: list[Any], now_ns: int) -> None:
         import numpy
 
         values = [message.value() or b"" for message in messages]
@@ -107,9 +107,10 @@ class _Consuming:
         data = ours & ~last
         if data.any():
             self._check(columns[data], places[data])
-            self._tally.count(period, int(data.sum()), int(sizes[data].sum()))
-            latencies = (now_ns - columns["sent_ns"][data].astype(numpy.int64)) // 1000
-            self._tally.time(period, latencies)
+            sent_ns = columns["sent_ns"][data].astype(numpy.int64)
+            sent = self._timing.periods_of(sent_ns / 1e9)
+            now = self._timing.period(now_ns / 1e9)
+            self._tally.count(now, sent, sizes[data], (now_ns - sent_ns) // 1000)
 
     def _check(self, columns: Any, places: Any) -> None:
         import numpy

@@ -31,10 +31,17 @@ class Timing:
         return max(1, round(self.seconds / self.period_s))
 
     def period(self, now: float) -> int:
-        """-1 in the warm-up and after the end, when nothing counts."""
-        if not self.counts_from <= now < self.end:
-            return -1
-        return min(int((now - self.counts_from) / self.period_s), self.periods - 1)
+        """-1 in the warm-up and after the end."""
+        return int(self.periods_of(now))
+
+    def periods_of(self, seconds: Any) -> Any:
+        """As `period`, of an array of times."""
+        import numpy
+
+        times = numpy.asarray(seconds)
+        periods = ((times - self.counts_from) / self.period_s).astype(numpy.int64)
+        inside = (times >= self.counts_from) & (times < self.end)
+        return numpy.where(inside, numpy.minimum(periods, self.periods - 1), -1)
 
 
 @dataclass(frozen=True)

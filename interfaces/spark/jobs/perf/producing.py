@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.perf.plan import Plan, ProducerTask
-from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_of
+from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_and_time
 from interfaces.spark.jobs.perf.tally import Tally
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ class _Producing:
         self._task = task
         self._timing = plan.timing
         self._tally = Tally(plan.timing.periods)
-        self._period = -1
-        self._latencies: list[float] = []
+        #: Of what was acknowledged since the last look: when it was sent, its latency, its bytes.
+        self._acknowledged: list[tuple[int, float, int]] = []
         self._delays: list[float] = []
-        self._bytes = 0
         self._by_partition = [0] * task.partitions
         self._unknown: list[int] = []
         self._ended = 0
@@ -80,6 +79,7 @@ class _Producing:
         keys = key_maker(task.keys, self._plan.run + task.number)
         produce, topic, told = client.produce, task.topic, self._delivered
         gap = 1 / task.rate if task.rate else 0.0
+        counts_from_ns = timing.counts_from * 1e9
         time.sleep(max(0.0, timing.start - time.time()))
         number = 0
         while (now := time.time()) < timing.end:
@@ -98,7 +98,7 @@ class _Producing:
                 except BufferError:
                     client.poll(0.01)
                     continue
-                if gap:
+                if gap and sent_ns >= counts_from_ns:
                     self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
                 number += 1
         self._look(client, time.time())
@@ -108,31 +108,28 @@ class _Producing:
         return number, seconds
 
     def _look(self, client: Any, now: float) -> None:
-        """Takes what was delivered meanwhile, and counts it to the period that it is."""
-        self._period = self._timing.period(now)
-        client.poll(0)
-        if self._latencies:
-            self._tally.count(self._period, len(self._latencies), self._bytes)
-            self._tally.time(self._period, [seconds * 1e6 for seconds in self._latencies])
-            self._latencies.clear()
-            self._bytes = 0
-        if self._delays:
-            import numpy
+        """Takes what was delivered meanwhile, and counts it."""
+        import numpy
 
-            if self._period >= 0:
-                self._tally.delays.add(numpy.array(self._delays))
+        client.poll(0)
+        if self._acknowledged:
+            sent_ns, latencies, sizes = map(numpy.array, zip(*self._acknowledged, strict=True))
+            sent = self._timing.periods_of(sent_ns / 1e9)
+            self._tally.count(self._timing.period(now), sent, sizes, latencies * 1e6)
+            self._acknowledged.clear()
+        if self._delays:
+            self._tally.delays.add(numpy.array(self._delays))
             self._delays.clear()
 
     def _delivered(self, error: Any, message: Message) -> None:
+        number, sent_ns = number_and_time(message.value() or b"")
         if error is not None:
             self._complaint = error.str()
-            value = message.value()
-            self._unknown.append(number_of(value) if value else -1)
-            if self._period >= 0:
-                self._tally.errors[self._period] += 1
+            self._unknown.append(number)
+            if (period := self._timing.period(sent_ns / 1e9)) >= 0:
+                self._tally.errors[period] += 1
             return
-        self._latencies.append(message.latency() or 0.0)
-        self._bytes += len(message)
+        self._acknowledged.append((sent_ns, message.latency() or 0.0, len(message)))
         self._by_partition[message.partition() or 0] += 1
 
     def _end(self, client: Any, last: bytes) -> None:
@@ -167,6 +164,9 @@ class Nowhere:
         for told in self._told:
             told(None, self)
         self._told.clear()
+
+    def value(self) -> bytes:
+        return self._value
 
     def latency(self) -> float:
         return 0.0

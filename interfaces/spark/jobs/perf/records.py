@@ -37,8 +37,10 @@ class RecordMaker:
         return head + _CRC.pack(crc32c(head, checksum)) + body
 
 
-def number_of(value: bytes) -> int:
-    return int(_HEAD.unpack_from(value)[2])
+def number_and_time(value: bytes) -> tuple[int, int]:
+    """The time is that of sending, in ns."""
+    _, _, number, sent_ns = _HEAD.unpack_from(value)
+    return number, sent_ns
 
 
 def is_whole(value: bytes) -> bool:

@@ -1,4 +1,10 @@
-"""Tally: what one task counts, a period at a time; picklable, and merged with others'."""
+"""Tally: what one task counts, a period at a time; picklable, and merged with others'.
+
+A record has two moments: it was sent, and it was acknowledged or came. It counts if it was *sent*
+in the measured time: its latency to the period in which it was sent, whenever it comes, so that a
+broker that stands still does not hide those that wait; and to the rate of the period in which it
+comes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from interfaces.spark.reports.histogram import Histogram
 
 
 class Tally:
-    """Records, bytes and latencies in microseconds of each period; the warm-up is not counted."""
+    """Records, bytes and latencies in microseconds of each period."""
 
     def __init__(self, periods: int) -> None:
         self.records = [0] * periods
@@ -19,16 +25,16 @@ class Tally:
         self.delays = Histogram()
         self.partitions: dict[str, int] = {}
 
-    def count(self, period: int, records: int, size_bytes: int) -> None:
-        if period >= 0:
-            self.records[period] += records
-            self.bytes[period] += size_bytes
-
-    def time(self, period: int, latencies_us: Sequence[float] | Any) -> None:
+    def count(self, now: int, sent: Any, sizes: Any, latencies_us: Any) -> None:
+        """Some that come in the period `now`, each sent in a period of its own."""
         import numpy
 
-        if period >= 0:
-            self.latencies[period].add(numpy.asarray(latencies_us))
+        measured = sent >= 0
+        if now >= 0:
+            self.records[now] += int(measured.sum())
+            self.bytes[now] += int(sizes[measured].sum())
+        for period in numpy.unique(sent[measured]).tolist():
+            self.latencies[period].add(latencies_us[sent == period])
 
     def merge(self, other: Tally) -> None:
         for mine, theirs in (

@@ -54,7 +54,7 @@ def checked(came: Messages, unknown: list[int] | None = None) -> Checked:
     plan = Plan(RUN, {}, {}, tasks, Timing(0.0, 0.0, 100.0, 1.0))
     consuming = _Consuming(plan, plan.consumers[0])
     for at in range(0, len(came), 3):
-        consuming._take(came[at : at + 3], 10**12, 0)
+        consuming._take(came[at : at + 3], 10**12)
     found = consuming._found
     found.seen = {number: seen.packed() for number, seen in consuming._seen.items()}
     found.doubled = sum(seen.doubled for seen in consuming._seen.values())
