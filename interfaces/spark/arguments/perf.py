@@ -42,6 +42,13 @@ def add(commands: Commands) -> None:
     )
     perf.add_argument("--duration", type=seconds, metavar="TIME", help="like 30s or 5m (1m)")
     perf.add_argument("--warm-up", type=seconds, metavar="TIME", help="before anything counts (6s)")
+    perf.add_argument(
+        "--patience",
+        type=seconds,
+        default=30.0,
+        metavar="TIME",
+        help="after the end, for a broker that does not answer (30s)",
+    )
     perf.add_argument("--keep", action="store_true", help="leave the topics there")
     perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")
     perf.add_argument(

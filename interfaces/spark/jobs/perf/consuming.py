@@ -11,8 +11,6 @@ from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
 from interfaces.spark.jobs.perf.tally import Tally
 
 _AT_ONCE = 10_000
-#: After the end, for so long nothing may come before a task gives up.
-IDLE_S = 30.0
 
 
 @dataclass
@@ -52,7 +50,8 @@ class _Consuming:
         from confluent_kafka import Consumer, TopicPartition
 
         group = f"ottla-perf-{self._plan.run}"
-        client = Consumer({"group.id": group, **self._plan.consumer_settings})
+        settings = {"group.id": group, **self._plan.consumer_settings}
+        client = Consumer({**settings, "error_cb": self._troubled})
         task = self._task
         client.assign([TopicPartition(task.topic, each, 0) for each in task.partitions])
         try:
@@ -79,8 +78,14 @@ class _Consuming:
             if good:
                 heard = now
                 self._take(good, now_ns)
-            elif now > max(self._timing.end, heard) + IDLE_S:
+            elif now > max(self._timing.end, heard) + self._plan.patience_s:
                 return
+
+    def _troubled(self, error: Any) -> None:
+        from confluent_kafka import KafkaError
+
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self._found.complaint = error.str()
 
     def _take(self, messages: list[Any], now_ns: int) -> None:
         import numpy

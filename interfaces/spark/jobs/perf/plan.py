@@ -74,6 +74,8 @@ class Plan:
     timing: Timing = field(default_factory=lambda: Timing(0, 0, 1, 1))
     #: Records go nowhere: how fast the generator is alone.
     into_nothing: bool = False
+    #: How long nothing may come from the broker after the end.
+    patience_s: float = 30.0
 
     @property
     def producers(self) -> list[ProducerTask]:

@@ -15,7 +15,6 @@ from interfaces.spark.jobs.perf.tally import Tally
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-FLUSH_S = 60.0
 #: Between looks at the clock and at what was delivered.
 _AT_ONCE = 64
 _KEYS = 10_000
@@ -71,7 +70,7 @@ class _Producing:
             return Nowhere()
         from confluent_kafka import Producer
 
-        return Producer(self._plan.producer_settings)
+        return Producer({**self._plan.producer_settings, "error_cb": self._troubled})
 
     def _send(self, client: Any) -> tuple[int, float]:
         task, timing = self._task, self._timing
@@ -79,7 +78,7 @@ class _Producing:
         keys = key_maker(task.keys, self._plan.run + task.number)
         produce, topic, told = client.produce, task.topic, self._delivered
         gap = 1 / task.rate if task.rate else 0.0
-        counts_from_ns = timing.counts_from * 1e9
+        counts_from_ns, end_ns = timing.counts_from * 1e9, timing.end * 1e9
         time.sleep(max(0.0, timing.start - time.time()))
         number = 0
         while (now := time.time()) < timing.end:
@@ -92,11 +91,14 @@ class _Producing:
                     continue
             while number < due:
                 sent_ns = time.time_ns()
+                if sent_ns >= end_ns:
+                    break
                 value, key = make(number, sent_ns), next(keys)
                 try:
                     produce(topic, value, key, on_delivery=told)
                 except BufferError:
-                    client.poll(0.01)
+                    # Its time stays what it was: what waits here is behind the wanted rate.
+                    self._look(client, time.time(), 0.01)
                     continue
                 if gap and sent_ns >= counts_from_ns:
                     self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
@@ -107,11 +109,11 @@ class _Producing:
             self._end(client, make(LAST, time.time_ns()))
         return number, seconds
 
-    def _look(self, client: Any, now: float) -> None:
+    def _look(self, client: Any, now: float, patience_s: float = 0.0) -> None:
         """Takes what was delivered meanwhile, and counts it."""
         import numpy
 
-        client.poll(0)
+        client.poll(patience_s)
         if self._acknowledged:
             sent_ns, latencies, sizes = map(numpy.array, zip(*self._acknowledged, strict=True))
             sent = self._timing.periods_of(sent_ns / 1e9)
@@ -134,13 +136,20 @@ class _Producing:
 
     def _end(self, client: Any, last: bytes) -> None:
         """What is under way arrives, and then a last record in each partition says so."""
-        deadline = time.monotonic() + FLUSH_S
-        while len(client) and time.monotonic() < deadline:
-            client.poll(0.1)
-            self._look(client, time.time())
+        deadline = time.monotonic() + self._plan.patience_s
+        while len(client):
+            if time.monotonic() >= deadline:
+                return
+            self._look(client, time.time(), 0.1)
         for partition in range(self._task.partitions):
             client.produce(self._task.topic, last, partition=partition, on_delivery=self._last)
-        client.flush(max(1.0, deadline - time.monotonic()))
+        client.flush(max(0.1, deadline - time.monotonic()))
+
+    def _troubled(self, error: Any) -> None:
+        from confluent_kafka import KafkaError
+
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self._complaint = error.str()
 
     def _last(self, error: Any, _message: Message) -> None:
         if error is None:

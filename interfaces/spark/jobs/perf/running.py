@@ -12,6 +12,7 @@ from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.perf.consuming import Consumed, consume
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask
 from interfaces.spark.jobs.perf.producing import Produced, produce
+from interfaces.spark.kafka.reachable import look
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +37,6 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     results = spread.collect()
     produced = [each for each in results if isinstance(each, Produced)]
     consumed = [each for each in results if isinstance(each, Consumed)]
-    _refuse_the_broken(produced, consumed)
     return produced, consumed
 
 
@@ -49,17 +49,24 @@ def require_slots(spark: SparkSession, tasks: int) -> None:
         )
 
 
-def _refuse_the_broken(produced: list[Produced], consumed: list[Consumed]) -> None:
-    for each in produced:
-        if not each.is_complete:
-            raise JobFailed(
-                f"producer {each.number} could not finish: "
-                f"{each.complaint or 'the broker did not answer'}"
-            )
+def refuse_the_broken(
+    servers: str, plan: Plan, produced: list[Produced], consumed: list[Consumed]
+) -> None:
+    """Of a run that did not come to its end; first of all, whether there still is a broker."""
+    stuck = [each for each in produced if not each.is_complete]
     left = [place for each in consumed for place in each.unended]
-    if left:
-        why = next((each.complaint for each in consumed if each.complaint), "nothing came any more")
-        raise JobFailed(f"{left[0]} and {len(left) - 1} others were not read to their end: {why}")
+    if not stuck and not left:
+        return
+    within = f"within {plan.patience_s:g} s after the end"
+    what = f"not all was read {within}: {left[0] if left else ''}"
+    if stuck:
+        what = f"not all was acknowledged {within}: producer {stuck[0].number}"
+    try:
+        look(servers)
+    except JobFailed as gone:
+        raise JobFailed(f"{what}: {gone}") from None
+    complaints = [each.complaint for each in stuck or consumed if each.complaint]
+    raise JobFailed(f"{what}: {complaints[0] if complaints else 'nothing came any more'}")
 
 
 def master_for(master: str, tasks: int) -> str:

@@ -128,3 +128,31 @@ def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
     assert producing._tally.records == [0]
     assert latencies.count == pytest.approx(100, abs=10)
     assert latencies.max >= 450_000
+
+
+class IsFull(StandsStill):
+    """Its queue takes no more than `most`, and nobody empties it."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(until=float("inf"))
+        self._most = most
+
+    def produce(self, *given: Any, **named: Any) -> None:
+        if len(self) >= self._most:
+            raise BufferError
+        super().produce(*given, **named)
+
+    def poll(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def test_a_full_queue_holds_nobody_beyond_the_end_and_the_patience() -> None:
+    start = time.time()
+    task = ProducerTask(0, "t", 1, 1000.0, SIZE, "NO_KEY")
+    plan = Plan(RUN, {}, {}, (task,), timing=Timing(start, 0.0, 0.3, 0.3), patience_s=0.2)
+    producing = _Producing(plan, task)
+    sent, seconds = producing._send(IsFull(20))
+    assert sent == 20
+    assert 0.3 <= seconds < 0.5
+    assert time.time() - start < 1
+    assert producing._ended == 0
