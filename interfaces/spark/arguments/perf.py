@@ -21,7 +21,8 @@ def add(commands: Commands) -> None:
         "jobs.perf.job:run",
         "produce and consume at once, and check each record",
         "Makes topics of its own, and removes them. Exit codes: 3 when records were lost, doubled, "
-        "out of order or spoiled; 4 when it is worse than --against by more than --threshold.",
+        "out of order or spoiled; 4 when it is worse than --against by more than --threshold; "
+        "5 when nothing was published in the measured time.",
     )
     perf.add_argument(
         "workload", nargs="?", metavar="WORKLOAD.yaml", help="as OpenMessaging's benchmarks have it"

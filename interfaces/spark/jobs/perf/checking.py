@@ -27,8 +27,11 @@ class Checked:
     foreign: int
 
     @property
-    def is_right(self) -> bool:
-        return not (self.lost or self.doubled or self.disordered or self.spoiled)
+    def is_right(self) -> bool | None:
+        """None where there was nothing to look at: nobody read, or nothing was acknowledged."""
+        if self.lost or self.doubled or self.disordered or self.spoiled:
+            return False
+        return True if self.expected else None
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "right": self.is_right}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from interfaces.spark.kafka.options import KafkaOptions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_RIGHT, WORSE = 3, 4
+NOT_RIGHT, WORSE, NOTHING = 3, 4, 5
 #: Of a report over time, at the most.
 _PERIODS = 120
 #: Records under way are bounded by bytes; a batch waits so long for more.
@@ -66,7 +67,7 @@ def run(parsed: argparse.Namespace) -> int:
             result = _measured(spark, options, workload, plan)
     compared = compare(before, result, parsed.threshold / 100) if before else []
     tell(parsed, result, report.lines(result, compared), lambda: report.report(result, compared))
-    return _code(result["verification"]["right"], compared)
+    return _code(result, compared)
 
 
 def _measured(
@@ -83,10 +84,13 @@ def _measured(
     return result_of(workload, plan, produced, consumed, checked, ceiling, about)
 
 
-def _code(is_right: bool, compared: list[Compared]) -> int:
-    if not is_right:
+def _code(result: Mapping[str, Any], compared: list[Compared]) -> int:
+    if result["verification"]["right"] is False:
         print("ottla: records are not as they were sent", file=sys.stderr)
         return NOT_RIGHT
+    if not result["meanPublishRate"]:
+        print("ottla: nothing was published in the measured time", file=sys.stderr)
+        return NOTHING
     if any(each.is_worse for each in compared):
         print("ottla: it got worse by more than the threshold", file=sys.stderr)
         return WORSE

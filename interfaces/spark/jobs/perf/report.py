@@ -44,6 +44,8 @@ def verdict(checked: Mapping[str, Any]) -> str:
         name: checked[name] for name in ("lost", "doubled", "disordered", "spoiled", "foreign")
     }
     found = ", ".join(f"{count:,} {name}" for name, count in wrong.items())
+    if checked["right"] is None:
+        return f"{checked['sent']:,} sent, none to be read: not verified"
     return (
         f"{checked['sent']:,} sent, {checked['expected']:,} expected, {checked['received']:,} "
         f"received: {found}" + (f", {checked['unknown']:,} unknown" if checked["unknown"] else "")

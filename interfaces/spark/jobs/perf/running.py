@@ -26,6 +26,8 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     tasks = list(plan.tasks)
 
     def work(mine: Iterator[ProducerTask | ConsumerTask]) -> Iterator[Produced | Consumed]:
+        import confluent_kafka  # noqa: F401  (none takes its time after the start)
+        import numpy  # noqa: F401
         from pyspark import BarrierTaskContext
 
         there = BarrierTaskContext.get().allGather(str(time.time()))

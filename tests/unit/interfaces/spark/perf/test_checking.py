@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,11 @@ pytest.importorskip("numpy", reason="needs what Spark's extra brings")
 
 from interfaces.spark.jobs.perf.checking import Checked, check
 from interfaces.spark.jobs.perf.consuming import Seen, _Consuming, unpacked
+from interfaces.spark.jobs.perf.job import NOT_RIGHT, NOTHING, _code
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing, tasks_of
 from interfaces.spark.jobs.perf.producing import Produced
 from interfaces.spark.jobs.perf.records import LAST, LEAST_BYTES, RecordMaker, heads, is_whole
+from interfaces.spark.jobs.perf.report import verdict
 from interfaces.spark.jobs.perf.tally import Tally
 from interfaces.spark.jobs.perf.workload import Workload
 
@@ -157,3 +160,17 @@ def test_tasks_share_partitions_and_the_rate() -> None:
         theirs = [task for task in consumers if task.subscription == name]
         assert sorted(p for task in theirs for p in task.partitions) == [0, 1, 2, 3, 4]
         assert {task.producers for task in theirs} == {(0, 1) if name[0] == "a" else (2, 3)}
+
+
+def test_where_nothing_was_looked_at_nothing_is_right() -> None:
+    nobody_reads = Plan(RUN, {}, {}, (ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),))
+    outcome = check(nobody_reads, [Produced(0, Tally(1), NUMBERS, [], True, "", 1.0)], [])
+    assert (outcome.sent, outcome.is_right) == (NUMBERS, None)
+    assert verdict(outcome.to_json()) == "10 sent, none to be read: not verified"
+
+
+def test_exit_codes() -> None:
+    none: dict[str, Any] = {"verification": {"right": None}, "meanPublishRate": 0.0}
+    assert _code(none, []) == NOTHING
+    assert _code({**none, "verification": {"right": False}}, []) == NOT_RIGHT
+    assert _code({**none, "meanPublishRate": 1.0}, []) == 0
