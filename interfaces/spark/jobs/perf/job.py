@@ -13,7 +13,7 @@ from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
 from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result
-from interfaces.spark.jobs.perf.plan import Plan, Timing, tasks_of
+from interfaces.spark.jobs.perf.plan import Plan, Timing, periods_in, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
 from interfaces.spark.jobs.perf.running import (
     master_for,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOT_RIGHT, WORSE, NOTHING = 3, 4, 5
-#: Of a report over time, at the most.
-_PERIODS = 120
 #: Records under way are bounded by bytes; a batch waits so long for more.
 _PRODUCER = {"enable.idempotence": True, "linger.ms": 5, "queue.buffering.max.kbytes": 64 * 1024}
 _CONSUMER = {
@@ -98,7 +96,7 @@ def _code(result: Mapping[str, Any], compared: list[Compared]) -> int:
 
 
 def _plan(options: KafkaOptions, workload: Workload, topics: list[str], patience_s: float) -> Plan:
-    period_s = max(1.0, workload.seconds / _PERIODS)
+    seconds = workload.seconds
     client = options.client()
     return Plan(
         run=secrets.randbits(32),
@@ -106,5 +104,5 @@ def _plan(options: KafkaOptions, workload: Workload, topics: list[str], patience
         consumer_settings={**_CONSUMER, **client, **workload.consumer},
         tasks=tasks_of(workload, topics),
         patience_s=patience_s,
-        timing=Timing(0.0, workload.warm_up_s, workload.seconds, min(period_s, workload.seconds)),
+        timing=Timing(0.0, workload.warm_up_s, seconds, periods_in(seconds)),
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 from interfaces.spark.jobs.perf.workload import Workload
 
+MOST_PERIODS = 120
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -15,8 +17,8 @@ class Timing:
     start: float
     warm_up_s: float
     seconds: float
-    #: Rates are told for each of these.
-    period_s: float
+    #: Rates are told for each of these; together they are the measured time.
+    periods: int
 
     @property
     def counts_from(self) -> float:
@@ -27,8 +29,8 @@ class Timing:
         return self.counts_from + self.seconds
 
     @property
-    def periods(self) -> int:
-        return max(1, round(self.seconds / self.period_s))
+    def period_s(self) -> float:
+        return self.seconds / self.periods
 
     def period(self, now: float) -> int:
         """-1 in the warm-up and after the end."""
@@ -42,6 +44,11 @@ class Timing:
         periods = ((times - self.counts_from) / self.period_s).astype(numpy.int64)
         inside = (times >= self.counts_from) & (times < self.end)
         return numpy.where(inside, numpy.minimum(periods, self.periods - 1), -1)
+
+
+def periods_in(seconds: float) -> int:
+    """Of about a second, or longer where that were more than a report shows."""
+    return min(max(1, round(seconds)), MOST_PERIODS)
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,7 @@ class Plan:
     producer_settings: dict[str, Any]
     consumer_settings: dict[str, Any]
     tasks: tuple[ProducerTask | ConsumerTask, ...]
-    timing: Timing = field(default_factory=lambda: Timing(0, 0, 1, 1))
+    timing: Timing = field(default_factory=lambda: Timing(0.0, 0.0, 1.0, 1))
     #: Records go nowhere: how fast the generator is alone.
     into_nothing: bool = False
     #: How long nothing may come from the broker after the end.
@@ -88,7 +95,7 @@ class Plan:
     def alone(self, seconds: float) -> Plan:
         """The producers of this plan, as fast as they can, into nothing."""
         tasks = tuple(replace(task, rate=0.0) for task in self.producers)
-        timing = Timing(0.0, 0.5, seconds, seconds)
+        timing = Timing(0.0, 0.5, seconds, 1)
         return replace(self, tasks=tasks, timing=timing, into_nothing=True)
 
 

@@ -54,7 +54,7 @@ def checked(came: Messages, unknown: list[int] | None = None) -> Checked:
         ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),
         ConsumerTask(0, "t/0", "t", (0, 1), (0,)),
     )
-    plan = Plan(RUN, {}, {}, tasks, Timing(0.0, 0.0, 100.0, 1.0))
+    plan = Plan(RUN, {}, {}, tasks, Timing(0.0, 0.0, 100.0, 100))
     consuming = _Consuming(plan, plan.consumers[0])
     for at in range(0, len(came), 3):
         consuming._take(came[at : at + 3], 10**12)

@@ -11,14 +11,14 @@ import pytest
 pytest.importorskip("numpy", reason="needs what Spark's extra brings")
 
 from interfaces.spark.jobs.perf.consuming import _Consuming
-from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing
+from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing, periods_in
 from interfaces.spark.jobs.perf.producing import _Producing
 from interfaces.spark.jobs.perf.records import RecordMaker
 from interfaces.spark.jobs.perf.tally import Tally
 
 RUN, SIZE = 7, 64
 #: A warm-up of 2 s and then four periods of a second.
-TIMING = Timing(100.0, 2.0, 4.0, 1.0)
+TIMING = Timing(100.0, 2.0, 4.0, 4)
 PRODUCER = ProducerTask(0, "t", 1, 0.0, SIZE, "NO_KEY")
 CONSUMER = ConsumerTask(0, "t/0", "t", (0,), (0,))
 
@@ -62,6 +62,20 @@ def acknowledged(moments: list[tuple[float, float]]) -> Tally:
         producing._delivered(None, Message(make(number, int(sent * 1e9)), came - sent))  # type: ignore[arg-type]
         producing._look(Idle(), came)
     return producing._tally
+
+
+@pytest.mark.parametrize(
+    ("seconds", "periods"), [(0.1, 1), (1.5, 2), (2.0, 2), (119.6, 120), (1000.0, 120)]
+)
+def test_periods_are_of_one_length_and_fill_the_measured_time(seconds: float, periods: int) -> None:
+    timing = Timing(50.0, 1.0, seconds, periods_in(seconds))
+    assert timing.periods == periods
+    assert timing.period_s * periods == pytest.approx(seconds)
+    moments = [51 + seconds * (step + 0.5) / 2400 for step in range(2400)]
+    counts = [0] * periods
+    for moment in moments:
+        counts[timing.period(moment)] += 1
+    assert max(counts) - min(counts) <= 1
 
 
 @pytest.mark.parametrize("side", [consumed, acknowledged])
@@ -119,7 +133,7 @@ class StandsStill:
 
 def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
     start = time.time()
-    timing = Timing(start, 0.1, 0.2, 0.2)
+    timing = Timing(start, 0.1, 0.2, 1)
     task = ProducerTask(0, "t", 1, 500.0, SIZE, "NO_KEY")
     producing = _Producing(Plan(RUN, {}, {}, (task,), timing), task)
     sent, _ = producing._send(StandsStill(timing.end + 0.3))
@@ -149,7 +163,7 @@ class IsFull(StandsStill):
 def test_a_full_queue_holds_nobody_beyond_the_end_and_the_patience() -> None:
     start = time.time()
     task = ProducerTask(0, "t", 1, 1000.0, SIZE, "NO_KEY")
-    plan = Plan(RUN, {}, {}, (task,), timing=Timing(start, 0.0, 0.3, 0.3), patience_s=0.2)
+    plan = Plan(RUN, {}, {}, (task,), timing=Timing(start, 0.0, 0.3, 1), patience_s=0.2)
     producing = _Producing(plan, task)
     sent, seconds = producing._send(IsFull(20))
     assert sent == 20
