@@ -33,17 +33,15 @@ class Timing:
         return self.seconds / self.periods
 
     def period(self, now: float) -> int:
-        """-1 in the warm-up and after the end."""
+        """-1 in the warm-up; after the end, how many periods there were."""
         return int(self.periods_of(now))
 
     def periods_of(self, seconds: Any) -> Any:
         """As `period`, of an array of times."""
         import numpy
 
-        times = numpy.asarray(seconds)
-        periods = ((times - self.counts_from) / self.period_s).astype(numpy.int64)
-        inside = (times >= self.counts_from) & (times < self.end)
-        return numpy.where(inside, numpy.minimum(periods, self.periods - 1), -1)
+        found = numpy.floor((numpy.asarray(seconds) - self.counts_from) / self.period_s)
+        return numpy.clip(found, -1, self.periods).astype(numpy.int64)
 
 
 def periods_in(seconds: float) -> int:

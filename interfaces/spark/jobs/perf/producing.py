@@ -128,8 +128,7 @@ class _Producing:
         if error is not None:
             self._complaint = error.str()
             self._unknown.append(number)
-            if (period := self._timing.period(sent_ns / 1e9)) >= 0:
-                self._tally.errors[period] += 1
+            self._tally.fail(self._timing.period(sent_ns / 1e9))
             return
         self._acknowledged.append((sent_ns, message.latency() or 0.0, len(message)))
         self._by_partition[message.partition() or 0] += 1

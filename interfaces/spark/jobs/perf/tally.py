@@ -18,9 +18,12 @@ class Tally:
     """Records, bytes and latencies in microseconds of each period."""
 
     def __init__(self, periods: int) -> None:
+        self.periods = periods
         self.records = [0] * periods
         self.bytes = [0] * periods
         self.errors = [0] * periods
+        #: All that came, of the warm-up too: until the measured time, and then in each period.
+        self.passed = [0] * (1 + periods)
         self.latencies = [Histogram() for _ in range(periods)]
         self.delays = Histogram()
         self.partitions: dict[str, int] = {}
@@ -29,18 +32,25 @@ class Tally:
         """Some that come in the period `now`, each sent in a period of its own."""
         import numpy
 
-        measured = sent >= 0
-        if now >= 0:
+        if now < self.periods:
+            self.passed[1 + now] += len(sent)
+        measured = (sent >= 0) & (sent < self.periods)
+        if 0 <= now < self.periods:
             self.records[now] += int(measured.sum())
             self.bytes[now] += int(sizes[measured].sum())
         for period in numpy.unique(sent[measured]).tolist():
             self.latencies[period].add(latencies_us[sent == period])
+
+    def fail(self, sent: int) -> None:
+        if 0 <= sent < self.periods:
+            self.errors[sent] += 1
 
     def merge(self, other: Tally) -> None:
         for mine, theirs in (
             (self.records, other.records),
             (self.bytes, other.bytes),
             (self.errors, other.errors),
+            (self.passed, other.passed),
         ):
             mine[:] = map(sum, zip(mine, theirs, strict=True))
         for mine_too, theirs_too in zip(self.latencies, other.latencies, strict=True):

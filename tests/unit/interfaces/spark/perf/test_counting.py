@@ -14,6 +14,7 @@ from interfaces.spark.jobs.perf.consuming import _Consuming
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing, periods_in
 from interfaces.spark.jobs.perf.producing import _Producing
 from interfaces.spark.jobs.perf.records import RecordMaker
+from interfaces.spark.jobs.perf.result import _backlog
 from interfaces.spark.jobs.perf.tally import Tally
 
 RUN, SIZE = 7, 64
@@ -103,6 +104,13 @@ def test_a_record_counts_if_it_was_sent_in_the_measured_time(
     assert [each.count for each in tally.latencies] == [int(p == latency_of) for p in range(4)]
     if latency_of is not None:
         assert tally.all_latencies().max == pytest.approx((came - sent) * 1e6, rel=0.01)
+
+
+def test_a_backlog_is_all_that_waits_also_of_the_warm_up() -> None:
+    out = acknowledged([(100.5, 101.0), (100.6, 101.1), (102.5, 102.6), (104.5, 104.6)])
+    came = consumed([(100.5, 101.5), (100.6, 103.5), (102.5, 104.5), (104.5, 106.5)])
+    assert _backlog(out, came, 1) == [2, 1, 1, 1]
+    assert _backlog(came, out, 1) == [0, 0, 0, 0]
 
 
 class StandsStill:
