@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
-from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result
+from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result, require_a_pair
 from interfaces.spark.jobs.perf.plan import Plan, Timing, periods_in, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
 from interfaces.spark.jobs.perf.running import (
@@ -55,6 +55,8 @@ def run(parsed: argparse.Namespace) -> int:
         warmupDurationMinutes=None if parsed.warm_up is None else parsed.warm_up / 60,
     )
     before = load_result(parsed.against) if parsed.against else None
+    if before:
+        require_a_pair(before, workload)
     options = KafkaOptions(kafka_options(parsed))
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
