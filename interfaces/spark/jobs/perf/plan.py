@@ -72,6 +72,7 @@ class ConsumerTask:
 
 @dataclass(frozen=True)
 class Plan:
+    #: Of each attempt its own: by this it knows its records.
     run: int
     producer_settings: dict[str, Any]
     consumer_settings: dict[str, Any]

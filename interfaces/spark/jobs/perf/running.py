@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +17,7 @@ from interfaces.spark.jobs.perf.producing import Produced, produce
 from interfaces.spark.kafka.reachable import look
 
 if TYPE_CHECKING:
+    from pyspark import BarrierTaskContext
     from pyspark.sql import SparkSession
 
 #: After the last one is there, so that all of them hear of it.
@@ -30,8 +33,7 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
         import numpy  # noqa: F401
         from pyspark import BarrierTaskContext
 
-        there = BarrierTaskContext.get().allGather(str(time.time()))
-        begun = replace(plan, timing=replace(plan.timing, start=max(map(float, there)) + _LEAD_S))
+        begun = _begun(plan, BarrierTaskContext.get())
         for task in mine:
             yield produce(begun, task) if isinstance(task, ProducerTask) else consume(begun, task)
 
@@ -40,6 +42,21 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     produced = [each for each in results if isinstance(each, Produced)]
     consumed = [each for each in results if isinstance(each, Consumed)]
     return produced, consumed
+
+
+def _begun(plan: Plan, context: BarrierTaskContext) -> Plan:
+    """With a start for all, and a mark of this attempt at it in the number of the run.
+
+    A stage that is tried again sends to the same topics, where the records of the attempt before
+    must be nobody's: what all tasks agree about can only be had from the barrier itself.
+    """
+    there = [json.loads(said) for said in context.allGather(json.dumps([time.time(), _mark()]))]
+    start = max(now for now, _ in there) + _LEAD_S
+    return replace(plan, run=there[0][1], timing=replace(plan.timing, start=start))
+
+
+def _mark() -> int:
+    return secrets.randbits(32)
 
 
 def require_slots(spark: SparkSession, tasks: int) -> None:
