@@ -8,6 +8,7 @@ from typing import Any
 
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan
 from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
+from interfaces.spark.jobs.perf.seen import Seen
 from interfaces.spark.jobs.perf.tally import Tally
 
 _AT_ONCE = 10_000
@@ -131,48 +132,3 @@ class _Consuming:
                 before = self._highest.get(place, -1)
                 self._found.disordered += int((numpy.diff(came, prepend=before) <= 0).sum())
                 self._highest[place] = max(before, int(came.max()))
-
-
-class Seen:
-    """Which numbers came, and how often one came that was there before."""
-
-    def __init__(self) -> None:
-        self._bits: Any = None
-        self.doubled = 0
-
-    def add(self, numbers: Any) -> None:
-        import numpy
-
-        bits = self._bits
-        if bits is None:
-            bits = numpy.zeros(1 << 16, bool)
-        highest = int(numbers.max())
-        if highest >= len(bits):
-            grown: Any = numpy.zeros(1 << highest.bit_length(), bool)
-            grown[: len(bits)] = bits
-            bits = grown
-        once = numpy.unique(numbers)
-        self.doubled += len(numbers) - len(once) + int(bits[once].sum())
-        bits[once] = True
-        self._bits = bits
-
-    def packed(self) -> bytes:
-        import zlib
-
-        import numpy
-
-        return b"" if self._bits is None else zlib.compress(numpy.packbits(self._bits).tobytes(), 1)
-
-
-def unpacked(packed: bytes, size: int) -> Any:
-    """As true and false of the numbers below `size`, and how many are beyond."""
-    import zlib
-
-    import numpy
-
-    bits: Any = numpy.zeros(0, bool)
-    if packed:
-        bits = numpy.unpackbits(numpy.frombuffer(zlib.decompress(packed), numpy.uint8)).astype(bool)
-    whole: Any = numpy.zeros(max(size, len(bits)), bool)
-    whole[: len(bits)] = bits
-    return whole[:size], int(whole[size:].sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,13 @@ from hypothesis import strategies as st
 pytest.importorskip("numpy", reason="needs what Spark's extra brings")
 
 from interfaces.spark.jobs.perf.checking import Checked, check
-from interfaces.spark.jobs.perf.consuming import Seen, _Consuming, unpacked
+from interfaces.spark.jobs.perf.consuming import _Consuming
 from interfaces.spark.jobs.perf.job import NOT_RIGHT, NOTHING, _code
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing, tasks_of
 from interfaces.spark.jobs.perf.producing import Produced
 from interfaces.spark.jobs.perf.records import LAST, LEAST_BYTES, RecordMaker, heads, is_whole
 from interfaces.spark.jobs.perf.report import verdict
+from interfaces.spark.jobs.perf.seen import Seen, bits_of, unpacked
 from interfaces.spark.jobs.perf.tally import Tally
 from interfaces.spark.jobs.perf.workload import Workload
 
@@ -129,9 +131,29 @@ def test_seen_counts_each_number_once(batches: list[list[int]]) -> None:
         seen.add(numpy.array(batch))
     every = [number for batch in batches for number in batch]
     assert seen.doubled == len(every) - len(set(every))
-    bits, beyond = unpacked(seen.packed(), 1000)
-    assert numpy.flatnonzero(bits).tolist() == sorted({n for n in every if n < 1000})
-    assert beyond == len({n for n in every if n >= 1000})
+    for size in (0, 1000, 1003):
+        bits, beyond = unpacked(seen.packed(), size)
+        assert numbers_in(bits) == sorted({n for n in every if n < size})
+        assert beyond == len({n for n in every if n >= size})
+
+
+@given(st.integers(0, 100), st.sets(st.integers(-1, 110)))
+def test_all_numbers_but_some(size: int, but: set[int]) -> None:
+    assert numbers_in(bits_of(size, but)) == [n for n in range(size) if n not in but]
+
+
+def numbers_in(bits: Any) -> list[int]:
+    return [number for number in range(len(bits) * 8) if bits[number >> 3] >> (number & 7) & 1]
+
+
+def test_a_record_seen_takes_a_bit() -> None:
+    import numpy
+
+    seen = Seen()
+    for start in range(0, 8_000_000, 100_000):
+        seen.add(numpy.arange(start, start + 100_000))
+    assert seen.doubled == 0
+    assert 1_000_000 <= len(zlib.decompress(seen.packed())) <= 1_500_000
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**63), st.integers(LEAST_BYTES, 200))
