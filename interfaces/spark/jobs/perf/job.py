@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
+from interfaces.spark.jobs.perf.clients import (
+    consumer_settings,
+    producer_settings,
+    require_settings,
+)
 from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result, require_a_pair
 from interfaces.spark.jobs.perf.plan import Plan, Timing, periods_in, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
@@ -31,15 +36,6 @@ if TYPE_CHECKING:
 NOT_RIGHT, WORSE, NOTHING = 3, 4, 5
 #: A task that failed is not measured again, among what it sent before.
 _ONE_TRY = (("spark.task.maxFailures", "1"), ("spark.stage.maxConsecutiveAttempts", "1"))
-#: Records under way are bounded by bytes; a batch waits so long for more.
-_PRODUCER = {"enable.idempotence": True, "linger.ms": 5, "queue.buffering.max.kbytes": 64 * 1024}
-_CONSUMER = {
-    "enable.auto.commit": False,
-    "auto.offset.reset": "error",
-    "fetch.wait.max.ms": 100,
-    "queued.max.messages.kbytes": 64 * 1024,
-    "fetch.message.max.bytes": 4 * 1024 * 1024,
-}
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -59,6 +55,7 @@ def run(parsed: argparse.Namespace) -> int:
     if before:
         require_a_pair(before, workload)
     options = KafkaOptions(kafka_options(parsed))
+    require_settings(options, workload)
     parsed.spark_settings = [*_ONE_TRY, *parsed.spark_settings]
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
@@ -101,11 +98,10 @@ def _code(result: Mapping[str, Any], compared: list[Compared]) -> int:
 
 def _plan(options: KafkaOptions, workload: Workload, topics: list[str], patience_s: float) -> Plan:
     seconds = workload.seconds
-    client = options.client()
     return Plan(
         run=0,
-        producer_settings={**_PRODUCER, **client, **workload.producer},
-        consumer_settings={**_CONSUMER, **client, **workload.consumer},
+        producer_settings=producer_settings(options, workload),
+        consumer_settings=consumer_settings(options, workload),
         tasks=tasks_of(workload, topics),
         patience_s=patience_s,
         timing=Timing(0.0, workload.warm_up_s, seconds, periods_in(seconds)),
