@@ -51,9 +51,9 @@ class _Topics:
         if not self._made:
             return
         asked = self._broker.admin.delete_topics(self._made, request_timeout=self._patience_s)
-        for topic, failure in self._failures(asked).items():
-            print(f"ottla: {topic} of this run is left there: {failure}", file=sys.stderr)
-            break
+        if failures := self._failures(asked):
+            first = next(iter(failures.values()))
+            print(f"ottla: topics of this run are left there: {first}", file=sys.stderr)
 
     def _failures(self, asked: Mapping[str, Any]) -> dict[str, JobFailed]:
         from confluent_kafka import KafkaException
