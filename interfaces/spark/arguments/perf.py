@@ -21,7 +21,8 @@ def add(commands: Commands) -> None:
         "jobs.perf.job:run",
         "produce and consume at once, and check each record",
         "Makes topics of its own, and removes them. Exit codes: 3 when records were lost, doubled, "
-        "out of order or spoiled; 4 when it is worse than --against by more than --threshold.",
+        "out of order or spoiled; 4 when it is worse than --against by more than --threshold; "
+        "5 when nothing was published in the measured time.",
     )
     perf.add_argument(
         "workload", nargs="?", metavar="WORKLOAD.yaml", help="as OpenMessaging's benchmarks have it"
@@ -42,6 +43,13 @@ def add(commands: Commands) -> None:
     )
     perf.add_argument("--duration", type=seconds, metavar="TIME", help="like 30s or 5m (1m)")
     perf.add_argument("--warm-up", type=seconds, metavar="TIME", help="before anything counts (6s)")
+    perf.add_argument(
+        "--patience",
+        type=seconds,
+        default=30.0,
+        metavar="TIME",
+        help="after the end, for a broker that does not answer (30s)",
+    )
     perf.add_argument("--keep", action="store_true", help="leave the topics there")
     perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")
     perf.add_argument(

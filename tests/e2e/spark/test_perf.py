@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from interfaces.main.arguments import parser
 from interfaces.spark.jobs.perf.job import WORSE, run
 from interfaces.spark.running import USAGE
 from interfaces.spark.running import run as run_command
+from tests.e2e.broker_process import BrokerProcess
 
 SMALL = ("--duration", "2s", "--warm-up", "500ms", "--producers", "1", "--consumers", "1")
 
@@ -65,3 +69,37 @@ def test_a_broker_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) 
     words = ["spark", "perf", "-b", "127.0.0.1:1", *SMALL]
     assert run_command(parser().parse_args(words)) == 1
     assert capsys.readouterr().err == "ottla: no broker at 127.0.0.1:1: connection refused\n"
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_broker_that_is_killed_in_mid_run_is_told_soon(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BrokerProcess(tmp_path / "broker", "memory") as broker:
+        servers = broker.bootstrap
+        words = ["spark", "perf", "-b", servers, *SMALL, "--rate", "500", "--patience", "1s"]
+        killer = threading.Thread(target=_kill_once_it_is_written_to, args=(broker,))
+        killer.start()
+        code = run_command(parser().parse_args(words))
+        killer.join()
+    assert code == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[-1] == (
+        "ottla: not all was acknowledged within 1 s after the end: producer 0: "
+        f"no broker at {servers}: connection refused"
+    )
+
+
+def _kill_once_it_is_written_to(broker: BrokerProcess) -> None:
+    client = AdminClient({"bootstrap.servers": broker.bootstrap})
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        names = [n for n in client.list_topics(timeout=10).topics if n.startswith("ottla-perf-")]
+        spec: Any = OffsetSpec
+        places: Any = [TopicPartition(name, each) for name in names for each in range(4)]
+        if places:
+            asked = client.list_offsets({place: spec.latest() for place in places})
+            if any(answer.result(10).offset > 0 for answer in asked.values()):
+                break
+        time.sleep(0.05)
+    broker.kill()

@@ -2,8 +2,10 @@
 
 workload.py    what is asked for, in the words of OpenMessaging's benchmarks
 plan.py        which task does what
+clients.py     settings of the clients
 records.py     the bytes of a record: who sent it, which it is, when, and a checksum
 producing.py consuming.py    a task each, in Spark's workers     running.py    all of them at once
-checking.py    lost, doubled, out of order, spoiled
+topics.py      of its own, and removed again
+checking.py seen.py    lost, doubled, out of order, spoiled
 result.py report.py comparing.py    what is told
 """

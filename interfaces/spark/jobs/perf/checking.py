@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from interfaces.spark.jobs.perf.consuming import Consumed, unpacked
+from interfaces.spark.jobs.perf.consuming import Consumed
 from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.producing import Produced
+from interfaces.spark.jobs.perf.seen import bits_of, how_many, unpacked
 
 
 @dataclass(frozen=True)
@@ -27,32 +28,32 @@ class Checked:
     foreign: int
 
     @property
-    def is_right(self) -> bool:
-        return not (self.lost or self.doubled or self.disordered or self.spoiled)
+    def is_right(self) -> bool | None:
+        """None where there was nothing to look at: nobody read, or nothing was acknowledged."""
+        if self.lost or self.doubled or self.disordered or self.spoiled:
+            return False
+        return True if self.expected else None
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "right": self.is_right}
 
 
 def check(plan: Plan, produced: Sequence[Produced], consumed: Sequence[Consumed]) -> Checked:
-    import numpy
-
     sent = {each.number: each for each in produced}
     expected = lost = twice = beyond = 0
     for subscription, producers in sorted({(t.subscription, t.producers) for t in plan.consumers}):
         theirs = [each for each in consumed if each.subscription == subscription]
         for number in producers:
             size = sent[number].sent
-            came: Any = numpy.zeros(size, bool)
+            came = bits_of(size)
             for each in theirs:
                 bits, more = unpacked(each.seen.get(number, b""), size)
-                twice += int((came & bits).sum())
+                twice += how_many(came & bits)
                 beyond += more
                 came |= bits
-            known: Any = numpy.ones(size, bool)
-            known[[each for each in sent[number].unknown if 0 <= each < size]] = False
-            expected += int(known.sum())
-            lost += int((known & ~came).sum())
+            known = bits_of(size, but=sent[number].unknown)
+            expected += how_many(known)
+            lost += how_many(known & ~came)
     return Checked(
         sent=sum(each.sent for each in produced),
         unknown=sum(len(each.unknown) for each in produced),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.perf.workload import Workload
 
 #: What is compared, how people call it, and whether more is better.
 _COMPARED = (
@@ -19,8 +20,8 @@ _COMPARED = (
     ("aggregatedEndToEndLatency50pct", "end-to-end latency p50, ms", False),
     ("aggregatedEndToEndLatency99pct", "end-to-end latency p99, ms", False),
 )
-#: Of what makes two runs two different things.
-_SAME = ("messageSize", "topics", "partitions", "producersPerTopic", "consumersPerTopic")
+#: Of a workload, what makes two runs two different things: all but its name and how long it is.
+_OTHERS = frozenset({"name", "testDurationMinutes", "warmupDurationMinutes"})
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,18 @@ class Compared:
         return f"{self.name:28}{self.before:>14,.3f}{self.now:>14,.3f}{change:>+9.1f} %{mark}"
 
 
+def require_a_pair(before: Mapping[str, Any], workload: Workload) -> None:
+    """Told before the run that is to be compared."""
+    settings = before["settings"]
+    for name, now in workload.to_json().items():
+        if name not in _OTHERS and settings.get(name) != now:
+            raise WrongOption(
+                f"these runs are no pair: {name} was {settings.get(name)} and is {now}"
+            )
+
+
 def compare(before: Mapping[str, Any], now: Mapping[str, Any], threshold: float) -> list[Compared]:
     """`threshold` is a part of what it was: 0.1 for ten percent."""
-    for name in _SAME:
-        if before.get(name) != now.get(name):
-            raise WrongOption(
-                f"these runs are no pair: {name} was {before.get(name)} and is {now.get(name)}"
-            )
     return [
         _compared(label, before[name], now[name], more_is_better, threshold)
         for name, label, more_is_better in _COMPARED
@@ -67,6 +73,13 @@ def load_result(file: str) -> dict[str, Any]:
         raise WrongOption(f"{file} cannot be read: {failure.strerror}") from None
     except ValueError:
         raise WrongOption(f"{file} is no JSON") from None
-    if not isinstance(found, dict) or "meanPublishRate" not in found:
+    if not isinstance(found, dict) or not _is_result(found):
         raise WrongOption(f"{file} is no result of `ottla spark perf --json`")
     return found
+
+
+def _is_result(found: Mapping[str, Any]) -> bool:
+    figures = [found.get(name) for name, _, _ in _COMPARED]
+    return isinstance(found.get("settings"), dict) and all(
+        isinstance(each, int | float) and not isinstance(each, bool) for each in figures
+    )

@@ -8,11 +8,10 @@ from typing import Any
 
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan
 from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
+from interfaces.spark.jobs.perf.seen import Seen
 from interfaces.spark.jobs.perf.tally import Tally
 
 _AT_ONCE = 10_000
-#: After the end, for so long nothing may come before a task gives up.
-IDLE_S = 30.0
 
 
 @dataclass
@@ -52,7 +51,8 @@ class _Consuming:
         from confluent_kafka import Consumer, TopicPartition
 
         group = f"ottla-perf-{self._plan.run}"
-        client = Consumer({"group.id": group, **self._plan.consumer_settings})
+        settings = {"group.id": group, **self._plan.consumer_settings}
+        client = Consumer({**settings, "error_cb": self._troubled})
         task = self._task
         client.assign([TopicPartition(task.topic, each, 0) for each in task.partitions])
         try:
@@ -78,11 +78,17 @@ class _Consuming:
                 self._found.complaint = bad.error().str()
             if good:
                 heard = now
-                self._take(good, now_ns, self._timing.period(now))
-            elif now > max(self._timing.end, heard) + IDLE_S:
+                self._take(good, now_ns)
+            elif now > max(self._timing.end, heard) + self._plan.patience_s:
                 return
 
-    def _take(self, messages: list[Any], now_ns: int, period: int) -> None:
+    def _troubled(self, error: Any) -> None:
+        from confluent_kafka import KafkaError
+
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self._found.complaint = error.str()
+
+    def _take(self, messages: list[Any], now_ns: int) -> None:
         import numpy
 
         values = [message.value() or b"" for message in messages]
@@ -107,9 +113,10 @@ class _Consuming:
         data = ours & ~last
         if data.any():
             self._check(columns[data], places[data])
-            self._tally.count(period, int(data.sum()), int(sizes[data].sum()))
-            latencies = (now_ns - columns["sent_ns"][data].astype(numpy.int64)) // 1000
-            self._tally.time(period, latencies)
+            sent_ns = columns["sent_ns"][data].astype(numpy.int64)
+            sent = self._timing.periods_of(sent_ns / 1e9)
+            now = self._timing.period(now_ns / 1e9)
+            self._tally.count(now, sent, sizes[data], (now_ns - sent_ns) // 1000)
 
     def _check(self, columns: Any, places: Any) -> None:
         import numpy
@@ -125,48 +132,3 @@ class _Consuming:
                 before = self._highest.get(place, -1)
                 self._found.disordered += int((numpy.diff(came, prepend=before) <= 0).sum())
                 self._highest[place] = max(before, int(came.max()))
-
-
-class Seen:
-    """Which numbers came, and how often one came that was there before."""
-
-    def __init__(self) -> None:
-        self._bits: Any = None
-        self.doubled = 0
-
-    def add(self, numbers: Any) -> None:
-        import numpy
-
-        bits = self._bits
-        if bits is None:
-            bits = numpy.zeros(1 << 16, bool)
-        highest = int(numbers.max())
-        if highest >= len(bits):
-            grown: Any = numpy.zeros(1 << highest.bit_length(), bool)
-            grown[: len(bits)] = bits
-            bits = grown
-        once = numpy.unique(numbers)
-        self.doubled += len(numbers) - len(once) + int(bits[once].sum())
-        bits[once] = True
-        self._bits = bits
-
-    def packed(self) -> bytes:
-        import zlib
-
-        import numpy
-
-        return b"" if self._bits is None else zlib.compress(numpy.packbits(self._bits).tobytes(), 1)
-
-
-def unpacked(packed: bytes, size: int) -> Any:
-    """As true and false of the numbers below `size`, and how many are beyond."""
-    import zlib
-
-    import numpy
-
-    bits: Any = numpy.zeros(0, bool)
-    if packed:
-        bits = numpy.unpackbits(numpy.frombuffer(zlib.decompress(packed), numpy.uint8)).astype(bool)
-    whole: Any = numpy.zeros(max(size, len(bits)), bool)
-    whole[: len(bits)] = bits
-    return whole[:size], int(whole[size:].sum())

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import argparse
-import secrets
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
-from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result
-from interfaces.spark.jobs.perf.plan import Plan, Timing, tasks_of
+from interfaces.spark.jobs.perf.clients import (
+    consumer_settings,
+    producer_settings,
+    require_settings,
+)
+from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result, require_a_pair
+from interfaces.spark.jobs.perf.plan import Plan, Timing, periods_in, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
-from interfaces.spark.jobs.perf.running import master_for, require_slots, run_at_once
+from interfaces.spark.jobs.perf.running import (
+    master_for,
+    refuse_the_broken,
+    require_slots,
+    run_at_once,
+)
+from interfaces.spark.jobs.perf.topics import topics_of
 from interfaces.spark.jobs.perf.workload import Workload, load
 from interfaces.spark.jobs.progress import Progress, bar
-from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_RIGHT, WORSE = 3, 4
-#: Of a report over time, at the most.
-_PERIODS = 120
-_TOPIC_S = 30.0
-#: Records under way are bounded by bytes; a batch waits so long for more.
-_PRODUCER = {"enable.idempotence": True, "linger.ms": 5, "queue.buffering.max.kbytes": 64 * 1024}
-_CONSUMER = {
-    "enable.auto.commit": False,
-    "auto.offset.reset": "error",
-    "fetch.wait.max.ms": 100,
-    "queued.max.messages.kbytes": 64 * 1024,
-    "fetch.message.max.bytes": 4 * 1024 * 1024,
-}
+NOT_RIGHT, WORSE, NOTHING = 3, 4, 5
+#: A task that failed is not measured again, among what it sent before.
+_ONE_TRY = (("spark.task.maxFailures", "1"), ("spark.stage.maxConsecutiveAttempts", "1"))
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -55,84 +52,57 @@ def run(parsed: argparse.Namespace) -> int:
         warmupDurationMinutes=None if parsed.warm_up is None else parsed.warm_up / 60,
     )
     before = load_result(parsed.against) if parsed.against else None
+    if before:
+        require_a_pair(before, workload)
     options = KafkaOptions(kafka_options(parsed))
+    require_settings(options, workload)
+    parsed.spark_settings = [*_ONE_TRY, *parsed.spark_settings]
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
         require_slots(spark, workload.tasks)
-        with _topics(options, workload, parsed.keep) as topics:
-            result = _measured(spark, options, workload, topics)
+        made = (workload.topics, workload.partitionsPerTopic, parsed.patience, parsed.keep)
+        with topics_of(options, *made) as topics:
+            plan = _plan(options, workload, topics, parsed.patience)
+            result = _measured(spark, options, workload, plan)
     compared = compare(before, result, parsed.threshold / 100) if before else []
     tell(parsed, result, report.lines(result, compared), lambda: report.report(result, compared))
-    return _code(result["verification"]["right"], compared)
+    return _code(result, compared)
 
 
 def _measured(
-    spark: SparkSession, options: KafkaOptions, workload: Workload, topics: list[str]
+    spark: SparkSession, options: KafkaOptions, workload: Workload, plan: Plan
 ) -> dict[str, Any]:
-    plan = _plan(options, workload, topics)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     ceiling, _ = run_at_once(spark, plan.alone(min(CEILING_S, workload.seconds)))
     whole = workload.warm_up_s + workload.seconds
     with Progress(lambda seconds: bar(workload.name, seconds / whole)):
         produced, consumed = run_at_once(spark, plan)
+    refuse_the_broken(options.servers, plan, produced, consumed)
     checked = check(plan, produced, consumed)
     about = about_this_run(spark, options.servers, started)
     return result_of(workload, plan, produced, consumed, checked, ceiling, about)
 
 
-def _code(is_right: bool, compared: list[Compared]) -> int:
-    if not is_right:
+def _code(result: Mapping[str, Any], compared: list[Compared]) -> int:
+    if result["verification"]["right"] is False:
         print("ottla: records are not as they were sent", file=sys.stderr)
         return NOT_RIGHT
+    if not result["meanPublishRate"]:
+        print("ottla: nothing was published in the measured time", file=sys.stderr)
+        return NOTHING
     if any(each.is_worse for each in compared):
         print("ottla: it got worse by more than the threshold", file=sys.stderr)
         return WORSE
     return 0
 
 
-def _plan(options: KafkaOptions, workload: Workload, topics: list[str]) -> Plan:
-    period_s = max(1.0, workload.seconds / _PERIODS)
-    client = options.client()
+def _plan(options: KafkaOptions, workload: Workload, topics: list[str], patience_s: float) -> Plan:
+    seconds = workload.seconds
     return Plan(
-        run=secrets.randbits(32),
-        producer_settings={**_PRODUCER, **client, **workload.producer},
-        consumer_settings={**_CONSUMER, **client, **workload.consumer},
+        run=0,
+        producer_settings=producer_settings(options, workload),
+        consumer_settings=consumer_settings(options, workload),
         tasks=tasks_of(workload, topics),
-        timing=Timing(0.0, workload.warm_up_s, workload.seconds, min(period_s, workload.seconds)),
+        patience_s=patience_s,
+        timing=Timing(0.0, workload.warm_up_s, seconds, periods_in(seconds)),
     )
-
-
-@contextmanager
-def _topics(options: KafkaOptions, workload: Workload, keep: bool) -> Iterator[list[str]]:
-    """New ones, so that nobody else's records are among them."""
-    from confluent_kafka.admin import NewTopic
-
-    mark = secrets.token_hex(3)
-    names = [f"ottla-perf-{mark}-{number}" for number in range(workload.topics)]
-    broker = Broker(options)
-    new = [NewTopic(name, workload.partitionsPerTopic) for name in names]
-    _each_done(broker.admin.create_topics(new, operation_timeout=_TOPIC_S))
-    try:
-        yield names
-    finally:
-        if not keep:
-            _remove(broker, names)
-        broker.close()
-
-
-def _remove(broker: Broker, topics: list[str]) -> None:
-    """What cannot be removed is told; the run is what it is all the same."""
-    try:
-        _each_done(broker.admin.delete_topics(topics, operation_timeout=_TOPIC_S))
-    except JobFailed as failure:
-        print(f"ottla: topics of this run are left there: {failure}", file=sys.stderr)
-
-
-def _each_done(asked: dict[str, Any]) -> None:
-    from confluent_kafka import KafkaException
-
-    for topic, answer in asked.items():
-        try:
-            answer.result(_TOPIC_S)
-        except KafkaException as failure:
-            raise JobFailed(f"{topic}: {failure.args[0].str()}") from None

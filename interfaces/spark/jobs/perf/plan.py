@@ -7,6 +7,8 @@ from typing import Any
 
 from interfaces.spark.jobs.perf.workload import Workload
 
+MOST_PERIODS = 120
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -15,8 +17,8 @@ class Timing:
     start: float
     warm_up_s: float
     seconds: float
-    #: Rates are told for each of these.
-    period_s: float
+    #: Rates are told for each of these; together they are the measured time.
+    periods: int
 
     @property
     def counts_from(self) -> float:
@@ -27,14 +29,24 @@ class Timing:
         return self.counts_from + self.seconds
 
     @property
-    def periods(self) -> int:
-        return max(1, round(self.seconds / self.period_s))
+    def period_s(self) -> float:
+        return self.seconds / self.periods
 
     def period(self, now: float) -> int:
-        """-1 in the warm-up and after the end, when nothing counts."""
-        if not self.counts_from <= now < self.end:
-            return -1
-        return min(int((now - self.counts_from) / self.period_s), self.periods - 1)
+        """-1 in the warm-up; after the end, how many periods there were."""
+        return int(self.periods_of(now))
+
+    def periods_of(self, seconds: Any) -> Any:
+        """As `period`, of an array of times."""
+        import numpy
+
+        found = numpy.floor((numpy.asarray(seconds) - self.counts_from) / self.period_s)
+        return numpy.clip(found, -1, self.periods).astype(numpy.int64)
+
+
+def periods_in(seconds: float) -> int:
+    """Of about a second, or longer where that were more than a report shows."""
+    return min(max(1, round(seconds)), MOST_PERIODS)
 
 
 @dataclass(frozen=True)
@@ -60,13 +72,16 @@ class ConsumerTask:
 
 @dataclass(frozen=True)
 class Plan:
+    #: Of each attempt its own: by this it knows its records.
     run: int
     producer_settings: dict[str, Any]
     consumer_settings: dict[str, Any]
     tasks: tuple[ProducerTask | ConsumerTask, ...]
-    timing: Timing = field(default_factory=lambda: Timing(0, 0, 1, 1))
+    timing: Timing = field(default_factory=lambda: Timing(0.0, 0.0, 1.0, 1))
     #: Records go nowhere: how fast the generator is alone.
     into_nothing: bool = False
+    #: How long nothing may come from the broker after the end.
+    patience_s: float = 30.0
 
     @property
     def producers(self) -> list[ProducerTask]:
@@ -79,7 +94,7 @@ class Plan:
     def alone(self, seconds: float) -> Plan:
         """The producers of this plan, as fast as they can, into nothing."""
         tasks = tuple(replace(task, rate=0.0) for task in self.producers)
-        timing = Timing(0.0, 0.5, seconds, seconds)
+        timing = Timing(0.0, 0.5, seconds, 1)
         return replace(self, tasks=tasks, timing=timing, into_nothing=True)
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.perf.plan import Plan, ProducerTask
-from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_of
+from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_and_time
 from interfaces.spark.jobs.perf.tally import Tally
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-FLUSH_S = 60.0
 #: Between looks at the clock and at what was delivered.
 _AT_ONCE = 64
 _KEYS = 10_000
@@ -44,10 +43,9 @@ class _Producing:
         self._task = task
         self._timing = plan.timing
         self._tally = Tally(plan.timing.periods)
-        self._period = -1
-        self._latencies: list[float] = []
+        #: Of what was acknowledged since the last look: when it was sent, its latency, its bytes.
+        self._acknowledged: list[tuple[int, float, int]] = []
         self._delays: list[float] = []
-        self._bytes = 0
         self._by_partition = [0] * task.partitions
         self._unknown: list[int] = []
         self._ended = 0
@@ -72,7 +70,7 @@ class _Producing:
             return Nowhere()
         from confluent_kafka import Producer
 
-        return Producer(self._plan.producer_settings)
+        return Producer({**self._plan.producer_settings, "error_cb": self._troubled})
 
     def _send(self, client: Any) -> tuple[int, float]:
         task, timing = self._task, self._timing
@@ -80,6 +78,7 @@ class _Producing:
         keys = key_maker(task.keys, self._plan.run + task.number)
         produce, topic, told = client.produce, task.topic, self._delivered
         gap = 1 / task.rate if task.rate else 0.0
+        counts_from_ns, end_ns = timing.counts_from * 1e9, timing.end * 1e9
         time.sleep(max(0.0, timing.start - time.time()))
         number = 0
         while (now := time.time()) < timing.end:
@@ -92,13 +91,16 @@ class _Producing:
                     continue
             while number < due:
                 sent_ns = time.time_ns()
+                if sent_ns >= end_ns:
+                    break
                 value, key = make(number, sent_ns), next(keys)
                 try:
                     produce(topic, value, key, on_delivery=told)
                 except BufferError:
-                    client.poll(0.01)
+                    # Its time stays what it was: what waits here is behind the wanted rate.
+                    self._look(client, time.time(), 0.01)
                     continue
-                if gap:
+                if gap and sent_ns >= counts_from_ns:
                     self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
                 number += 1
         self._look(client, time.time())
@@ -107,43 +109,46 @@ class _Producing:
             self._end(client, make(LAST, time.time_ns()))
         return number, seconds
 
-    def _look(self, client: Any, now: float) -> None:
-        """Takes what was delivered meanwhile, and counts it to the period that it is."""
-        self._period = self._timing.period(now)
-        client.poll(0)
-        if self._latencies:
-            self._tally.count(self._period, len(self._latencies), self._bytes)
-            self._tally.time(self._period, [seconds * 1e6 for seconds in self._latencies])
-            self._latencies.clear()
-            self._bytes = 0
-        if self._delays:
-            import numpy
+    def _look(self, client: Any, now: float, patience_s: float = 0.0) -> None:
+        """Takes what was delivered meanwhile, and counts it."""
+        import numpy
 
-            if self._period >= 0:
-                self._tally.delays.add(numpy.array(self._delays))
+        client.poll(patience_s)
+        if self._acknowledged:
+            sent_ns, latencies, sizes = map(numpy.array, zip(*self._acknowledged, strict=True))
+            sent = self._timing.periods_of(sent_ns / 1e9)
+            self._tally.count(self._timing.period(now), sent, sizes, latencies * 1e6)
+            self._acknowledged.clear()
+        if self._delays:
+            self._tally.delays.add(numpy.array(self._delays))
             self._delays.clear()
 
     def _delivered(self, error: Any, message: Message) -> None:
+        number, sent_ns = number_and_time(message.value() or b"")
         if error is not None:
             self._complaint = error.str()
-            value = message.value()
-            self._unknown.append(number_of(value) if value else -1)
-            if self._period >= 0:
-                self._tally.errors[self._period] += 1
+            self._unknown.append(number)
+            self._tally.fail(self._timing.period(sent_ns / 1e9))
             return
-        self._latencies.append(message.latency() or 0.0)
-        self._bytes += len(message)
+        self._acknowledged.append((sent_ns, message.latency() or 0.0, len(message)))
         self._by_partition[message.partition() or 0] += 1
 
     def _end(self, client: Any, last: bytes) -> None:
         """What is under way arrives, and then a last record in each partition says so."""
-        deadline = time.monotonic() + FLUSH_S
-        while len(client) and time.monotonic() < deadline:
-            client.poll(0.1)
-            self._look(client, time.time())
+        deadline = time.monotonic() + self._plan.patience_s
+        while len(client):
+            if time.monotonic() >= deadline:
+                return
+            self._look(client, time.time(), 0.1)
         for partition in range(self._task.partitions):
             client.produce(self._task.topic, last, partition=partition, on_delivery=self._last)
-        client.flush(max(1.0, deadline - time.monotonic()))
+        client.flush(max(0.1, deadline - time.monotonic()))
+
+    def _troubled(self, error: Any) -> None:
+        from confluent_kafka import KafkaError
+
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self._complaint = error.str()
 
     def _last(self, error: Any, _message: Message) -> None:
         if error is None:
@@ -167,6 +172,9 @@ class Nowhere:
         for told in self._told:
             told(None, self)
         self._told.clear()
+
+    def value(self) -> bytes:
+        return self._value
 
     def latency(self) -> float:
         return 0.0

@@ -15,7 +15,8 @@ from crc32c import crc32c
 #: Another run's records are told apart by this.
 _HEAD = struct.Struct("<IIQQ")
 _CRC = struct.Struct("<I")
-BODIES = 64
+#: Bodies of a producer, taken by turns: so many, and of so many bytes, at the most.
+_BODIES, _BODIES_BYTES = 64, 16 * 1024 * 1024
 #: The number of what a producer sends to each partition when it is done.
 LAST = 2**64 - 1
 LEAST_BYTES = _HEAD.size + _CRC.size
@@ -28,17 +29,20 @@ class RecordMaker:
         self._run = run
         self._producer = producer
         chance = random.Random(run * 1_000_003 + producer)
-        bodies = [chance.randbytes(size - LEAST_BYTES) for _ in range(BODIES)]
+        count = max(1, min(_BODIES, _BODIES_BYTES // size))
+        bodies = [chance.randbytes(size - LEAST_BYTES) for _ in range(count)]
         self._bodies = [(body, crc32c(body)) for body in bodies]
 
     def make(self, number: int, sent_ns: int) -> bytes:
         head = _HEAD.pack(self._run, self._producer, number, sent_ns)
-        body, checksum = self._bodies[number % BODIES]
+        body, checksum = self._bodies[number % len(self._bodies)]
         return head + _CRC.pack(crc32c(head, checksum)) + body
 
 
-def number_of(value: bytes) -> int:
-    return int(_HEAD.unpack_from(value)[2])
+def number_and_time(value: bytes) -> tuple[int, int]:
+    """The time is that of sending, in ns."""
+    _, _, number, sent_ns = _HEAD.unpack_from(value)
+    return number, sent_ns
 
 
 def is_whole(value: bytes) -> bool:

@@ -16,6 +16,8 @@ _LATENCIES = (
     ("aggregatedPublishLatency", "publish"),
     ("aggregatedEndToEndLatency", "end to end"),
 )
+#: In microseconds: how long after its time a record was handed to the client.
+_DELAY = "aggregatedPublishDelayLatency"
 
 
 def lines(result: Mapping[str, Any], compared: Sequence[Compared]) -> list[str]:
@@ -28,6 +30,9 @@ def lines(result: Mapping[str, Any], compared: Sequence[Compared]) -> list[str]:
     ]
     for key, name in _LATENCIES:
         told.append(f"{name:12}" + "".join(f"{result[f'{key}{e}']:>10,.3f}" for e in _ENDINGS))
+    if result["settings"]["producerRate"]:
+        late = (result[f"{_DELAY}{e}"] / 1000 for e in _ENDINGS)
+        told.append(f"{'behind rate':12}" + "".join(f"{each:>10,.3f}" for each in late))
     told += ["", verdict(result["verification"])]
     if compared:
         told += ["", f"{'':28}{'before':>14}{'now':>14}", *(each.line() for each in compared)]
@@ -39,6 +44,8 @@ def verdict(checked: Mapping[str, Any]) -> str:
         name: checked[name] for name in ("lost", "doubled", "disordered", "spoiled", "foreign")
     }
     found = ", ".join(f"{count:,} {name}" for name, count in wrong.items())
+    if checked["right"] is None:
+        return f"{checked['sent']:,} sent, none to be read: not verified"
     return (
         f"{checked['sent']:,} sent, {checked['expected']:,} expected, {checked['received']:,} "
         f"received: {found}" + (f", {checked['unknown']:,} unknown" if checked["unknown"] else "")
@@ -69,8 +76,7 @@ def report(result: Mapping[str, Any], compared: Sequence[Compared]) -> str:
         _skew(result["recordsPerPartition"]["published"]),
     ]
     if result["settings"]["producerRate"]:
-        key = "aggregatedPublishDelayLatency"
-        row = ["delay, us", *(result[f"{key}{e}"] for e in _ENDINGS)]
+        row = ["delay, us", *(result[f"{_DELAY}{e}"] for e in _ENDINGS)]
         parts.append(
             section(
                 "Behind the wanted rate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.perf.checking import Checked
@@ -49,7 +50,7 @@ def result_of(
         "publishRate": _rates(out.records, timing.period_s),
         "publishErrorRate": _rates(out.errors, timing.period_s),
         "consumeRate": _rates(came.records, timing.period_s),
-        "backlog": _backlog(out, came, max(workload.subscriptionsPerTopic, 1)),
+        "backlog": _backlog(out, came, workload.subscriptionsPerTopic),
         **_latencies("publishLatency", "aggregatedPublishLatency", out),
         **_latencies("endToEndLatency", "aggregatedEndToEndLatency", came),
         **_whole("aggregatedPublishDelayLatency", out.delays, unit=1),
@@ -92,12 +93,13 @@ def _mean(counts: Sequence[int], seconds: float) -> float:
 
 
 def _backlog(out: Tally, came: Tally, subscriptions: int) -> list[int]:
-    """What was acknowledged and not yet consumed at the end of each period."""
-    waiting, found = 0, []
-    for sent, taken in zip(out.records, came.records, strict=True):
-        waiting += sent * subscriptions - taken
-        found.append(max(waiting, 0))
-    return found
+    """What was acknowledged and not yet consumed at the end of each period.
+
+    What is consumed before its acknowledgement is heard of is less than none.
+    """
+    acknowledged, taken = accumulate(out.passed), accumulate(came.passed)
+    waiting = [sent * subscriptions - got for sent, got in zip(acknowledged, taken, strict=True)]
+    return [max(each, 0) for each in waiting[1:]]
 
 
 def _latencies(each: str, whole: str, tally: Tally) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,8 +14,10 @@ from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.perf.consuming import Consumed, consume
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask
 from interfaces.spark.jobs.perf.producing import Produced, produce
+from interfaces.spark.kafka.reachable import look
 
 if TYPE_CHECKING:
+    from pyspark import BarrierTaskContext
     from pyspark.sql import SparkSession
 
 #: After the last one is there, so that all of them hear of it.
@@ -25,10 +29,11 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     tasks = list(plan.tasks)
 
     def work(mine: Iterator[ProducerTask | ConsumerTask]) -> Iterator[Produced | Consumed]:
+        import confluent_kafka  # noqa: F401  (none takes its time after the start)
+        import numpy  # noqa: F401
         from pyspark import BarrierTaskContext
 
-        there = BarrierTaskContext.get().allGather(str(time.time()))
-        begun = replace(plan, timing=replace(plan.timing, start=max(map(float, there)) + _LEAD_S))
+        begun = _begun(plan, BarrierTaskContext.get())
         for task in mine:
             yield produce(begun, task) if isinstance(task, ProducerTask) else consume(begun, task)
 
@@ -36,8 +41,22 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     results = spread.collect()
     produced = [each for each in results if isinstance(each, Produced)]
     consumed = [each for each in results if isinstance(each, Consumed)]
-    _refuse_the_broken(produced, consumed)
     return produced, consumed
+
+
+def _begun(plan: Plan, context: BarrierTaskContext) -> Plan:
+    """With a start for all, and a mark of this attempt at it in the number of the run.
+
+    A stage that is tried again sends to the same topics, where the records of the attempt before
+    must be nobody's: what all tasks agree about can only be had from the barrier itself.
+    """
+    there = [json.loads(said) for said in context.allGather(json.dumps([time.time(), _mark()]))]
+    start = max(now for now, _ in there) + _LEAD_S
+    return replace(plan, run=there[0][1], timing=replace(plan.timing, start=start))
+
+
+def _mark() -> int:
+    return secrets.randbits(32)
 
 
 def require_slots(spark: SparkSession, tasks: int) -> None:
@@ -49,17 +68,24 @@ def require_slots(spark: SparkSession, tasks: int) -> None:
         )
 
 
-def _refuse_the_broken(produced: list[Produced], consumed: list[Consumed]) -> None:
-    for each in produced:
-        if not each.is_complete:
-            raise JobFailed(
-                f"producer {each.number} could not finish: "
-                f"{each.complaint or 'the broker did not answer'}"
-            )
+def refuse_the_broken(
+    servers: str, plan: Plan, produced: list[Produced], consumed: list[Consumed]
+) -> None:
+    """Of a run that did not come to its end; first of all, whether there still is a broker."""
+    stuck = [each for each in produced if not each.is_complete]
     left = [place for each in consumed for place in each.unended]
-    if left:
-        why = next((each.complaint for each in consumed if each.complaint), "nothing came any more")
-        raise JobFailed(f"{left[0]} and {len(left) - 1} others were not read to their end: {why}")
+    if not stuck and not left:
+        return
+    within = f"within {plan.patience_s:g} s after the end"
+    what = f"not all was read {within}: {left[0] if left else ''}"
+    if stuck:
+        what = f"not all was acknowledged {within}: producer {stuck[0].number}"
+    try:
+        look(servers)
+    except JobFailed as gone:
+        raise JobFailed(f"{what}: {gone}") from None
+    complaints = [each.complaint for each in stuck or consumed if each.complaint]
+    raise JobFailed(f"{what}: {complaints[0] if complaints else 'nothing came any more'}")
 
 
 def master_for(master: str, tasks: int) -> str:

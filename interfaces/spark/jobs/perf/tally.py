@@ -1,4 +1,10 @@
-"""Tally: what one task counts, a period at a time; picklable, and merged with others'."""
+"""Tally: what one task counts, a period at a time; picklable, and merged with others'.
+
+A record has two moments: it was sent, and it was acknowledged or came. It counts if it was *sent*
+in the measured time: its latency to the period in which it was sent, whenever it comes, so that a
+broker that stands still does not hide those that wait; and to the rate of the period in which it
+comes.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +15,42 @@ from interfaces.spark.reports.histogram import Histogram
 
 
 class Tally:
-    """Records, bytes and latencies in microseconds of each period; the warm-up is not counted."""
+    """Records, bytes and latencies in microseconds of each period."""
 
     def __init__(self, periods: int) -> None:
+        self.periods = periods
         self.records = [0] * periods
         self.bytes = [0] * periods
         self.errors = [0] * periods
+        #: All that came, of the warm-up too: until the measured time, and then in each period.
+        self.passed = [0] * (1 + periods)
         self.latencies = [Histogram() for _ in range(periods)]
         self.delays = Histogram()
         self.partitions: dict[str, int] = {}
 
-    def count(self, period: int, records: int, size_bytes: int) -> None:
-        if period >= 0:
-            self.records[period] += records
-            self.bytes[period] += size_bytes
-
-    def time(self, period: int, latencies_us: Sequence[float] | Any) -> None:
+    def count(self, now: int, sent: Any, sizes: Any, latencies_us: Any) -> None:
+        """Some that come in the period `now`, each sent in a period of its own."""
         import numpy
 
-        if period >= 0:
-            self.latencies[period].add(numpy.asarray(latencies_us))
+        if now < self.periods:
+            self.passed[1 + now] += len(sent)
+        measured = (sent >= 0) & (sent < self.periods)
+        if 0 <= now < self.periods:
+            self.records[now] += int(measured.sum())
+            self.bytes[now] += int(sizes[measured].sum())
+        for period in numpy.unique(sent[measured]).tolist():
+            self.latencies[period].add(latencies_us[sent == period])
+
+    def fail(self, sent: int) -> None:
+        if 0 <= sent < self.periods:
+            self.errors[sent] += 1
 
     def merge(self, other: Tally) -> None:
         for mine, theirs in (
             (self.records, other.records),
             (self.bytes, other.bytes),
             (self.errors, other.errors),
+            (self.passed, other.passed),
         ):
             mine[:] = map(sum, zip(mine, theirs, strict=True))
         for mine_too, theirs_too in zip(self.latencies, other.latencies, strict=True):

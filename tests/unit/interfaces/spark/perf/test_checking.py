@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +13,13 @@ from hypothesis import strategies as st
 pytest.importorskip("numpy", reason="needs what Spark's extra brings")
 
 from interfaces.spark.jobs.perf.checking import Checked, check
-from interfaces.spark.jobs.perf.consuming import Seen, _Consuming, unpacked
+from interfaces.spark.jobs.perf.consuming import _Consuming
+from interfaces.spark.jobs.perf.job import NOT_RIGHT, NOTHING, _code
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing, tasks_of
 from interfaces.spark.jobs.perf.producing import Produced
 from interfaces.spark.jobs.perf.records import LAST, LEAST_BYTES, RecordMaker, heads, is_whole
+from interfaces.spark.jobs.perf.report import verdict
+from interfaces.spark.jobs.perf.seen import Seen, bits_of, unpacked
 from interfaces.spark.jobs.perf.tally import Tally
 from interfaces.spark.jobs.perf.workload import Workload
 
@@ -51,10 +56,10 @@ def checked(came: Messages, unknown: list[int] | None = None) -> Checked:
         ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),
         ConsumerTask(0, "t/0", "t", (0, 1), (0,)),
     )
-    plan = Plan(RUN, {}, {}, tasks, Timing(0.0, 0.0, 100.0, 1.0))
+    plan = Plan(RUN, {}, {}, tasks, Timing(0.0, 0.0, 100.0, 100))
     consuming = _Consuming(plan, plan.consumers[0])
     for at in range(0, len(came), 3):
-        consuming._take(came[at : at + 3], 10**12, 0)
+        consuming._take(came[at : at + 3], 10**12)
     found = consuming._found
     found.seen = {number: seen.packed() for number, seen in consuming._seen.items()}
     found.doubled = sum(seen.doubled for seen in consuming._seen.values())
@@ -126,9 +131,29 @@ def test_seen_counts_each_number_once(batches: list[list[int]]) -> None:
         seen.add(numpy.array(batch))
     every = [number for batch in batches for number in batch]
     assert seen.doubled == len(every) - len(set(every))
-    bits, beyond = unpacked(seen.packed(), 1000)
-    assert numpy.flatnonzero(bits).tolist() == sorted({n for n in every if n < 1000})
-    assert beyond == len({n for n in every if n >= 1000})
+    for size in (0, 1000, 1003):
+        bits, beyond = unpacked(seen.packed(), size)
+        assert numbers_in(bits) == sorted({n for n in every if n < size})
+        assert beyond == len({n for n in every if n >= size})
+
+
+@given(st.integers(0, 100), st.sets(st.integers(-1, 110)))
+def test_all_numbers_but_some(size: int, but: set[int]) -> None:
+    assert numbers_in(bits_of(size, but)) == [n for n in range(size) if n not in but]
+
+
+def numbers_in(bits: Any) -> list[int]:
+    return [number for number in range(len(bits) * 8) if bits[number >> 3] >> (number & 7) & 1]
+
+
+def test_a_record_seen_takes_a_bit() -> None:
+    import numpy
+
+    seen = Seen()
+    for start in range(0, 8_000_000, 100_000):
+        seen.add(numpy.arange(start, start + 100_000))
+    assert seen.doubled == 0
+    assert 1_000_000 <= len(zlib.decompress(seen.packed())) <= 1_500_000
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**63), st.integers(LEAST_BYTES, 200))
@@ -157,3 +182,17 @@ def test_tasks_share_partitions_and_the_rate() -> None:
         theirs = [task for task in consumers if task.subscription == name]
         assert sorted(p for task in theirs for p in task.partitions) == [0, 1, 2, 3, 4]
         assert {task.producers for task in theirs} == {(0, 1) if name[0] == "a" else (2, 3)}
+
+
+def test_where_nothing_was_looked_at_nothing_is_right() -> None:
+    nobody_reads = Plan(RUN, {}, {}, (ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),))
+    outcome = check(nobody_reads, [Produced(0, Tally(1), NUMBERS, [], True, "", 1.0)], [])
+    assert (outcome.sent, outcome.is_right) == (NUMBERS, None)
+    assert verdict(outcome.to_json()) == "10 sent, none to be read: not verified"
+
+
+def test_exit_codes() -> None:
+    none: dict[str, Any] = {"verification": {"right": None}, "meanPublishRate": 0.0}
+    assert _code(none, []) == NOTHING
+    assert _code({**none, "verification": {"right": False}}, []) == NOT_RIGHT
+    assert _code({**none, "meanPublishRate": 1.0}, []) == 0

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from interfaces.spark.failures import WrongOption
-from interfaces.spark.jobs.perf.comparing import compare, load_result
+from interfaces.spark.jobs.perf.comparing import compare, load_result, require_a_pair
+from interfaces.spark.jobs.perf.workload import Workload
 
 RUN: dict[str, Any] = {
-    "messageSize": 100, "topics": 1, "partitions": 4, "producersPerTopic": 1,
-    "consumersPerTopic": 1, "meanPublishRate": 1000.0, "meanConsumeRate": 1000.0,
+    "settings": Workload(producerRate=10.0).to_json(),
+    "meanPublishRate": 1000.0, "meanConsumeRate": 1000.0,
     "aggregatedPublishLatency50pct": 2.0, "aggregatedPublishLatency99pct": 4.0,
     "aggregatedEndToEndLatency50pct": 3.0, "aggregatedEndToEndLatency99pct": 6.0,
 }  # fmt: skip
@@ -38,12 +39,31 @@ def test_worse_is_less_of_a_rate_and_more_of_a_latency(
     assert [each.name for each in compared if "WORSE" in each.line()] == worse
 
 
-def test_runs_of_two_workloads_are_no_pair() -> None:
-    with pytest.raises(WrongOption, match=r"^these runs are no pair: partitions was 4 and is 8$"):
-        compare(RUN, {**RUN, "partitions": 8}, 0.1)
+@pytest.mark.parametrize(
+    ("workload", "line"),
+    [
+        (Workload(producerRate=10.0, partitionsPerTopic=8), "partitionsPerTopic was 4 and is 8"),
+        (Workload(), "producerRate was 10.0 and is 0.0"),
+        (
+            Workload(producerRate=10.0, producer={"acks": 1}),
+            r"producer was \{\} and is \{'acks': 1\}",
+        ),
+    ],
+)
+def test_runs_of_two_workloads_are_no_pair(workload: Workload, line: str) -> None:
+    with pytest.raises(WrongOption, match=f"^these runs are no pair: {line}$"):
+        require_a_pair(RUN, workload)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"a": 1'])
+def test_a_longer_run_of_the_same_workload_is_one_of_a_pair() -> None:
+    require_a_pair(RUN, Workload(name="again", producerRate=10, testDurationMinutes=5.0))
+
+
+NO_NUMBER = json.dumps({**RUN, "meanConsumeRate": "many"})
+NO_FIELD = json.dumps({name: each for name, each in RUN.items() if "99pct" not in name})
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"a": 1', NO_NUMBER, NO_FIELD])
 def test_what_is_no_result_is_told(tmp_path: Path, text: str) -> None:
     file = tmp_path / "result.json"
     file.write_text(text)

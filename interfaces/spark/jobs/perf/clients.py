@@ -1,0 +1,69 @@
+"""Settings of the clients: ours, those of the command line, those of the workload, which win."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.perf.workload import Workload
+from interfaces.spark.kafka.options import KafkaOptions
+
+#: Records under way are bounded by bytes; a batch waits so long for more.
+_PRODUCER = {"enable.idempotence": True, "linger.ms": 5, "queue.buffering.max.kbytes": 64 * 1024}
+_CONSUMER = {
+    "enable.auto.commit": False,
+    "auto.offset.reset": "error",
+    "fetch.wait.max.ms": 100,
+    "queued.max.messages.kbytes": 64 * 1024,
+    "fetch.message.max.bytes": 4 * 1024 * 1024,
+}
+#: An idempotent producer waits for all replicas.
+_WITHOUT_IDEMPOTENCE = ("0", "1")
+_LONGEST_KEY = 20
+_LARGEST = "message.max.bytes"
+#: librdkafka's own.
+_LARGEST_BYTES = 1_000_000
+
+
+def producer_settings(options: KafkaOptions, workload: Workload) -> dict[str, Any]:
+    given = {**options.client(), **workload.producer}
+    acks = given.get("acks", given.get("request.required.acks"))
+    ours = dict(_PRODUCER)
+    if str(acks) in _WITHOUT_IDEMPOTENCE:
+        del ours["enable.idempotence"]
+    largest = _number(given.get(_LARGEST, _LARGEST_BYTES))
+    if workload.messageSize + _LONGEST_KEY > largest:
+        raise WrongOption(
+            f"a record of {workload.messageSize} bytes and its key are more than the client's "
+            f"{_LARGEST} ({largest}); -X {_LARGEST}=N allows more, if the broker does"
+        )
+    return {**ours, **given}
+
+
+def consumer_settings(options: KafkaOptions, workload: Workload) -> dict[str, Any]:
+    return {**_CONSUMER, **options.client(), **workload.consumer}
+
+
+def require_settings(options: KafkaOptions, workload: Workload) -> None:
+    """Told before the run, of the file and the command line: workers would say it at length."""
+    from confluent_kafka import Consumer, KafkaException, Producer
+
+    for what, make, settings in (
+        ("producer", Producer, producer_settings(options, workload)),
+        ("consumer", Consumer, {"group.id": "-", **consumer_settings(options, workload)}),
+    ):
+        try:
+            made: Any = make(settings)
+        except KafkaException as refusal:
+            raise WrongOption(f"{what}: {refusal.args[0].str()}") from None
+        except (ValueError, TypeError) as refusal:
+            raise WrongOption(f"{what}: {refusal}") from None
+        if what == "consumer":
+            made.close()
+
+
+def _number(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise WrongOption(f"{_LARGEST}: {value!r} is no whole number") from None

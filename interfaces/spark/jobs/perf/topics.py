@@ -1,0 +1,69 @@
+"""Topics of a run: new ones, so that nobody else's records are among them, and removed again."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.broker import Broker
+from interfaces.spark.kafka.options import KafkaOptions
+
+
+@contextmanager
+def topics_of(
+    options: KafkaOptions, topics: int, partitions: int, patience_s: float, keep: bool
+) -> Iterator[list[str]]:
+    broker = Broker(options)
+    own = _Topics(broker, options.servers, patience_s)
+    try:
+        yield own.made(topics, partitions)
+    finally:
+        if not keep:
+            own.removed()
+        broker.close()
+
+
+class _Topics:
+    def __init__(self, broker: Broker, servers: str, patience_s: float) -> None:
+        self._broker = broker
+        self._servers = servers
+        self._patience_s = patience_s
+        self._made: list[str] = []
+
+    def made(self, topics: int, partitions: int) -> list[str]:
+        from confluent_kafka.admin import NewTopic
+
+        mark = secrets.token_hex(3)
+        new = [NewTopic(f"ottla-perf-{mark}-{number}", partitions) for number in range(topics)]
+        asked = self._broker.admin.create_topics(new, request_timeout=self._patience_s)
+        self._made = list(asked)
+        if failures := self._failures(asked):
+            self._made = [topic for topic in asked if topic not in failures]
+            raise next(iter(failures.values()))
+        return self._made
+
+    def removed(self) -> None:
+        """What cannot be removed is told; the run is what it is all the same."""
+        if not self._made:
+            return
+        asked = self._broker.admin.delete_topics(self._made, request_timeout=self._patience_s)
+        if failures := self._failures(asked):
+            first = next(iter(failures.values()))
+            print(f"ottla: topics of this run are left there: {first}", file=sys.stderr)
+
+    def _failures(self, asked: Mapping[str, Any]) -> dict[str, JobFailed]:
+        from confluent_kafka import KafkaException
+
+        found = {}
+        for topic, answer in asked.items():
+            try:
+                answer.result(self._patience_s + 1)
+            except KafkaException as failure:
+                found[topic] = JobFailed(f"{topic}: {self._servers}: {failure.args[0].str()}")
+            except TimeoutError:
+                found[topic] = JobFailed(f"{topic}: no answer from {self._servers}")
+        return found

@@ -1,0 +1,180 @@
+"""Which records count, and to which period: by when they were sent, whenever they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numpy", reason="needs what Spark's extra brings")
+
+from interfaces.spark.jobs.perf.consuming import _Consuming
+from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask, Timing, periods_in
+from interfaces.spark.jobs.perf.producing import _Producing
+from interfaces.spark.jobs.perf.records import RecordMaker
+from interfaces.spark.jobs.perf.result import _backlog
+from interfaces.spark.jobs.perf.tally import Tally
+
+RUN, SIZE = 7, 64
+#: A warm-up of 2 s and then four periods of a second.
+TIMING = Timing(100.0, 2.0, 4.0, 4)
+PRODUCER = ProducerTask(0, "t", 1, 0.0, SIZE, "NO_KEY")
+CONSUMER = ConsumerTask(0, "t/0", "t", (0,), (0,))
+
+
+class Message:
+    def __init__(self, value: bytes, latency: float = 0.0) -> None:
+        self._value = value
+        self._latency = latency
+
+    def value(self) -> bytes:
+        return self._value
+
+    def partition(self) -> int:
+        return 0
+
+    def latency(self) -> float:
+        return self._latency
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+
+class Idle:
+    def poll(self, _seconds: float) -> None:
+        pass
+
+
+def consumed(moments: list[tuple[float, float]]) -> Tally:
+    """(sent, came) of each."""
+    consuming = _Consuming(Plan(RUN, {}, {}, (PRODUCER, CONSUMER), TIMING), CONSUMER)
+    make = RecordMaker(RUN, 0, SIZE).make
+    for number, (sent, came) in enumerate(moments):
+        consuming._take([Message(make(number, int(sent * 1e9)))], int(came * 1e9))
+    return consuming._tally
+
+
+def acknowledged(moments: list[tuple[float, float]]) -> Tally:
+    producing = _Producing(Plan(RUN, {}, {}, (PRODUCER,), TIMING), PRODUCER)
+    make = RecordMaker(RUN, 0, SIZE).make
+    for number, (sent, came) in enumerate(moments):
+        producing._delivered(None, Message(make(number, int(sent * 1e9)), came - sent))  # type: ignore[arg-type]
+        producing._look(Idle(), came)
+    return producing._tally
+
+
+@pytest.mark.parametrize(
+    ("seconds", "periods"), [(0.1, 1), (1.5, 2), (2.0, 2), (119.6, 120), (1000.0, 120)]
+)
+def test_periods_are_of_one_length_and_fill_the_measured_time(seconds: float, periods: int) -> None:
+    timing = Timing(50.0, 1.0, seconds, periods_in(seconds))
+    assert timing.periods == periods
+    assert timing.period_s * periods == pytest.approx(seconds)
+    moments = [51 + seconds * (step + 0.5) / 2400 for step in range(2400)]
+    counts = [0] * periods
+    for moment in moments:
+        counts[timing.period(moment)] += 1
+    assert max(counts) - min(counts) <= 1
+
+
+@pytest.mark.parametrize("side", [consumed, acknowledged])
+@pytest.mark.parametrize(
+    ("sent", "came", "rate_of", "latency_of"),
+    [
+        (101.0, 101.5, None, None),
+        (101.9, 103.5, None, None),  # of the warm-up, however late it comes
+        (102.5, 102.6, 0, 0),
+        (102.5, 105.5, 3, 0),
+        (105.5, 109.5, None, 3),  # after the end, for which a broker that stands still is known
+        (106.0, 106.1, None, None),
+    ],
+)
+def test_a_record_counts_if_it_was_sent_in_the_measured_time(
+    side: Callable[[list[tuple[float, float]]], Tally],
+    sent: float,
+    came: float,
+    rate_of: int | None,
+    latency_of: int | None,
+) -> None:
+    tally = side([(sent, came)])
+    assert tally.records == [int(period == rate_of) for period in range(4)]
+    assert tally.bytes == [SIZE * records for records in tally.records]
+    assert [each.count for each in tally.latencies] == [int(p == latency_of) for p in range(4)]
+    if latency_of is not None:
+        assert tally.all_latencies().max == pytest.approx((came - sent) * 1e6, rel=0.01)
+
+
+def test_a_backlog_is_all_that_waits_also_of_the_warm_up() -> None:
+    out = acknowledged([(100.5, 101.0), (100.6, 101.1), (102.5, 102.6), (104.5, 104.6)])
+    came = consumed([(100.5, 101.5), (100.6, 103.5), (102.5, 104.5), (104.5, 106.5)])
+    assert _backlog(out, came, 1) == [2, 1, 1, 1]
+    assert _backlog(came, out, 1) == [0, 0, 0, 0]
+
+
+class StandsStill:
+    """Takes records, and acknowledges none before `until`, on the wall clock."""
+
+    def __init__(self, until: float) -> None:
+        self._until = until
+        self._waiting: list[tuple[Any, Message, float]] = []
+
+    def produce(self, _topic: str, value: bytes, *_: Any, on_delivery: Any, **__: Any) -> None:
+        self._waiting.append((on_delivery, Message(value), time.time()))
+
+    def poll(self, seconds: float) -> None:
+        if (now := time.time()) < self._until:
+            time.sleep(min(seconds, self._until - now))
+            return
+        for told, message, since in self._waiting:
+            message._latency = now - since
+            told(None, message)
+        self._waiting.clear()
+
+    def flush(self, seconds: float) -> None:
+        self.poll(seconds)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+
+def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
+    start = time.time()
+    timing = Timing(start, 0.1, 0.2, 1)
+    task = ProducerTask(0, "t", 1, 500.0, SIZE, "NO_KEY")
+    producing = _Producing(Plan(RUN, {}, {}, (task,), timing), task)
+    sent, _ = producing._send(StandsStill(timing.end + 0.3))
+    latencies = producing._tally.all_latencies()
+    assert sent == pytest.approx(150, abs=10)
+    assert producing._tally.records == [0]
+    assert latencies.count == pytest.approx(100, abs=10)
+    assert latencies.max >= 450_000
+
+
+class IsFull(StandsStill):
+    """Its queue takes no more than `most`, and nobody empties it."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(until=float("inf"))
+        self._most = most
+
+    def produce(self, *given: Any, **named: Any) -> None:
+        if len(self) >= self._most:
+            raise BufferError
+        super().produce(*given, **named)
+
+    def poll(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def test_a_full_queue_holds_nobody_beyond_the_end_and_the_patience() -> None:
+    start = time.time()
+    task = ProducerTask(0, "t", 1, 1000.0, SIZE, "NO_KEY")
+    plan = Plan(RUN, {}, {}, (task,), timing=Timing(start, 0.0, 0.3, 1), patience_s=0.2)
+    producing = _Producing(plan, task)
+    sent, seconds = producing._send(IsFull(20))
+    assert sent == 20
+    assert 0.3 <= seconds < 0.5
+    assert time.time() - start < 1
+    assert producing._ended == 0
