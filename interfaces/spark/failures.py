@@ -22,7 +22,9 @@ _VAGUE = re.compile(
 )
 _PYTHON = "Traceback (most recent call last):"
 _STACK = re.compile(r"\s+at \S+\(.*\)$|\s+\.\.\. \d+ more$")
-_CLASS = re.compile(r"(?:: |Caused by: )?(?:[a-z_]\w*\.)+([A-Z]\w*)(?:: |$)")
+_CLASS = re.compile(
+    r"(?:: |Caused by: |Exception in thread \S+ )?(?:[a-z_]\w*\.)+([A-Z]\w*)(?:: |$)"
+)
 _CLIENT_SAYS = re.compile(r'KafkaError\{.*?str="(.*?)"\}')
 _SQL_STATE = re.compile(r" SQLSTATE: \w{5}$")
 

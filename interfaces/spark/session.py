@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.java import java_home
+from interfaces.spark.jvm import is_loud, start_jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,11 +22,12 @@ DEFAULT_MASTER = "local[*]"
 #: Of the machine's memory, what the JVM of a local Spark may take.
 _SHARE_OF_MEMORY = 4
 _LEAST_MB, _MOST_MB = 512, 4096
-_MASTER = re.compile(r"local(\[(\d+|\*)(,\d+)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+")
+_MASTER = re.compile(
+    r"local(\[([1-9]\d*|\*)(,[1-9]\d*)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"
+)
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 _SETTINGS = {
-    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.python.filterPushdown.enabled": "true",
@@ -46,19 +48,17 @@ def open_session(
         raise WrongOption(f"{master!r} is no master; local[2] or spark://host:7077 is one")
     require_spark()
     prepare_environment(os.environ)
-    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    wanted = {**_settings(master), **dict(settings)}
     builder = SparkSession.builder.appName(name).master(master)
-    for key, value in {**_settings(master), **dict(settings)}.items():
+    for key, value in wanted.items():
         builder = builder.config(key, value)
     try:
+        start_jvm({"spark.master": master, "spark.app.name": name, **wanted})
         return builder.getOrCreate()
-    except PySparkException as failure:
-        raise JobFailed(f"Spark did not start: {failure.getMessage()}") from failure
     except Exception as failure:  # of the JVM, whose classes are not known before it runs
-        reason = str(failure).strip().splitlines() or [type(failure).__name__]
-        raise JobFailed(f"Spark did not start: {reason[-1]}") from failure
+        raise JobFailed(f"Spark did not start: {cause_of(failure)}") from failure
 
 
 def require_spark() -> None:
@@ -87,7 +87,11 @@ def memory_mb() -> int:
 
 
 def _settings(master: str) -> dict[str, str]:
-    settings = {**_SETTINGS, "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower()}
+    settings = {
+        **_SETTINGS,
+        "spark.log.level": "ERROR" if is_loud() else "OFF",
+        "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+    }
     if master.startswith("local"):
         settings.update(_LOCAL_SETTINGS)
         settings["spark.driver.memory"] = f"{memory_mb()}m"
