@@ -14,6 +14,7 @@ from interfaces.spark.failures import JobFailed
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
+from interfaces.spark.jobs.perf.clients import check_clients, producer_settings
 from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result
 from interfaces.spark.jobs.perf.plan import Plan, Timing, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
@@ -56,6 +57,7 @@ def run(parsed: argparse.Namespace) -> int:
     )
     before = load_result(parsed.against) if parsed.against else None
     options = KafkaOptions(kafka_options(parsed))
+    check_clients(*_clients(options, workload), workload.messageSize)
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
         require_slots(spark, workload.tasks)
@@ -92,14 +94,20 @@ def _code(is_right: bool, compared: list[Compared]) -> int:
 
 def _plan(options: KafkaOptions, workload: Workload, topics: list[str]) -> Plan:
     period_s = max(1.0, workload.seconds / _PERIODS)
-    client = options.client()
+    producer, consumer = _clients(options, workload)
     return Plan(
         run=secrets.randbits(32),
-        producer_settings={**_PRODUCER, **client, **workload.producer},
-        consumer_settings={**_CONSUMER, **client, **workload.consumer},
+        producer_settings=producer,
+        consumer_settings=consumer,
         tasks=tasks_of(workload, topics),
         timing=Timing(0.0, workload.warm_up_s, workload.seconds, min(period_s, workload.seconds)),
     )
+
+
+def _clients(options: KafkaOptions, workload: Workload) -> tuple[dict[str, Any], dict[str, Any]]:
+    client = options.client()
+    producer = producer_settings(_PRODUCER, {**client, **workload.producer})
+    return producer, {**_CONSUMER, **client, **workload.consumer}
 
 
 @contextmanager
