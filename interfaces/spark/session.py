@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +41,12 @@ _LOCAL_SETTINGS = {
 }
 
 
+#: Ctrl-C came; a session that was starting then is not wanted any more.
+ending = threading.Event()
+#: To be ended from another thread.
+_opened: list[SparkSession] = []
+
+
 def open_session(
     name: str, master: str = DEFAULT_MASTER, settings: Sequence[tuple[str, str]] = ()
 ) -> SparkSession:
@@ -56,9 +63,26 @@ def open_session(
         builder = builder.config(key, value)
     try:
         start_jvm({"spark.master": master, "spark.app.name": name, **wanted})
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as failure:  # of the JVM, whose classes are not known before it runs
         raise JobFailed(f"Spark did not start: {cause_of(failure)}") from failure
+    _opened.append(session)
+    if ending.is_set():
+        session.stop()
+        raise KeyboardInterrupt
+    return session
+
+
+def opened() -> SparkSession | None:
+    """The session that was opened here last; it may have been stopped."""
+    return _opened[-1] if _opened else None
+
+
+def is_running() -> bool:
+    """Whether this process has a session already."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
 
 
 def require_spark() -> None:
