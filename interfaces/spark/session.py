@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.java import java_home
 from interfaces.spark.jvm import is_loud, start_jvm
+from interfaces.spark.memory import for_the_jvm_mb
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_INSTALLED = "Spark is not installed; `pip install 'ottla[spark]'` does it (500 MB)"
+NOT_INSTALLED = "Spark is not installed; `pip install 'ottla[spark]'` does it (1.3 GB)"
 DEFAULT_MASTER = "local[*]"
-#: Of the machine's memory, what the JVM of a local Spark may take.
-_SHARE_OF_MEMORY = 4
-_LEAST_MB, _MOST_MB = 512, 4096
 _MASTER = re.compile(
     r"local(\[([1-9]\d*|\*)(,[1-9]\d*)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"
 )
@@ -104,12 +102,6 @@ def root() -> str:
     return str(Path(__file__).resolve().parents[len(__name__.split(".")) - 1])
 
 
-def memory_mb() -> int:
-    """What a local Spark's JVM may take."""
-    whole_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-    return max(_LEAST_MB, min(whole_mb // _SHARE_OF_MEMORY, _MOST_MB))
-
-
 def _settings(master: str) -> dict[str, str]:
     settings = {
         **_SETTINGS,
@@ -118,7 +110,7 @@ def _settings(master: str) -> dict[str, str]:
     }
     if master.startswith("local"):
         settings.update(_LOCAL_SETTINGS)
-        settings["spark.driver.memory"] = f"{memory_mb()}m"
+        settings["spark.driver.memory"] = f"{for_the_jvm_mb()}m"
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_LOGGING}"
     return settings
 
