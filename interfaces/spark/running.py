@@ -9,7 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 
 from interfaces.spark.failures import WrongOption, cause_of
-from interfaces.spark.session import require_spark
+from interfaces.spark.interruptible import Interruptible
+from interfaces.spark.session import is_running, opened, require_spark
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
@@ -19,9 +20,7 @@ Job = Callable[[argparse.Namespace], int]
 def run(parsed: argparse.Namespace) -> int:
     try:
         require_spark()
-        code = _job(parsed.runs)(parsed)
-        sys.stdout.flush()
-        return code
+        return _run(parsed)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -34,6 +33,21 @@ def run(parsed: argparse.Namespace) -> int:
         cause = cause_of(failure)
         print(f"ottla: {' '.join(str(cause).split())}", file=sys.stderr)
         return USAGE if isinstance(cause, WrongOption) else FAILED
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    def whole() -> int:
+        code = _job(parsed.runs)(parsed)
+        sys.stdout.flush()
+        return code
+
+    if is_running():  # not ours to end
+        return whole()
+    job = Interruptible(whole, opened)
+    code = job.run()
+    # One that goes on until Ctrl-C has done then what it was asked for.
+    goes_on = getattr(parsed, "every", None) is not None
+    return INTERRUPTED if job.was_interrupted and not goes_on else code
 
 
 def _job(runs: str) -> Job:

@@ -5,27 +5,28 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.java import java_home
+from interfaces.spark.jvm import is_loud, start_jvm
+from interfaces.spark.memory import for_the_jvm_mb
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_INSTALLED = "Spark is not installed; `pip install 'ottla[spark]'` does it (500 MB)"
+NOT_INSTALLED = "Spark is not installed; `pip install 'ottla[spark]'` does it (1.3 GB)"
 DEFAULT_MASTER = "local[*]"
-#: Of the machine's memory, what the JVM of a local Spark may take.
-_SHARE_OF_MEMORY = 4
-_LEAST_MB, _MOST_MB = 512, 4096
-_MASTER = re.compile(r"local(\[(\d+|\*)(,\d+)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+")
+_MASTER = re.compile(
+    r"local(\[([1-9]\d*|\*)(,[1-9]\d*)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"
+)
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 _SETTINGS = {
-    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.python.filterPushdown.enabled": "true",
@@ -38,6 +39,12 @@ _LOCAL_SETTINGS = {
 }
 
 
+#: Ctrl-C came; a session that was starting then is not wanted any more.
+ending = threading.Event()
+#: To be ended from another thread.
+_opened: list[SparkSession] = []
+
+
 def open_session(
     name: str, master: str = DEFAULT_MASTER, settings: Sequence[tuple[str, str]] = ()
 ) -> SparkSession:
@@ -46,19 +53,34 @@ def open_session(
         raise WrongOption(f"{master!r} is no master; local[2] or spark://host:7077 is one")
     require_spark()
     prepare_environment(os.environ)
-    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    wanted = {**_settings(master), **dict(settings)}
     builder = SparkSession.builder.appName(name).master(master)
-    for key, value in {**_settings(master), **dict(settings)}.items():
+    for key, value in wanted.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
-    except PySparkException as failure:
-        raise JobFailed(f"Spark did not start: {failure.getMessage()}") from failure
+        start_jvm({"spark.master": master, "spark.app.name": name, **wanted})
+        session = builder.getOrCreate()
     except Exception as failure:  # of the JVM, whose classes are not known before it runs
-        reason = str(failure).strip().splitlines() or [type(failure).__name__]
-        raise JobFailed(f"Spark did not start: {reason[-1]}") from failure
+        raise JobFailed(f"Spark did not start: {cause_of(failure)}") from failure
+    _opened.append(session)
+    if ending.is_set():
+        session.stop()
+        raise KeyboardInterrupt
+    return session
+
+
+def opened() -> SparkSession | None:
+    """The session that was opened here last; it may have been stopped."""
+    return _opened[-1] if _opened else None
+
+
+def is_running() -> bool:
+    """Whether this process has a session already."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
 
 
 def require_spark() -> None:
@@ -80,17 +102,15 @@ def root() -> str:
     return str(Path(__file__).resolve().parents[len(__name__.split(".")) - 1])
 
 
-def memory_mb() -> int:
-    """What a local Spark's JVM may take."""
-    whole_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-    return max(_LEAST_MB, min(whole_mb // _SHARE_OF_MEMORY, _MOST_MB))
-
-
 def _settings(master: str) -> dict[str, str]:
-    settings = {**_SETTINGS, "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower()}
+    settings = {
+        **_SETTINGS,
+        "spark.log.level": "ERROR" if is_loud() else "OFF",
+        "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+    }
     if master.startswith("local"):
         settings.update(_LOCAL_SETTINGS)
-        settings["spark.driver.memory"] = f"{memory_mb()}m"
+        settings["spark.driver.memory"] = f"{for_the_jvm_mb()}m"
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_LOGGING}"
     return settings
 

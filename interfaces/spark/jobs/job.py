@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +21,16 @@ from interfaces.spark.session import open_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: A place that is not of this machine, or that Spark shall find itself.
+_URI = re.compile(r"[a-zA-Z][\w+.-]+:")
+
 
 @contextmanager
 def spark_of(parsed: argparse.Namespace) -> Iterator[SparkSession]:
-    """Ends with the job, unless it was there before."""
+    """Ends with the job, unless it was there before. First, whether results can be kept."""
     from pyspark.sql import SparkSession
 
+    check_results(parsed)
     theirs = SparkSession.getActiveSession()
     name = f"ottla {parsed.spark_command}"
     session = theirs or open_session(name, parsed.master, parsed.spark_settings)
@@ -62,8 +68,39 @@ def tell(
 
 
 def write(file: str, text: str) -> None:
-    try:
+    with _told(file):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).write_text(text, "utf-8")
+
+
+def check_results(parsed: argparse.Namespace) -> None:
+    """--json, --report and --to: a run whose result cannot be kept is not begun."""
+    for option in ("json", "report"):
+        file = getattr(parsed, option, None)
+        if file and file != "-":
+            _check_file(Path(file))
+    folder = getattr(parsed, "to", None)
+    if folder and not _URI.match(folder):
+        with _told(folder):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+
+
+def _check_file(file: Path) -> None:
+    with _told(str(file)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            if file.is_file() or file.is_dir():  # a pipe would wait for its reader
+                file.open("ab").close()
+        else:
+            file.open("ab").close()
+            file.unlink()
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as failure:
-        raise JobFailed(f"{file} cannot be written: {failure.strerror}") from failure
+        raise JobFailed(f"{path} cannot be written: {failure.strerror}") from failure

@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from interfaces.spark.kafka.assignment import assignment_of
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.places import end_of_batch, start_of_batch
+from interfaces.spark.kafka.places import OFFSETS, check_order, end_of_batch, start_of_batch
 from interfaces.spark.kafka.pushdown import Pushed, taken
 from interfaces.spark.kafka.ranges import Range, for_tasks
 from interfaces.spark.kafka.reading import read_range
@@ -51,6 +51,8 @@ class BatchReader(DataSourceReader):
         self.end.check(everything)
         places = [place for place in everything if pushed.wants(place)]
         starts, ends = broker.resolved(self.start, places), broker.resolved(self.end, places)
+        if self.start.kind == OFFSETS:
+            check_order(self.start.option, starts, ends)
         if pushed.since_ms is not None:
             # After the ends are known: what comes in between lies behind them.
             since = broker.first_since(dict.fromkeys(places, pushed.since_ms))

@@ -101,7 +101,7 @@ class KafkaOptions:
         try:
             return make(self.client(**more))
         except (KafkaException, ValueError, TypeError) as refusal:
-            raise WrongOption(_in_words(refusal)) from None
+            raise WrongOption(in_words(refusal)) from None
 
     def group(self) -> str:
         """As the connector names it: one of its own for each query, unless it is given."""
@@ -162,7 +162,7 @@ class KafkaOptions:
         return int(found[1]) * _UNIT_MS[(found[2] or "ms").lower()]
 
 
-def _in_words(refusal: BaseException) -> str:
+def in_words(refusal: BaseException) -> str:
     from confluent_kafka import KafkaError
 
     error = refusal.args[0] if refusal.args else refusal

@@ -51,6 +51,13 @@ def end_of_batch(options: KafkaOptions) -> Where:
     return where
 
 
+def check_order(option: str, starts: Mapping[Place, int], ends: Mapping[Place, int]) -> None:
+    """A start that was named and is beyond the end fails, whatever failOnDataLoss says."""
+    for place, start in starts.items():
+        if start > ends[place]:
+            raise WrongOption(f"{option}: {place} starts at {start}, after its end, {ends[place]}")
+
+
 def start_of_stream(options: KafkaOptions) -> Where:
     for name in ("endingOffsets", "endingOffsetsByTimestamp", "endingTimestamp"):
         if name in options:

@@ -162,6 +162,10 @@ def test_a_pattern_may_mean_no_topic_yet(servers: str) -> None:
         ({"subscribe": "not-there"}, "there is no topic not-there at 127"),
         ({"assign": '{"TOPIC": [7]}'}, "there is no partition TOPIC-7 at 127"),
         ({"subscribe": "TOPIC", "startingOffsets": '{"TOPIC": {"0": 1}}'}, "does not name TOPIC-1"),
+        (
+            {"subscribe": "TOPIC", "startingOffsets": '{"TOPIC": {"0": 9, "1": 0}}'},
+            "TOPIC-0 starts at 9, after its end, 0",
+        ),
     ],
 )
 def test_what_is_not_there_is_told_in_a_line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from interfaces.spark import java
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.java import java_home
+from interfaces.spark.session import root
 
 
 def fake_java(home: Path, version: str) -> Path:
@@ -54,3 +56,13 @@ def test_the_wheel_is_not_asked_for_what_it_lacks(
 
     told = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True)
     assert told.stdout.splitlines() == ["-Xmx1g", "-cp", "a b", "Main"]
+
+
+@pytest.mark.parametrize(("version", "code"), [("11.0.2", 1), ("17.0.2", 0), ("none", 1)])
+def test_a_checkout_asks_whether_the_machine_has_one(
+    version: str, code: int, tmp_path: Path
+) -> None:
+    home = fake_java(tmp_path, version)
+    environment = {"PATH": str(home / "bin"), "PYTHONPATH": root()}
+    asked = [sys.executable, "-P", "-m", "interfaces.spark.java"]
+    assert subprocess.run(asked, env=environment).returncode == code

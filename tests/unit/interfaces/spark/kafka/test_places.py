@@ -12,6 +12,7 @@ from interfaces.spark.kafka.places import (
     LATEST,
     OFFSETS,
     TIMES,
+    check_order,
     end_of_batch,
     start_of_batch,
     start_of_stream,
@@ -134,3 +135,9 @@ def test_what_is_not_there_is_told_or_passed_over() -> None:
     with pytest.raises(JobFailed, match=r"^there is no partition t-1 at s$"):
         places.among({"t": 1}, "s")
     assert places.among({"t": 1}, "s", lenient=True) == [T0]
+
+
+def test_a_start_that_was_named_is_not_after_the_end() -> None:
+    check_order("startingOffsets", {T0: 5, T1: 0}, {T0: 5, T1: 9})
+    with pytest.raises(WrongOption, match=r"^startingOffsets: t-1 starts at 10, after its end, 9$"):
+        check_order("startingOffsets", {T0: 5, T1: 10}, {T0: 5, T1: 9})

@@ -1,0 +1,83 @@
+"""Ctrl-C: the job is ended through its session, by a signal to the main thread alone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from interfaces.spark import running, session
+from interfaces.spark.interruptible import Interruptible
+
+
+class Spark:
+    """What is asked of a session; its job waits until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self.streams, self.sparkContext = self, self
+        self.active: list[Any] = []
+
+    def cancelAllJobs(self) -> None:
+        self.cancelled.set()
+
+
+@pytest.fixture(autouse=True)
+def not_ending() -> Iterator[None]:
+    yield
+    session.ending.clear()
+
+
+def interrupted() -> None:
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def test_what_a_job_gives_or_raises_comes_back() -> None:
+    assert Interruptible(lambda: 3, lambda: None).run() == 3
+    with pytest.raises(ZeroDivisionError):
+        Interruptible(lambda: 1 // 0, lambda: None).run()
+
+
+def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
+    spark: Any = Spark()
+
+    def job() -> int:
+        interrupted()
+        spark.cancelled.wait(30)
+        raise RuntimeError("cancelled")
+
+    with pytest.raises(KeyboardInterrupt):
+        Interruptible(job, lambda: spark).run()
+    assert spark.cancelled.is_set()
+
+
+@pytest.mark.parametrize(("every", "code"), [(1.0, 0), (None, running.INTERRUPTED)])
+def test_one_that_goes_on_until_then_ends_well(
+    every: float | None, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark: Any = Spark()
+
+    def job(_: Namespace) -> int:
+        interrupted()
+        spark.cancelled.wait(30)
+        return 0
+
+    monkeypatch.setattr(running, "require_spark", lambda: None)
+    monkeypatch.setattr(running, "is_running", lambda: False)
+    monkeypatch.setattr(running, "opened", lambda: spark)
+    monkeypatch.setattr(running, "_job", lambda _: job)
+    assert running.run(Namespace(runs="a:b", every=every)) == code
+
+
+def test_a_session_that_was_starting_is_told() -> None:
+    def job() -> int:
+        interrupted()
+        session.ending.wait(30)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Interruptible(job, lambda: None).run()

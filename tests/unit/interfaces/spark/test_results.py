@@ -1,0 +1,37 @@
+"""Whether a result can be kept is known before the run, and the look leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.jobs.job import check_results
+
+
+def test_where_it_can_be_kept_nothing_is_left_or_lost(tmp_path: Path) -> None:
+    earlier, pipe = tmp_path / "earlier.json", tmp_path / "pipe"
+    earlier.write_text("{}")
+    os.mkfifo(pipe)
+    check_results(Namespace(json=str(earlier), report=str(tmp_path / "new" / "r.html")))
+    check_results(Namespace(json=str(pipe), report=None))
+    check_results(Namespace(json="-", to=str(tmp_path / "to")))
+    check_results(Namespace(to="s3a://bucket/archive"))
+    assert earlier.read_text() == "{}"
+    assert list((tmp_path / "new").iterdir()) == list((tmp_path / "to").iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["json", "report", "to"])
+def test_where_it_cannot_it_is_one_line(option: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = str(tmp_path / "file" / "below")
+    with pytest.raises(JobFailed, match=r"below cannot be written: (Not a directory|File exists)$"):
+        check_results(Namespace(**{option: path}))
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(JobFailed, match=r"cannot be written: Is a directory$"):
+        check_results(Namespace(json=str(tmp_path)))
