@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.registration import register
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-CHECKPOINT = "_checkpoint"
 #: Records at once, unless it is said; of 1 KB each that is 200 MB for all tasks together.
 MAX_RECORDS = 200_000
 _LOOK_S = 0.2
@@ -68,7 +68,10 @@ def run(parsed: argparse.Namespace) -> int:
 def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     register(spark)
     done = Archived()
-    query = _started(_records(spark, parsed), parsed)
+    records = _records(spark, parsed)
+    folder = ArchiveFolder(spark, parsed.to)
+    folder.belongs_to(_checkpoint(parsed))
+    query = _started(records, parsed)
     try:
         with Progress(lambda _: f"archived {done.records:,} records"):
             while not query.awaitTermination(_LOOK_S):
@@ -123,12 +126,15 @@ def _json_schema(text: str) -> Any:
         raise WrongOption(f"--json-schema {text!r}: {said}") from None
 
 
+def _checkpoint(parsed: argparse.Namespace) -> str:
+    return parsed.checkpoint or f"{parsed.to.rstrip('/')}/{CHECKPOINT}"
+
+
 def _started(records: DataFrame, parsed: argparse.Namespace) -> StreamingQuery:
-    checkpoint = parsed.checkpoint or f"{parsed.to.rstrip('/')}/{CHECKPOINT}"
     writing = (
         records.writeStream.format("parquet")
         .option("path", parsed.to)
-        .option("checkpointLocation", checkpoint)
+        .option("checkpointLocation", _checkpoint(parsed))
         .partitionBy("topic", "date")
     )
     if parsed.every is None:

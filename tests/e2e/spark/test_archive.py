@@ -106,6 +106,24 @@ def test_a_topic_whose_name_is_a_number_and_one_that_is_empty(
     assert spark.read.parquet(str(tmp_path / "a")).count() >= 1
 
 
+def test_a_folder_and_its_checkpoint_belong_together(
+    spark: SparkSession, servers: str, topic: str, tmp_path: Path
+) -> None:
+    fill(servers, topic, 10)
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    words = (topic, "--to", one, "--checkpoint", str(tmp_path / "c1"))
+    assert job("archive", servers, *words) == 0
+
+    new = str(tmp_path / "c2")
+    with pytest.raises(WrongOption, match=rf"^{one} is an archive .* {new} is new: [^\n]+$"):
+        job("archive", servers, topic, "--to", one, "--checkpoint", new)
+    assert not Path(new).exists()
+    with pytest.raises(WrongOption, match=rf"^the checkpoint .*c1 is not of {other}: [^\n]+$"):
+        job("archive", servers, topic, "--to", other, "--checkpoint", str(tmp_path / "c1"))
+    assert not Path(other).exists()
+    assert spark.read.parquet(one).count() == 10
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
