@@ -7,13 +7,21 @@ do: a batch that was written twice counts once. Both are Spark's.
 from __future__ import annotations
 
 import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
+from interfaces.spark.kafka import checkpoints
+from interfaces.spark.kafka.assignment import Assignment, assignment_of
+from interfaces.spark.kafka.broker import Broker
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.ranges import Place
 from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
 
@@ -37,12 +45,17 @@ class Archived:
     batches: list[dict[str, Any]] = field(default_factory=list)
     #: The number of the newest batch that is in it.
     seen: int = -1
+    #: How many each topic has, as the newest batch found them.
+    partitions: dict[str, int] = field(default_factory=dict)
 
     def look(self, query: StreamingQuery) -> None:
         for progress in query.recentProgress:
             if progress["batchId"] > self.seen:
                 self.seen = progress["batchId"]
                 self._take(progress)
+                for source in progress["sources"]:
+                    end = source["endOffset"] or "{}"
+                    self.partitions = _counted(checkpoints.read(json.loads(end)))
 
     def _take(self, progress: Any) -> None:
         counted = progress["observedMetrics"].get("archived")
@@ -70,18 +83,26 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     done = Archived()
     records = _records(spark, parsed)
     folder = ArchiveFolder(spark, parsed.to)
+    assignment = assignment_of(KafkaOptions(_options(parsed)))
+    folder.require_all_named(assignment.names)
+    partitions = _partitions(parsed, assignment)
     folder.belongs_to(_checkpoint(parsed))
+    folder.note(partitions)
     query = _started(records, parsed)
     try:
         with Progress(lambda _: f"archived {done.records:,} records"):
             while not query.awaitTermination(_LOOK_S):
                 done.look(query)
+                folder.note(done.partitions)
     except KeyboardInterrupt:
         if parsed.every is None:
             raise
+    except Exception as failure:
+        raise _in_words_of_this_command(cause_of(failure)) from failure
     finally:
         query.stop()  # what it was writing then is written anew by the next run
     done.look(query)
+    folder.note(done.partitions)
     return {
         "topics": parsed.topics or parsed.pattern,
         "to": parsed.to,
@@ -91,10 +112,25 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
-    from pyspark.sql import functions as f
+def _in_words_of_this_command(failure: WrongOption | JobFailed) -> WrongOption | JobFailed:
+    return type(failure)(str(failure).replace("failOnDataLoss=false", "--allow-loss"))
 
-    options = {
+
+def _partitions(parsed: argparse.Namespace, assignment: Assignment) -> dict[str, int]:
+    """How many each topic has that is there."""
+    broker = Broker(KafkaOptions(_options(parsed)))
+    try:
+        return _counted(broker.places(assignment, lenient=True))
+    finally:
+        broker.close()
+
+
+def _counted(places: Iterable[Place]) -> dict[str, int]:
+    return dict(Counter(place.topic for place in places))
+
+
+def _options(parsed: argparse.Namespace) -> dict[str, str]:
+    return {
         **kafka_options(parsed),
         "startingOffsets": "earliest",
         "includeHeaders": "true",
@@ -106,7 +142,12 @@ def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
             else {"subscribe": ",".join(parsed.topics)}
         ),
     }
-    records = spark.readStream.format("ottla").options(**options).load()
+
+
+def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    records = spark.readStream.format("ottla").options(**_options(parsed)).load()
     if parsed.json_schema:
         text = f.col("value").cast("string")
         records = records.withColumn("json", f.from_json(text, _json_schema(parsed.json_schema)))

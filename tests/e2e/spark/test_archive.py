@@ -20,6 +20,7 @@ from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs import archive, restore
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
+from tests.e2e.spark.kafka.topics import delete
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -122,6 +123,26 @@ def test_a_folder_and_its_checkpoint_belong_together(
         job("archive", servers, topic, "--to", other, "--checkpoint", str(tmp_path / "c1"))
     assert not Path(other).exists()
     assert spark.read.parquet(one).count() == 10
+
+
+def test_topics_may_be_added_to_an_archive_and_none_left_out(
+    spark: SparkSession, spark_broker: BrokerProcess, topic: str, tmp_path: Path
+) -> None:
+    servers, other, to = spark_broker.bootstrap, new_topic(spark_broker, 2), str(tmp_path / "to")
+    fill(servers, topic, 10)
+    assert job("archive", servers, topic, "--to", to) == 0
+    fill(servers, other, 20)
+    left_out = rf"^{to} is an archive of {topic} too, which is not named now: [^\n]+$"
+    for words in ([other], ["--pattern", other], [other, "--allow-loss"]):
+        with pytest.raises(WrongOption, match=left_out):
+            job("archive", servers, *words, "--to", to)
+    assert job("archive", servers, "--pattern", f"{topic}|{other}", "--to", to) == 0
+    found = spark.read.parquet(to).groupBy("topic").count().collect()
+    assert {(row[0], row[1]) for row in found} == {(topic, 10), (other, 20)}
+
+    delete(servers, topic)
+    with pytest.raises(JobFailed, match=rf"^{topic}-0 is not there .* \(--allow-loss goes on"):
+        job("archive", servers, topic, other, "--to", to)
 
 
 @pytest.mark.parametrize(
