@@ -49,19 +49,20 @@ class Archived:
     partitions: dict[str, int] = field(default_factory=dict)
 
     def look(self, query: StreamingQuery) -> None:
+        """While nothing comes Spark tells of the next batch, which has not begun: it counts when it
+        was written, which is when it says what it has seen."""
         for progress in query.recentProgress:
-            if progress["batchId"] > self.seen:
-                self.seen = progress["batchId"]
-                self._take(progress)
-                for source in progress["sources"]:
-                    end = source["endOffset"] or "{}"
-                    self.partitions = _counted(checkpoints.read(json.loads(end)))
+            written = progress["numInputRows"] and progress["observedMetrics"].get("archived")
+            if written and progress["batchId"] > self.seen:
+                self._take(progress, written["records"])
 
-    def _take(self, progress: Any) -> None:
-        counted = progress["observedMetrics"].get("archived")
-        if counted is None or not counted["records"]:
+    def _take(self, progress: Any, records: int) -> None:
+        self.seen = progress["batchId"]
+        for source in progress["sources"]:
+            self.partitions = _counted(checkpoints.read(json.loads(source["endOffset"])))
+        if not records:
             return
-        records, seconds = counted["records"], progress["batchDuration"] / 1000
+        seconds = progress["batchDuration"] / 1000
         batch = {"batch": self.seen, "at": progress["timestamp"]}
         self.batches.append({**batch, "records": records, "seconds": seconds})
         del self.batches[:-_MOST_BATCHES]
