@@ -5,6 +5,7 @@ A column costs one call of C for each message; whatever all of them share costs 
 
 from __future__ import annotations
 
+import gc
 from itertools import chain
 from typing import Any
 
@@ -18,6 +19,7 @@ _BINARY = pyarrow.binary()
 _US = pyarrow.timestamp("us", tz="UTC")
 #: Milliseconds further from 1970 are no microseconds of 64 bits: they become the outermost.
 _OUTERMOST_MS = (2**63 - 1) // 1000
+_BAD = "\N{REPLACEMENT CHARACTER}"
 
 
 #: In lists of messages `Any` stands for Message: it is never an error here, and has an offset.
@@ -67,5 +69,25 @@ def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
 
 def _headers(message: Any) -> list[dict[str, Any]] | None:
     """None where there are none, as the connector has it."""
-    headers = message.headers()
+    try:
+        headers = message.headers()
+    except (SystemError, UnicodeDecodeError) as failure:
+        headers = _headers_of_other_bytes(message, failure)
     return [{"key": key, "value": value} for key, value in headers] if headers else None
+
+
+def _headers_of_other_bytes(message: Any, failure: Exception) -> list[tuple[str, bytes | None]]:
+    """Names that are not UTF-8 are replaced. confluent-kafka refuses all headers of such a record
+    once; then it gives a list of pairs where such a name is a hole that nothing may touch: the
+    garbage collector's view passes over it. The failure has the bytes of one name only."""
+    why = failure if isinstance(failure, UnicodeDecodeError) else failure.__cause__
+    name = why.object.decode("utf-8", "replace") if isinstance(why, UnicodeDecodeError) else _BAD
+    try:
+        pairs = message.headers()
+    except (SystemError, UnicodeDecodeError):
+        return [(name, None)]
+    parts = [gc.get_referents(pair) for pair in pairs]
+    holes = [at for at, part in enumerate(parts) if len(part) < 2]
+    if len(holes) > 1:
+        name = _BAD
+    return [(name, parts[at][0]) if at in holes else pair for at, pair in enumerate(pairs)]
