@@ -70,6 +70,19 @@ class ArchiveFolder:
             self.partitions = wanted
             self._write(self.folder, {"name": self._name, "partitions": wanted})
 
+    def files(self) -> list[str]:
+        """Those that count, by the log: relative to where the folder is now, since the log has the
+        place in which they were written."""
+        log = f"{self.folder}/{LOG}"
+        batches = {number: name for name in self._files.names(log) if (number := _number(name))}
+        whole = max((number for number in batches if number[1]), default=(-1, True))
+        found: dict[str, None] = {}
+        for number in sorted(batches):
+            if number == whole or (number[0] > whole[0] and not number[1]):
+                text = self._files.read(f"{log}/{batches[number]}") or ""
+                found |= dict.fromkeys(map(_relative, text.splitlines()[1:]))
+        return list(found)
+
     def _note_of(self, folder: str) -> dict[str, Any]:
         """Where it was killed between the old note and the new: the new one, if it is whole."""
         text = self._files.read(f"{folder}/{_NOTE}")
@@ -84,6 +97,24 @@ class ArchiveFolder:
 
     def _write(self, folder: str, note: Mapping[str, Any]) -> None:
         self._files.write(f"{folder}/{_NOTE}", json.dumps(note, sort_keys=True))
+
+
+def _number(name: str) -> tuple[int, bool] | None:
+    """Of a batch in the log, and whether it has all that were before."""
+    number, dot, kind = name.partition(".")
+    known = number.isdecimal() and kind in ("", "compact")
+    return (int(number), bool(dot)) if known else None
+
+
+def _relative(line: str) -> str:
+    """topic=NAME/date=DAY/FILE"""
+    try:
+        parts = str(json.loads(line)["path"]).split("/")[-3:]
+    except (ValueError, TypeError, KeyError):
+        parts = []
+    if len(parts) < 3 or not parts[0].startswith("topic=") or not parts[1].startswith("date="):
+        raise JobFailed(f"the log of the archive names no file of an archive: {line[:200]}")
+    return "/".join(parts)
 
 
 class _Files:

@@ -21,6 +21,7 @@ from interfaces.spark.jobs import archive, restore
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.spark.kafka.topics import delete
+from tests.fakes.batches import Record, record_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,6 +144,43 @@ def test_topics_may_be_added_to_an_archive_and_none_left_out(
     delete(servers, topic)
     with pytest.raises(JobFailed, match=rf"^{topic}-0 is not there .* \(--allow-loss goes on"):
         job("archive", servers, topic, other, "--to", to)
+
+
+def test_odd_records_come_back_from_an_archive_that_was_moved(
+    spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
+) -> None:
+    """No time, a time before 1970, header names that are not UTF-8; and empty partitions."""
+    servers, topic = spark_broker.bootstrap, new_topic(spark_broker, 3)
+    odd: list[tuple[str | bytes, bytes | None]] = [(b"a", b"1"), (b"\xff-x", b"2"), ("z", None)]
+    with spark_broker.connect() as client:
+        sent: list[Record] = [
+            (b"k", b"0", odd, TIME_MS),
+            (b"k", b"1", [], -1),
+            (b"k", b"2", [("a", b"")], -5_000),
+        ]
+        assert client.produce(topic, bytes(record_batch(sent)), partition=1).error == 0
+    (tmp_path / "made").mkdir()
+    made, moved = tmp_path / "made" / "archive", tmp_path / "moved"
+    assert job("archive", servers, topic, "--to", str(made)) == 0
+    made.rename(moved)
+    assert job("restore", servers, str(moved), "--prefix", "again-") == 0
+
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "odd"})
+    consumer.assign([TopicPartition(f"again-{topic}", 1, 0)])
+    found: list[Any] = []
+    while len(found) < 3:
+        found += consumer.consume(3, 10)
+    partitions = consumer.list_topics(f"again-{topic}", 10).topics[f"again-{topic}"].partitions
+    consumer.close()
+    assert len(partitions) == 3
+    assert [message.value() for message in found] == [b"0", b"1", b"2"]
+    assert [message.timestamp()[1] for message in found] == [TIME_MS, -1, -1]
+    names = [("a", b"1"), ("\N{REPLACEMENT CHARACTER}-x", b"2"), ("z", None)]
+    assert [message.headers() for message in found] == [names, None, [("a", b"")]]
+
+    for none in (tmp_path, next(moved.glob("topic=*"))):
+        with pytest.raises(WrongOption, match=rf"^{none} is no archive: [^\n]+$"):
+            job("restore", servers, str(none))
 
 
 @pytest.mark.parametrize(
