@@ -94,17 +94,20 @@ def test_there_and_back(spark: SparkSession, servers: str, topic: str, tmp_path:
         job(*back, "--from", "2024-01-01")
 
 
-def test_a_topic_whose_name_is_a_number_and_one_that_is_empty(
+def test_topics_whose_names_are_a_number_or_mean_null_and_one_that_is_empty(
     spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
 ) -> None:
     servers, empty = spark_broker.bootstrap, new_topic(spark_broker)
     producer = Producer({"bootstrap.servers": servers})
+    null = "__HIVE_DEFAULT_PARTITION__"
     producer.produce("0042", "x")
+    producer.produce(null, "y")
     assert producer.flush(10) == 0
-    assert job("archive", servers, "0042", empty, "--to", str(tmp_path / "a")) == 0
+    assert job("archive", servers, "0042", null, empty, "--to", str(tmp_path / "a")) == 0
     assert job("restore", servers, str(tmp_path / "a"), "--prefix", "n") == 0
     with spark_broker.connect() as client:
         assert client.usable_partitions("n0042", 1) == 1
+        assert client.usable_partitions(f"n{null}", 1) == 1
     assert spark.read.parquet(str(tmp_path / "a")).count() >= 1
 
 
