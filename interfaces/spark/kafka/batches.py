@@ -6,6 +6,7 @@ A column costs one call of C for each message; whatever all of them share costs 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -35,7 +36,7 @@ def batch_of(messages: list[Any], schema: pyarrow.Schema) -> pyarrow.RecordBatch
         *_times(messages),
     ]
     if len(schema) > len(columns):
-        columns.append(pyarrow.array([_headers(m) for m in messages], schema.field(7).type))
+        columns.append(pyarrow.array(list(_headers(messages)), schema.field(7).type))
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -67,13 +68,16 @@ def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
     return pyarrow.array(micros).cast(_US), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
 
 
-def _headers(message: Any) -> list[dict[str, Any]] | None:
-    """None where there are none, as the connector has it."""
-    try:
-        headers = message.headers()
-    except (SystemError, UnicodeDecodeError) as failure:
-        headers = _headers_of_other_bytes(message, failure)
-    return [{"key": key, "value": value} for key, value in headers] if headers else None
+def _headers(messages: list[Any]) -> Iterator[list[dict[str, Any]] | None]:
+    """None where there are none, as the connector has it. `map` calls from C, which always looks
+    for a failure: Python's own call, once it is warm, takes a broken list for an answer."""
+    given: Iterator[Any] = map(Message.headers, messages)
+    for message in messages:
+        try:
+            headers = next(given)
+        except (SystemError, UnicodeDecodeError) as failure:
+            headers = _headers_of_other_bytes(message, failure)
+        yield [{"key": key, "value": value} for key, value in headers] if headers else None
 
 
 def _headers_of_other_bytes(message: Any, failure: Exception) -> list[tuple[str, bytes | None]]:
@@ -82,12 +86,13 @@ def _headers_of_other_bytes(message: Any, failure: Exception) -> list[tuple[str,
     garbage collector's view passes over it. The failure has the bytes of one name only."""
     why = failure if isinstance(failure, UnicodeDecodeError) else failure.__cause__
     name = why.object.decode("utf-8", "replace") if isinstance(why, UnicodeDecodeError) else _BAD
+    pairs: Any
     try:
-        pairs = message.headers()
+        (pairs,) = map(Message.headers, [message])
     except (SystemError, UnicodeDecodeError):
         return [(name, None)]
-    parts = [gc.get_referents(pair) for pair in pairs]
+    parts = [gc.get_referents(pair) for pair in pairs or ()]
     holes = [at for at, part in enumerate(parts) if len(part) < 2]
     if len(holes) > 1:
         name = _BAD
-    return [(name, parts[at][0]) if at in holes else pair for at, pair in enumerate(pairs)]
+    return [(name, parts[at][0]) if at in holes else pair for at, pair in enumerate(pairs or ())]
