@@ -7,12 +7,21 @@ do: a batch that was written twice counts once. Both are Spark's.
 from __future__ import annotations
 
 import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.failures import JobFailed, WrongOption, cause_of
+from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
+from interfaces.spark.kafka import checkpoints
+from interfaces.spark.kafka.assignment import Assignment, assignment_of
+from interfaces.spark.kafka.broker import Broker
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.ranges import Place
 from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
 
@@ -20,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-CHECKPOINT = "_checkpoint"
 #: Records at once, unless it is said; of 1 KB each that is 200 MB for all tasks together.
 MAX_RECORDS = 200_000
 _LOOK_S = 0.2
@@ -37,18 +45,24 @@ class Archived:
     batches: list[dict[str, Any]] = field(default_factory=list)
     #: The number of the newest batch that is in it.
     seen: int = -1
+    #: How many each topic has, as the newest batch found them.
+    partitions: dict[str, int] = field(default_factory=dict)
 
     def look(self, query: StreamingQuery) -> None:
+        """While nothing comes Spark tells of the next batch, which has not begun: it counts when it
+        was written, which is when it says what it has seen."""
         for progress in query.recentProgress:
-            if progress["batchId"] > self.seen:
-                self.seen = progress["batchId"]
-                self._take(progress)
+            written = progress["numInputRows"] and progress["observedMetrics"].get("archived")
+            if written and progress["batchId"] > self.seen:
+                self._take(progress, written["records"])
 
-    def _take(self, progress: Any) -> None:
-        counted = progress["observedMetrics"].get("archived")
-        if counted is None or not counted["records"]:
+    def _take(self, progress: Any, records: int) -> None:
+        self.seen = progress["batchId"]
+        for source in progress["sources"]:
+            self.partitions = _counted(checkpoints.read(json.loads(source["endOffset"])))
+        if not records:
             return
-        records, seconds = counted["records"], progress["batchDuration"] / 1000
+        seconds = progress["batchDuration"] / 1000
         batch = {"batch": self.seen, "at": progress["timestamp"]}
         self.batches.append({**batch, "records": records, "seconds": seconds})
         del self.batches[:-_MOST_BATCHES]
@@ -68,17 +82,28 @@ def run(parsed: argparse.Namespace) -> int:
 def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     register(spark)
     done = Archived()
-    query = _started(_records(spark, parsed), parsed)
+    records = _records(spark, parsed)
+    folder = ArchiveFolder(spark, parsed.to)
+    assignment = assignment_of(KafkaOptions(_options(parsed)))
+    folder.require_all_named(assignment.names)
+    partitions = _partitions(parsed, assignment)
+    folder.belongs_to(_checkpoint(parsed))
+    folder.note(partitions)
+    query = _started(records, parsed)
     try:
         with Progress(lambda _: f"archived {done.records:,} records"):
             while not query.awaitTermination(_LOOK_S):
                 done.look(query)
+                folder.note(done.partitions)
     except KeyboardInterrupt:
         if parsed.every is None:
             raise
+    except Exception as failure:
+        raise _in_words_of_this_command(cause_of(failure)) from failure
     finally:
         query.stop()  # what it was writing then is written anew by the next run
     done.look(query)
+    folder.note(done.partitions)
     return {
         "topics": parsed.topics or parsed.pattern,
         "to": parsed.to,
@@ -88,10 +113,25 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
-    from pyspark.sql import functions as f
+def _in_words_of_this_command(failure: WrongOption | JobFailed) -> WrongOption | JobFailed:
+    return type(failure)(str(failure).replace("failOnDataLoss=false", "--allow-loss"))
 
-    options = {
+
+def _partitions(parsed: argparse.Namespace, assignment: Assignment) -> dict[str, int]:
+    """How many each topic has that is there."""
+    broker = Broker(KafkaOptions(_options(parsed)))
+    try:
+        return _counted(broker.places(assignment, lenient=True))
+    finally:
+        broker.close()
+
+
+def _counted(places: Iterable[Place]) -> dict[str, int]:
+    return dict(Counter(place.topic for place in places))
+
+
+def _options(parsed: argparse.Namespace) -> dict[str, str]:
+    return {
         **kafka_options(parsed),
         "startingOffsets": "earliest",
         "includeHeaders": "true",
@@ -103,7 +143,12 @@ def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
             else {"subscribe": ",".join(parsed.topics)}
         ),
     }
-    records = spark.readStream.format("ottla").options(**options).load()
+
+
+def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    records = spark.readStream.format("ottla").options(**_options(parsed)).load()
     if parsed.json_schema:
         text = f.col("value").cast("string")
         records = records.withColumn("json", f.from_json(text, _json_schema(parsed.json_schema)))
@@ -123,12 +168,15 @@ def _json_schema(text: str) -> Any:
         raise WrongOption(f"--json-schema {text!r}: {said}") from None
 
 
+def _checkpoint(parsed: argparse.Namespace) -> str:
+    return parsed.checkpoint or f"{parsed.to.rstrip('/')}/{CHECKPOINT}"
+
+
 def _started(records: DataFrame, parsed: argparse.Namespace) -> StreamingQuery:
-    checkpoint = parsed.checkpoint or f"{parsed.to.rstrip('/')}/{CHECKPOINT}"
     writing = (
         records.writeStream.format("parquet")
         .option("path", parsed.to)
-        .option("checkpointLocation", checkpoint)
+        .option("checkpointLocation", _checkpoint(parsed))
         .partitionBy("topic", "date")
     )
     if parsed.every is None:

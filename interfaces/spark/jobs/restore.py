@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.columns import columns
 from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.jobs.archive_folder import ArchiveFolder
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.ranges import Place
+from interfaces.spark.kafka.sink_rows import NO_TIME_MS
 from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _ONE_TRY = ("spark.task.maxFailures", "1")
 _TOPIC_S = 30.0
+#: A folder of this name stands for null.
+_AS_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -56,12 +60,14 @@ def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     from pyspark.sql import functions as f
 
     register(spark)
-    records = _archived(spark, parsed)
+    folder = ArchiveFolder(spark, parsed.archive)
+    records = _archived(spark, parsed, folder)
     found = records.groupBy("topic", "partition").agg(f.count("*").alias("records")).collect()
     if not found:
         raise JobFailed(f"no record in {parsed.archive} fits")
     counts = {(parsed.prefix + row["topic"], row["partition"]): row["records"] for row in found}
-    _make_topics(KafkaOptions(kafka_options(parsed)), counts, parsed.append)
+    had = {parsed.prefix + topic: number for topic, number in folder.partitions.items()}
+    _make_topics(KafkaOptions(kafka_options(parsed)), counts, had, parsed.append)
     with Progress(lambda _: f"restoring {sum(counts.values()):,} records"):
         _written(records, parsed, len(counts))
     return {
@@ -74,11 +80,16 @@ def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _archived(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
-    """The names of folders are texts: a topic may be called 007."""
+def _archived(spark: SparkSession, parsed: argparse.Namespace, folder: ArchiveFolder) -> DataFrame:
+    """The names of folders are texts: a topic may be called 007, or as Hive calls what is null."""
     from pyspark.sql import functions as f
 
-    records = spark.read.schema(f"{columns(with_headers=True)}, date date").parquet(parsed.archive)
+    files = [f"{folder.folder}/{file}" for file in folder.files()]
+    if not files:
+        raise WrongOption(f"{parsed.archive} is no archive: name the folder that --to named")
+    columns_of_all = f"{columns(with_headers=True)}, date date"
+    reading = spark.read.schema(columns_of_all).option("basePath", folder.folder)
+    records = reading.parquet(*files).withColumn("topic", f.coalesce("topic", f.lit(_AS_NULL)))
     if parsed.topic:
         records = records.where(f.col("topic").isin(parsed.topic))
     if parsed.first:
@@ -89,8 +100,13 @@ def _archived(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
 
 
 def _make_topics(
-    options: KafkaOptions, counts: Mapping[tuple[str, int], int], append: bool
+    options: KafkaOptions,
+    counts: Mapping[tuple[str, int], int],
+    had: Mapping[str, int],
+    append: bool,
 ) -> None:
+    """New ones with as many partitions as they `had`; to others it is enough to have those that
+    records are for."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import NewTopic
 
@@ -105,7 +121,10 @@ def _make_topics(
             raise JobFailed(f"{topic} has {has} partitions, and {wanted[topic]} are in the archive")
         if not append and _has_records(broker, [Place(topic, number) for number in range(has)]):
             raise JobFailed(f"{topic} has records already; --append adds to them")
-    new = [NewTopic(topic, wanted[topic]) for topic in wanted.keys() - there.keys()]
+    new = [
+        NewTopic(topic, max(wanted[topic], had.get(topic, 0)))
+        for topic in wanted.keys() - there.keys()
+    ]
     for topic, made in broker.admin.create_topics(new).items() if new else ():
         try:
             made.result(_TOPIC_S)
@@ -120,7 +139,12 @@ def _has_records(broker: Broker, places: list[Place]) -> bool:
 def _written(records: DataFrame, parsed: argparse.Namespace, partitions: int) -> None:
     from pyspark.sql import functions as f
 
-    named = records.withColumn("topic", f.concat(f.lit(parsed.prefix), "topic")).drop("date")
+    no_time = f.timestamp_millis(f.lit(NO_TIME_MS))
+    named = (
+        records.withColumn("topic", f.concat(f.lit(parsed.prefix), "topic"))
+        .withColumn("timestamp", f.greatest("timestamp", no_time))
+        .drop("date")
+    )
     (
         named.repartition(partitions, "topic", "partition")
         .sortWithinPartitions("topic", "partition", "offset")

@@ -27,6 +27,10 @@ class Assignment:
     def matches(self, topic: str) -> bool:
         return topic not in _INTERNAL and re.fullmatch(self.pattern, topic) is not None
 
+    def names(self, topic: str) -> bool:
+        """Whether it is one of those that are read, there or not."""
+        return topic in self.topics or (bool(self.pattern) and self.matches(topic))
+
     def among(
         self, partitions: Mapping[str, int], servers: str, lenient: bool = False
     ) -> list[Place]:

@@ -5,6 +5,8 @@ A column costs one call of C for each message; whatever all of them share costs 
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -18,6 +20,7 @@ _BINARY = pyarrow.binary()
 _US = pyarrow.timestamp("us", tz="UTC")
 #: Milliseconds further from 1970 are no microseconds of 64 bits: they become the outermost.
 _OUTERMOST_MS = (2**63 - 1) // 1000
+_BAD = "\N{REPLACEMENT CHARACTER}"
 
 
 #: In lists of messages `Any` stands for Message: it is never an error here, and has an offset.
@@ -33,7 +36,7 @@ def batch_of(messages: list[Any], schema: pyarrow.Schema) -> pyarrow.RecordBatch
         *_times(messages),
     ]
     if len(schema) > len(columns):
-        columns.append(pyarrow.array([_headers(m) for m in messages], schema.field(7).type))
+        columns.append(pyarrow.array(list(_headers(messages)), schema.field(7).type))
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -65,7 +68,31 @@ def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
     return pyarrow.array(micros).cast(_US), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
 
 
-def _headers(message: Any) -> list[dict[str, Any]] | None:
-    """None where there are none, as the connector has it."""
-    headers = message.headers()
-    return [{"key": key, "value": value} for key, value in headers] if headers else None
+def _headers(messages: list[Any]) -> Iterator[list[dict[str, Any]] | None]:
+    """None where there are none, as the connector has it. `map` calls from C, which always looks
+    for a failure: Python's own call, once it is warm, takes a broken list for an answer."""
+    given: Iterator[Any] = map(Message.headers, messages)
+    for message in messages:
+        try:
+            headers = next(given)
+        except (SystemError, UnicodeDecodeError) as failure:
+            headers = _headers_of_other_bytes(message, failure)
+        yield [{"key": key, "value": value} for key, value in headers] if headers else None
+
+
+def _headers_of_other_bytes(message: Any, failure: Exception) -> list[tuple[str, bytes | None]]:
+    """Names that are not UTF-8 are replaced. confluent-kafka refuses all headers of such a record
+    once; then it gives a list of pairs where such a name is a hole that nothing may touch: the
+    garbage collector's view passes over it. The failure has the bytes of one name only."""
+    why = failure if isinstance(failure, UnicodeDecodeError) else failure.__cause__
+    name = why.object.decode("utf-8", "replace") if isinstance(why, UnicodeDecodeError) else _BAD
+    pairs: Any
+    try:
+        (pairs,) = map(Message.headers, [message])
+    except (SystemError, UnicodeDecodeError):
+        return [(name, None)]
+    parts = [gc.get_referents(pair) for pair in pairs or ()]
+    holes = [at for at, part in enumerate(parts) if len(part) < 2]
+    if len(holes) > 1:
+        name = _BAD
+    return [(name, parts[at][0]) if at in holes else pair for at, pair in enumerate(pairs or ())]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SLICE_ROWS = 1000
 #: librdkafka's words for "the partitioner decides" and "now".
 ANY_PARTITION, NOW = -1, 0
+#: Kafka's own word for a record that has no time; librdkafka hands it on as it is.
+NO_TIME_MS = -1
 
 Header: TypeAlias = tuple[str, bytes | None]
 Headers: TypeAlias = list[Header]
@@ -81,8 +83,8 @@ class Rows:
 
         times = part.column("timestamp").cast(pyarrow.timestamp("ms", tz="UTC"), safe=False)
         found: list[int] = times.cast(pyarrow.int64()).fill_null(NOW).to_pylist()
-        if min(found) < 0:
-            at = next(at for at, time in enumerate(found, self.number) if time < 0)
+        if min(found) < NO_TIME_MS:
+            at = next(at for at, time in enumerate(found, self.number) if time < NO_TIME_MS)
             raise JobFailed(f"row {at} has a time before 1970, which no record can have")
         return found
 

@@ -20,11 +20,15 @@ from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs import archive, restore
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
+from tests.e2e.spark.kafka.topics import delete
+from tests.fakes.batches import Record, record_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TIME_MS = 1_700_000_000_000
+#: Calls until Python's interpreter is warm, and more.
+MANY = 100
 Row = tuple[int, bytes | None, bytes | None, int, Any]
 
 
@@ -92,18 +96,96 @@ def test_there_and_back(spark: SparkSession, servers: str, topic: str, tmp_path:
         job(*back, "--from", "2024-01-01")
 
 
-def test_a_topic_whose_name_is_a_number_and_one_that_is_empty(
+def test_topics_whose_names_are_a_number_or_mean_null_and_one_that_is_empty(
     spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
 ) -> None:
     servers, empty = spark_broker.bootstrap, new_topic(spark_broker)
     producer = Producer({"bootstrap.servers": servers})
+    null = "__HIVE_DEFAULT_PARTITION__"
     producer.produce("0042", "x")
+    producer.produce(null, "y")
     assert producer.flush(10) == 0
-    assert job("archive", servers, "0042", empty, "--to", str(tmp_path / "a")) == 0
+    assert job("archive", servers, "0042", null, empty, "--to", str(tmp_path / "a")) == 0
     assert job("restore", servers, str(tmp_path / "a"), "--prefix", "n") == 0
     with spark_broker.connect() as client:
         assert client.usable_partitions("n0042", 1) == 1
+        assert client.usable_partitions(f"n{null}", 1) == 1
     assert spark.read.parquet(str(tmp_path / "a")).count() >= 1
+
+
+def test_a_folder_and_its_checkpoint_belong_together(
+    spark: SparkSession, servers: str, topic: str, tmp_path: Path
+) -> None:
+    fill(servers, topic, 10)
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    words = (topic, "--to", one, "--checkpoint", str(tmp_path / "c1"))
+    assert job("archive", servers, *words) == 0
+
+    new = str(tmp_path / "c2")
+    with pytest.raises(WrongOption, match=rf"^{one} is an archive .* {new} is new: [^\n]+$"):
+        job("archive", servers, topic, "--to", one, "--checkpoint", new)
+    assert not Path(new).exists()
+    with pytest.raises(WrongOption, match=rf"^the checkpoint .*c1 is not of {other}: [^\n]+$"):
+        job("archive", servers, topic, "--to", other, "--checkpoint", str(tmp_path / "c1"))
+    assert not Path(other).exists()
+    assert spark.read.parquet(one).count() == 10
+
+
+def test_topics_may_be_added_to_an_archive_and_none_left_out(
+    spark: SparkSession, spark_broker: BrokerProcess, topic: str, tmp_path: Path
+) -> None:
+    servers, other, to = spark_broker.bootstrap, new_topic(spark_broker, 2), str(tmp_path / "to")
+    fill(servers, topic, 10)
+    assert job("archive", servers, topic, "--to", to) == 0
+    fill(servers, other, 20)
+    left_out = rf"^{to} is an archive of {topic} too, which is not named now: [^\n]+$"
+    for words in ([other], ["--pattern", other], [other, "--allow-loss"]):
+        with pytest.raises(WrongOption, match=left_out):
+            job("archive", servers, *words, "--to", to)
+    assert job("archive", servers, "--pattern", f"{topic}|{other}", "--to", to) == 0
+    found = spark.read.parquet(to).groupBy("topic").count().collect()
+    assert {(row[0], row[1]) for row in found} == {(topic, 10), (other, 20)}
+
+    delete(servers, topic)
+    with pytest.raises(JobFailed, match=rf"^{topic}-0 is not there .* \(--allow-loss goes on"):
+        job("archive", servers, topic, other, "--to", to)
+
+
+def test_odd_records_come_back_from_an_archive_that_was_moved(
+    spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
+) -> None:
+    """No time, a time before 1970, header names that are not UTF-8; and empty partitions."""
+    servers, topic = spark_broker.bootstrap, new_topic(spark_broker, 3)
+    odd: list[tuple[str | bytes, bytes | None]] = [(b"a", b"1"), (b"\xff-x", b"2"), ("z", None)]
+    with spark_broker.connect() as client:
+        sent: list[Record] = [
+            (b"k", b"0", odd, TIME_MS),
+            (b"k", b"1", [], -1),
+            (b"k", b"2", [("a", b"")], -5_000),
+        ]
+        assert client.produce(topic, bytes(record_batch(sent)), partition=1).error == 0
+    (tmp_path / "made").mkdir()
+    made, moved = tmp_path / "made" / "archive", tmp_path / "moved"
+    assert job("archive", servers, topic, "--to", str(made)) == 0
+    made.rename(moved)
+    assert job("restore", servers, str(moved), "--prefix", "again-") == 0
+
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "odd"})
+    consumer.assign([TopicPartition(f"again-{topic}", 1, 0)])
+    found: list[Any] = []
+    while len(found) < MANY + 2:
+        found += consumer.consume(MANY, 10)
+    partitions = consumer.list_topics(f"again-{topic}", 10).topics[f"again-{topic}"].partitions
+    consumer.close()
+    assert len(partitions) == 3
+    assert [message.value() for message in found] == [*[b"0"] * MANY, b"1", b"2"]
+    assert [message.timestamp()[1] for message in found] == [*[TIME_MS] * MANY, -1, -1]
+    names = [("a", b"1"), ("\N{REPLACEMENT CHARACTER}-x", b"2"), ("z", None)]
+    assert [message.headers() for message in found] == [*[names] * MANY, None, [("a", b"")]]
+
+    for none in (tmp_path, next(moved.glob("topic=*"))):
+        with pytest.raises(WrongOption, match=rf"^{none} is no archive: [^\n]+$"):
+            job("restore", servers, str(none))
 
 
 @pytest.mark.parametrize(

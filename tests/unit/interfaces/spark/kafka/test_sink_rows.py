@@ -9,7 +9,7 @@ import pytest
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.sink_columns import SinkColumns
 from interfaces.spark.kafka.sink_provenance import Provenance
-from interfaces.spark.kafka.sink_rows import SLICE_ROWS, Rows, headers_of, texts
+from interfaces.spark.kafka.sink_rows import NO_TIME_MS, SLICE_ROWS, Rows, headers_of, texts
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 
@@ -93,6 +93,8 @@ def test_times_are_milliseconds_and_those_before_1970_are_refused() -> None:
     assert [row[6] for row in rows] == [1_612_325_106_789, 0]
     assert [len(row) for row in all_rows(columns)] == [5, 5]
 
+    columns["timestamp"] = pa.array([0, -1_000], pa.timestamp("us", tz="UTC"))
+    assert [row[6] for row in all_rows(columns, use_timestamp=True)] == [0, NO_TIME_MS]
     columns["timestamp"] = pa.array([0, -1_000_000], pa.timestamp("us", tz="UTC"))
     with pytest.raises(JobFailed, match=r"^row 1 has a time before 1970"):
         all_rows(columns, use_timestamp=True)

@@ -1,0 +1,35 @@
+"""What an archive says that it wrote, from what Spark tells of its batches."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from interfaces.spark.jobs.archive import Archived
+
+
+def progress(batch: int, records: int | None, end: str = '{"t": {"0": 1, "1": 2}}') -> Any:
+    return {
+        "batchId": batch,
+        "timestamp": "2026-11-22T09:01:34.000Z",
+        "numInputRows": records or 0,
+        "batchDuration": 500,
+        "observedMetrics": {} if records is None else {"archived": {"records": records}},
+        "sources": [{"endOffset": end}],
+    }
+
+
+def test_a_batch_counts_once_and_idle_progress_of_the_same_number_hides_none() -> None:
+    done = Archived()
+    told = [progress(0, 83), progress(1, None)]
+    query = cast(Any, SimpleNamespace(recentProgress=told))
+    done.look(query)
+    done.look(query)
+    assert (done.records, done.count) == (83, 1)
+    told.append(progress(1, 7, '{"t": {"0": 5, "1": 2}, "new": {"0": 9}}'))
+    told.append(progress(2, None))
+    done.look(query)
+    done.look(query)
+    assert (done.records, done.count) == (90, 2)
+    assert [each["batch"] for each in done.batches] == [0, 1]
+    assert done.partitions == {"t": 2, "new": 1}
