@@ -159,7 +159,7 @@ def test_odd_records_come_back_from_an_archive_that_was_moved(
     odd: list[tuple[str | bytes, bytes | None]] = [(b"a", b"1"), (b"\xff-x", b"2"), ("z", None)]
     with spark_broker.connect() as client:
         sent: list[Record] = [
-            (b"k", b"0", odd, TIME_MS),
+            *[(b"k", b"0", odd, TIME_MS)] * MANY,
             (b"k", b"1", [], -1),
             (b"k", b"2", [("a", b"")], -5_000),
         ]
