@@ -81,10 +81,17 @@ def check_results(parsed: argparse.Namespace) -> None:
             _check_file(Path(file))
     folder = getattr(parsed, "to", None)
     if folder and not _URI.match(folder):
-        with _told(folder):
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+        _check_folder(Path(folder))
+
+
+def _check_folder(folder: Path) -> None:
+    with _told(str(folder)):
+        was_there = folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        if not was_there:
+            folder.rmdir()
 
 
 def _check_file(file: Path) -> None:
