@@ -12,14 +12,9 @@ from typing import cast
 
 import lmdb
 
-from infrastructure.storage.errors import StorageDamaged, StorageTooNew, StorageUnusable
-from infrastructure.storage.lmdb.environment import (
-    FORMAT,
-    FORMAT_ROW,
-    ID_ROW,
-    LmdbEnvironment,
-    check_it_is_not_kafkas,
-)
+from infrastructure.storage.errors import StorageDamaged, StorageUnusable
+from infrastructure.storage.lmdb.environment import LmdbEnvironment, check_it_is_not_kafkas
+from infrastructure.storage.lmdb.identity import identify
 from infrastructure.storage.lmdb.inspection import check_pages, page_problem
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
@@ -63,22 +58,9 @@ class StoreBeside:
         self.env.reader_check()
         if not known_whole:
             self._check_length()
-        if b"rows" not in self.env.dbs():
-            raise StorageDamaged(f"{self.folder} holds an LMDB environment that is not Ottla's")
-        self.rows = self.env.open_db(b"rows", create=False)
-        with self.env.begin() as txn:
-            written_format = txn.get(FORMAT_ROW, db=self.rows)
-            store_id = txn.get(ID_ROW, db=self.rows)
-        if written_format is None or store_id is None or not written_format.isdigit():
-            raise StorageDamaged(f"the store in {self.folder} has lost its format and id")
-        if int(written_format) > FORMAT:
-            raise StorageTooNew(
-                f"the store in {self.folder} has format {int(written_format)}; "
-                f"this version of Ottla knows formats up to {FORMAT}"
-            )
-        self.store_id = store_id.decode()
-        self.batches = self.env.open_db(b"batches", create=False)
-        self.timestamps = self.env.open_db(b"timestamps", create=False)
+        found = identify(self.env, self.folder)
+        self.store_id, self.rows = found.store_id, found.rows
+        self.batches, self.timestamps = found.batches, found.timestamps
         # A pass fails when it begins: LMDB refuses to write in such an environment.
         write_pass = WritePass(cast(LmdbEnvironment, self))
         self.log = LmdbLogStore(self, write_pass)

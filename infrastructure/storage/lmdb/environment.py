@@ -30,11 +30,11 @@ import lmdb
 from infrastructure.storage.errors import (
     StorageDamaged,
     StorageForeign,
-    StorageTooNew,
     StorageUnusable,
 )
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.folder_lock import FolderLock
+from infrastructure.storage.lmdb.identity import FORMAT, FORMAT_ROW, ID_ROW, identify
 from infrastructure.storage.lmdb.inspection import check_batches, check_pages, page_problem
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
 
@@ -48,12 +48,6 @@ _SMALLEST_GROWTH_BYTES = 1 << 20
 #: Of the address space, when a map grows: the broker has to live as well.
 _LEFT_FOR_OTHERS_BYTES = 64 << 20
 
-#: Raised when an older Ottla could not read what this one writes. 2: entries of several batches.
-#: 3: logs that do not start at 0.
-FORMAT = 3
-
-FORMAT_ROW = b"store\0format"
-ID_ROW = b"store\0id"
 _TURN_ROW = b"store\0turn"
 
 
@@ -209,23 +203,10 @@ class LmdbEnvironment:
         if self.env.stat()["entries"] == 0 and not self.read_only:
             # Nothing in it yet: an earlier version was interrupted when it made it.
             self._create(self.env)
-        elif b"rows" not in self.env.dbs():
-            raise StorageDamaged(f"{self.folder} holds an LMDB environment that is not Ottla's")
-        self.rows = self.env.open_db(b"rows", create=False)
-        with self.env.begin() as txn:
-            written_format = txn.get(FORMAT_ROW, db=self.rows)
-            store_id = txn.get(ID_ROW, db=self.rows)
-        if written_format is None or store_id is None or not written_format.isdigit():
-            raise StorageDamaged(f"the store in {self.folder} has lost its format and id")
-        if int(written_format) > FORMAT:
-            raise StorageTooNew(
-                f"the store in {self.folder} has format {int(written_format)}; "
-                f"this version of Ottla knows formats up to {FORMAT}"
-            )
-        self.store_id = store_id.decode()
-        self.batches = self.env.open_db(b"batches", create=False)
-        self.timestamps = self.env.open_db(b"timestamps", create=False)
-        return int(written_format)
+        found = identify(self.env, self.folder)
+        self.store_id, self.rows = found.store_id, found.rows
+        self.batches, self.timestamps = found.batches, found.timestamps
+        return found.format
 
     def _raise_format(self) -> None:
         """Before anything is written that an older Ottla would take for something else."""

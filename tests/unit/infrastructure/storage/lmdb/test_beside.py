@@ -16,8 +16,8 @@ from infrastructure.storage.errors import (
     StorageUnusable,
 )
 from infrastructure.storage.lmdb.beside import StoreBeside
-from infrastructure.storage.lmdb.environment import FORMAT
 from infrastructure.storage.lmdb.folder_lock import FolderLock
+from infrastructure.storage.lmdb.identity import FORMAT
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, Slot
 from infrastructure.storage.opening import open_storage, opened_beside
 from tests.contract.batches import batch

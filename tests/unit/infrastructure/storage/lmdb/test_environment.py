@@ -15,7 +15,8 @@ import pytest
 
 from infrastructure.storage.errors import StorageDamaged, StorageForeign, StorageTooNew
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.lmdb.environment import FORMAT, MAP_SIZE_BYTES, LmdbEnvironment
+from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
+from infrastructure.storage.lmdb.identity import FORMAT
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from tests.fakes.limits import limited
 from tests.fakes.machine import restart_machine
