@@ -42,12 +42,15 @@ SMALL_TIMES = 2
 FIRST_MS = 1_700_000_000_000
 NARROW_ROWS = 1_000
 _DIFFERENT_VALUES = 1_000
+#: Of each record of the topic that has some.
+_HEADERS = [("trace", b"00-4bf92f3577b34da6"), ("content-type", b"application/json")]
 
 
 class Topic(NamedTuple):
     name: str
     value_bytes: int
     records: int
+    headers: bool = False
 
 
 class World(NamedTuple):
@@ -55,6 +58,7 @@ class World(NamedTuple):
     broker: Broker
     large: Topic
     small: Topic
+    headed: Topic
 
 
 class Load(NamedTuple):
@@ -160,11 +164,12 @@ def _world(folder: Path, records: int) -> Iterator[World]:
     try:
         large = _filled(broker, Topic("kilobytes", 1_000, records))
         small = _filled(broker, Topic("hundreds", 100, records * SMALL_TIMES))
+        headed = _filled(broker, Topic("headed", 100, records, headers=True))
         say("topics are filled; Spark starts")
         spark = open_session("bench", "local[2]", settings)
         register(spark)
         try:
-            yield World(spark, broker, large, small)
+            yield World(spark, broker, large, small, headed)
         finally:
             spark.stop()
     finally:
@@ -177,13 +182,16 @@ def _filled(broker: Broker, topic: Topic) -> Topic:
     producer = Producer(
         {"bootstrap.servers": broker.address, "enable.idempotence": True, "linger.ms": 20}
     )
+    headers = _HEADERS if topic.headers else []
     values = [os.urandom(topic.value_bytes) for _ in range(_DIFFERENT_VALUES)]
     for number in range(topic.records):
         value, time_ms = values[number % _DIFFERENT_VALUES], FIRST_MS + number
+        key, partition = b"%d" % number, number % PARTITIONS
         while True:
             try:
-                partition = number % PARTITIONS
-                producer.produce(topic.name, value, b"%d" % number, partition, timestamp=time_ms)
+                producer.produce(
+                    topic.name, value, key, partition, timestamp=time_ms, headers=headers
+                )
                 break
             except BufferError:
                 producer.poll(0.01)
@@ -196,9 +204,11 @@ def _filled(broker: Broker, topic: Topic) -> Topic:
 
 def _read(of: Callable[[World], Topic], world: World, source: str) -> None:
     topic = of(world)
-    counted, size = _sums(_frame(world, source, topic))
+    frame = _frame(world, source, topic, includeHeaders=str(topic.headers))
+    size = "length(value)" + (" + size(headers)" if topic.headers else "")
+    counted, total = _sums(frame, size)
     assert counted == topic.records, f"{source} read {counted} of {topic.records} rows"
-    assert size == topic.records * topic.value_bytes
+    assert total == topic.records * (topic.value_bytes + topic.headers * len(_HEADERS))
 
 
 def _narrow(where: Callable[[World], str], world: World, source: str) -> None:
@@ -223,8 +233,8 @@ def _frame(world: World, source: str, topic: Topic, **options: str) -> DataFrame
     return reader.option("kafka.bootstrap.servers", world.broker.address).load()
 
 
-def _sums(frame: DataFrame) -> tuple[int, int]:
-    [row] = frame.selectExpr("count(*)", "sum(length(value))").collect()
+def _sums(frame: DataFrame, size: str = "length(value)") -> tuple[int, int]:
+    [row] = frame.selectExpr("count(*)", f"sum({size})").collect()
     return int(row[0]), int(row[1])
 
 
@@ -249,6 +259,10 @@ def _small(world: World) -> Topic:
     return world.small
 
 
+def _headed(world: World) -> Topic:
+    return world.headed
+
+
 LOADS = (
     Load(
         "read, values of 1 KB",
@@ -259,6 +273,11 @@ LOADS = (
         "read, values of 100 B",
         lambda world: world.small.records,
         lambda world, source: _read(_small, world, source),
+    ),
+    Load(
+        "read, values of 100 B and two headers",
+        lambda world: world.headed.records,
+        lambda world, source: _read(_headed, world, source),
     ),
     Load(
         "read 1,000 rows of a partition by offset",
