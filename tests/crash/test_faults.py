@@ -26,13 +26,17 @@ def death_of(name: str, life: Life) -> Death:
     return at(BY_NAME[name], life.chance) if name else killed_after(200, life.chance)
 
 
+def live_with(fault: str, nursery: Nursery, folder: Path) -> None:
+    _, points = FAULTS[fault]
+    for seed in range(1, LIVES + 1):
+        life = Life(nursery, folder / str(seed), seed, flush="os", fault=fault)
+        live(life, [death_of(name, life) for name in (points * DEATHS)[:DEATHS]])
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_broker_is_found_out(fault: str, nursery: Nursery, tmp_path: Path) -> None:
-    _, points = FAULTS[fault]
     with pytest.raises(LifeFailed, match="Broken: ") as found:
-        for seed in range(1, LIVES + 1):
-            life = Life(nursery, tmp_path / str(seed), seed, flush="os", fault=fault)
-            live(life, [death_of(name, life) for name in (points * DEATHS)[:DEATHS]])
+        live_with(fault, nursery, tmp_path)
     assert not GOT_NOWHERE.search(str(found.value))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 import pyarrow
@@ -22,22 +22,60 @@ _US = pyarrow.timestamp("us", tz="UTC")
 _OUTERMOST_MS = (2**63 - 1) // 1000
 _BAD = "\N{REPLACEMENT CHARACTER}"
 
+Headers: TypeAlias = "list[tuple[str, bytes | None]]"
+
 
 #: In lists of messages `Any` stands for Message: it is never an error here, and has an offset.
-def batch_of(messages: list[Any], schema: pyarrow.Schema) -> pyarrow.RecordBatch:
-    """Of messages of one partition, in order, none of them an error."""
-    count, first = len(messages), messages[0]
-    columns = [
-        _binary(list(map(Message.key, messages))),
-        _binary(list(map(Message.value, messages))),
-        pyarrow.repeat(pyarrow.scalar(first.topic(), pyarrow.string()), count),
-        pyarrow.repeat(pyarrow.scalar(first.partition(), pyarrow.int32()), count),
-        _offsets(messages),
-        *_times(messages),
-    ]
-    if len(schema) > len(columns):
-        columns.append(pyarrow.array(list(_headers(messages)), schema.field(7).type))
-    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+class Rows:
+    """What becomes a batch: messages of one partition, in order."""
+
+    def __init__(self, schema: pyarrow.Schema) -> None:
+        self._schema = schema
+        self._has_headers = len(schema) > 7
+        self._clear()
+
+    def _clear(self) -> None:
+        self._messages: list[Any] = []
+        self._keys: list[bytes | None] = []
+        self._values: list[bytes | None] = []
+        #: How many each message has; their names and values, one after the other.
+        self._header_counts: list[int] = []
+        self._headers: list[Any] = []
+        #: Of keys, values and headers.
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def add(self, messages: list[Any]) -> None:
+        keys = list(map(Message.key, messages))
+        self._messages += messages
+        self._keys += keys
+        self._values += map(Message.value, messages)
+        self.bytes += sum(map(len, messages)) + sum(map(len, filter(None, keys)))
+        if self._has_headers:
+            headers = headers_of(messages)
+            names_and_values = list(chain.from_iterable(chain.from_iterable(headers)))
+            self._header_counts += map(len, headers)
+            self._headers += names_and_values
+            self.bytes += sum(map(len, filter(None, names_and_values)))
+
+    def batch(self) -> pyarrow.RecordBatch:
+        """Of at least one row; begins anew."""
+        messages, count = self._messages, len(self._messages)
+        columns = [
+            _binary(self._keys),
+            _binary(self._values),
+            pyarrow.repeat(pyarrow.scalar(messages[0].topic(), pyarrow.string()), count),
+            pyarrow.repeat(pyarrow.scalar(messages[0].partition(), pyarrow.int32()), count),
+            _offsets(messages),
+            *_times(messages),
+        ]
+        if self._has_headers:
+            kind = self._schema.field(7).type
+            columns.append(_header_lists(self._header_counts, self._headers, kind))
+        self._clear()
+        return pyarrow.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
 def _binary(values: list[bytes | None]) -> pyarrow.Array:
@@ -47,10 +85,16 @@ def _binary(values: list[bytes | None]) -> pyarrow.Array:
         if values.count(None) == count:
             return pyarrow.nulls(count, _BINARY)
         return pyarrow.array(values, _BINARY)
-    edges: Any = numpy.zeros(count + 1, dtype=numpy.int32)
-    numpy.cumsum(numpy.fromiter(map(len, values), numpy.int32, count), out=edges[1:])  # type: ignore[arg-type]
+    edges = _edges(list(map(len, values)))  # type: ignore[arg-type]
     joined = pyarrow.py_buffer(b"".join(values))  # type: ignore[arg-type]
-    return pyarrow.Array.from_buffers(_BINARY, count, [None, pyarrow.py_buffer(edges), joined])
+    return pyarrow.Array.from_buffers(_BINARY, count, [None, edges.buffers()[1], joined])
+
+
+def _edges(sizes: list[int]) -> pyarrow.Array:
+    """Where each begins, and the last ends."""
+    edges: Any = numpy.zeros(len(sizes) + 1, dtype=numpy.int32)
+    numpy.cumsum(numpy.array(sizes, numpy.int32), out=edges[1:])
+    return pyarrow.array(edges)
 
 
 def _offsets(messages: list[Any]) -> pyarrow.Array:
@@ -68,19 +112,31 @@ def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
     return pyarrow.array(micros).cast(_US), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
 
 
-def _headers(messages: list[Any]) -> Iterator[list[dict[str, Any]] | None]:
-    """None where there are none, as the connector has it. `map` calls from C, which always looks
-    for a failure: Python's own call, once it is warm, takes a broken list for an answer."""
+def _header_lists(
+    counts: list[int], names_and_values: list[Any], kind: pyarrow.ListType
+) -> pyarrow.Array:
+    """Null where there are none, as the connector has it."""
+    names = pyarrow.array(names_and_values[::2], pyarrow.string())
+    values = _binary(names_and_values[1::2])
+    pairs = pyarrow.StructArray.from_arrays([names, values], fields=list(kind.value_type))
+    none = pyarrow.array([not count for count in counts])
+    return pyarrow.ListArray.from_arrays(_edges(counts), pairs, type=kind, mask=none)
+
+
+def headers_of(messages: list[Any]) -> list[Headers]:
+    """`map` calls from C, which always looks for a failure: Python's own call, once it is warm,
+    takes a broken list for an answer."""
     given: Iterator[Any] = map(Message.headers, messages)
-    for message in messages:
+    found: list[Headers | None] = []
+    while len(found) < len(messages):
         try:
-            headers = next(given)
+            found.extend(given)
         except (SystemError, UnicodeDecodeError) as failure:
-            headers = _headers_of_other_bytes(message, failure)
-        yield [{"key": key, "value": value} for key, value in headers] if headers else None
+            found.append(_headers_of_other_bytes(messages[len(found)], failure))
+    return [headers or [] for headers in found]
 
 
-def _headers_of_other_bytes(message: Any, failure: Exception) -> list[tuple[str, bytes | None]]:
+def _headers_of_other_bytes(message: Any, failure: Exception) -> Headers:
     """Names that are not UTF-8 are replaced. confluent-kafka refuses all headers of such a record
     once; then it gives a list of pairs where such a name is a hole that nothing may touch: the
     garbage collector's view passes over it. The failure has the bytes of one name only."""

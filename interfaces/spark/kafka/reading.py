@@ -37,13 +37,9 @@ _LOOKUP_S = 30.0
 
 def read_range(options: KafkaOptions, group: str, wanted: Range) -> Iterator[pyarrow.RecordBatch]:
     """Each batch is one more of the range's; the consumer is kept for the next range."""
-    from interfaces.spark.kafka.batches import batch_of
-
-    schema = arrow_columns(options.flag("includeHeaders", False))
     reader = take(options, group)
     try:
-        for messages in _Reading(options, reader, wanted).chunks():
-            yield batch_of(messages, schema)
+        yield from _Reading(options, reader, wanted).batches()
     except BaseException:
         reader.consumer.close()
         raise
@@ -53,6 +49,7 @@ def read_range(options: KafkaOptions, group: str, wanted: Range) -> Iterator[pya
 class _Reading:
     def __init__(self, options: KafkaOptions, reader: Reader, wanted: Range) -> None:
         self.reader, self.consumer, self.wanted = reader, reader.consumer, wanted
+        self.schema = arrow_columns(options.flag("includeHeaders", False))
         self.patience_s = options.patience_s
         self.fail_on_loss = options.flag("failOnDataLoss", True)
         self.servers = options.servers
@@ -64,23 +61,20 @@ class _Reading:
         self.log_end: int | None = None
         self.tries_left = _TRIES
 
-    def chunks(self) -> Iterator[list[Any]]:
-        """Never an empty one."""
+    def batches(self) -> Iterator[pyarrow.RecordBatch]:
+        from interfaces.spark.kafka.batches import Rows
+
         if self.wanted.size <= 0:
             return
         self._assign(self.position)
-        kept: list[Any] = []
-        size = 0
+        rows = Rows(self.schema)
         while not self.is_over:
-            messages = self._some()
-            kept += messages
-            size += sum(map(len, messages))
-            self.most = min(MOST_ROWS, MOST_BYTES * len(kept) // max(1, size) + 1)
-            if len(kept) >= MOST_ROWS or size >= MOST_BYTES:
-                yield kept
-                kept, size = [], 0
-        if kept:
-            yield kept
+            rows.add(self._some())
+            self.most = min(MOST_ROWS, MOST_BYTES * len(rows) // max(1, rows.bytes) + 1)
+            if len(rows) >= MOST_ROWS or rows.bytes >= MOST_BYTES:
+                yield rows.batch()
+        if rows:
+            yield rows.batch()
 
     def _assign(self, offset: int) -> None:
         from confluent_kafka import TopicPartition

@@ -7,6 +7,7 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,11 +138,15 @@ def test_ranges_are_split_and_each_row_is_read_once(servers: str, topic: str) ->
     assert len(consumers._kept) == 1
 
 
-def test_batches_of_large_records_are_small(servers: str, topic: str) -> None:
+@pytest.mark.parametrize("part_of_record", ["value", "key", "headers"])
+def test_batches_of_large_records_are_small(servers: str, topic: str, part_of_record: str) -> None:
     from interfaces.spark.kafka.batch import BatchReader
 
-    fill(servers, topic, [b"%03d" % n * 150_000 for n in range(80)])
-    reader = BatchReader(options_of(servers, subscribe=topic))
+    large: list[Any] = [b"%03d" % n * 150_000 for n in range(80)]
+    if part_of_record == "headers":
+        large = [[("large", one)] for one in large]
+    fill(servers, topic, [{"value": None, part_of_record: one} for one in large])
+    reader = BatchReader(options_of(servers, subscribe=topic, includeHeaders="true"))
     [part] = reader.partitions()
     batches = list(reader.read(part))
     assert sum(len(batch) for batch in batches) == 80
