@@ -8,16 +8,15 @@ before it is asked.
 from __future__ import annotations
 
 import argparse
-import os
-import socket
-import time
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from interfaces.cli.addresses import Address, addresses
-from interfaces.cli.arguments.common import DEFAULT_BOOTSTRAP
 from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.terminal.addresses import Address, addresses
+from interfaces.terminal.client_errors import in_words
+from interfaces.terminal.reachable import PROBE_S, NobodyListens, first_reachable
+from interfaces.terminal.words import bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,16 +27,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ENVIRONMENT = "OTTLA_BOOTSTRAP"
-_BOOTSTRAP_KEYS = ("bootstrap.servers", "metadata.broker.list", "brokers")
-_PROBE_S = 3.0
-
 
 class Clients:
     """What a command needs to talk to a broker."""
 
     def __init__(self, parsed: argparse.Namespace) -> None:
-        self.options: dict[str, str] = dict(parsed.client_options or ())
+        self.options: dict[str, str] = dict(parsed.client_options)
         self.timeout_s: float = parsed.timeout
         self.servers = bootstrap(parsed)
         self.complaint = ""
@@ -106,13 +101,10 @@ class Clients:
             self._looked = True
 
     def first_reachable(self) -> Address:
-        reasons = []
-        for address in self.addresses():
-            reason = why_not(address, min(_PROBE_S, self.timeout_s))
-            if reason is None:
-                return address
-            reasons.append(f"{address}: {reason}")
-        raise CommandFailed(f"no broker at {'; '.join(reasons)}{self.advice()}")
+        try:
+            return first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
+        except NobodyListens as why:
+            raise CommandFailed(f"{why}{self.advice()}") from None
 
     def advice(self) -> str:
         return f" (`ottla doctor -b {self.servers}` says more)"
@@ -162,47 +154,13 @@ class Clients:
         )
 
 
-def bootstrap(parsed: argparse.Namespace) -> str:
-    named: str | None = parsed.bootstrap_server
-    for key in _BOOTSTRAP_KEYS:
-        named = named or dict(parsed.client_options or ()).get(key)
-    return named or os.environ.get(ENVIRONMENT) or DEFAULT_BOOTSTRAP
-
-
-def why_not(address: Address, timeout_s: float) -> str | None:
-    """Why no connection can be made; None: one can."""
-    deadline = time.monotonic() + timeout_s
-    try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as failure:
-        return f"the name cannot be resolved ({reason_of(failure)})"
-    reason = ""
-    for family, kind, protocol, _, place in found:
-        with socket.socket(family, kind, protocol) as probe:
-            probe.settimeout(max(0.1, deadline - time.monotonic()))
-            try:
-                probe.connect(place)
-                return None
-            except OSError as failure:
-                reason = reason_of(failure)
-    return reason
-
-
-def reason_of(failure: BaseException) -> str:
-    if isinstance(failure, TimeoutError):
-        return "no answer to the connection"
-    said = getattr(failure, "strerror", None) or str(failure)
-    return said[:1].lower() + said[1:] if said else type(failure).__name__
-
-
 def text_of(failure: BaseException) -> str:
     """What librdkafka or the broker says, without the shell of a Python exception."""
     from confluent_kafka import KafkaError
 
     error = failure.args[0] if failure.args else failure
     if isinstance(error, KafkaError):
-        said = error.str()
-        return f"{said} ({error.name().lstrip('_')})"
+        return in_words(error)
     return str(error)
 
 

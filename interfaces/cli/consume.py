@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interfaces.cli.client import Clients, text_of, why_not
+from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.format import json_line, printer
 from interfaces.cli.positions import (
@@ -25,6 +25,8 @@ from interfaces.cli.positions import (
     resolved,
 )
 from interfaces.cli.progress import Progress, stays_silent
+from interfaces.terminal.client_errors import in_words
+from interfaces.terminal.reachable import why_not
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -145,7 +147,7 @@ class Reading:
         elif error.code() == KafkaError._ALL_BROKERS_DOWN:
             self._down_since = self._down_since or time.monotonic()
         elif error.fatal() or not error.retriable():
-            raise CommandFailed(f"{message.topic() or 'the topic'}: {text_of(Exception(error))}")
+            raise CommandFailed(f"{message.topic() or 'the topic'}: {in_words(error)}")
 
     def _check_connection(self) -> None:
         """The client tries again for ever; here it may take --timeout."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from interfaces.cli.addresses import Address, addresses
 from interfaces.cli.failures import NotUnderstood
+from interfaces.terminal.addresses import Address, addresses
 
 #: What each is made by, from HOST:PORT of the admin side.
 Make = Callable[[str], str]

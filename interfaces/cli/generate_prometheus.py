@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from application.metrics.families import jmx, own, process
 from application.metrics.families import kafka_exporter as exporter
-from interfaces.cli.addresses import Address
+from interfaces.terminal.addresses import Address
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.kafka_tables import GROUPS, OFFSETS, STATE, laid_out
-from interfaces.cli.output import complain, confirmed, note, show
+from interfaces.cli.output import confirmed, note, show
 from interfaces.cli.positions import Place, bounds_of
+from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ConsumerGroupDescription

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from interfaces.cli.client import Clients, reason_of
+from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
-from interfaces.cli.output import complain
 from interfaces.cli.wire_client import NoAnswer, WireClient, coordinator
+from interfaces.terminal.endings import complain
+from interfaces.terminal.reachable import reason_of
 
 if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.offset_delete import OffsetDeleteResponse

@@ -9,8 +9,9 @@ from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
 from interfaces.cli.kafka_tables import RESET, laid_out
-from interfaces.cli.output import complain, show
+from interfaces.cli.output import show
 from interfaces.cli.positions import Place, bounds_of, chosen, position, resolved
+from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from contextlib import suppress
 from datetime import UTC, datetime
 
-_AGO = re.compile(r"-(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+from interfaces.terminal import durations
+
 #: 1973 to 2286 in seconds; in milliseconds that is early in 1970, which nobody means.
 _DIGITS_OF_SECONDS = (9, 10)
 
 
 def milliseconds(text: str, now_ms: int) -> int:
     """A time without a zone is the machine's. Raises ValueError, in words."""
-    if ago := _AGO.fullmatch(text):
-        return max(0, now_ms - int(float(ago[1]) * _UNITS_MS[ago[2]]))
+    if text.startswith("-"):
+        with suppress(ValueError):
+            return max(0, now_ms - int(durations.milliseconds(text[1:])))
     if text.isascii() and text.isdigit():
         return int(text) * 1000 if len(text) in _DIGITS_OF_SECONDS else int(text)
     try:

@@ -58,10 +58,6 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def complain(line: str) -> None:
-    print(f"ottla: {' '.join(line.split())}", file=sys.stderr)
-
-
 def note(line: str) -> None:
     """Beside the output: what a program that reads it need not see."""
     print(line, file=sys.stderr, flush=True)

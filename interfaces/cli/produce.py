@@ -16,6 +16,7 @@ from interfaces.cli.format import Headers, Reader, literal
 from interfaces.cli.moments import milliseconds
 from interfaces.cli.output import note
 from interfaces.cli.progress import Progress
+from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -113,7 +114,7 @@ class Sending:
                 f"not acknowledged by {self._clients.servers} within "
                 f"{self._clients.timeout_s:g} s{why}"
             )
-        return f"not taken: {self._refused.str()} ({self._refused.name().lstrip('_')})"
+        return f"not taken: {in_words(self._refused)}"
 
     def summary(self) -> str:
         records = "1 record" if self._count == 1 else f"{self._count} records"

@@ -1,15 +1,14 @@
-"""Progress: a line that moves on a terminal, and nothing at all anywhere else."""
+"""Progress of what a command does step by step."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from typing import Self
 
+from interfaces.terminal.progress import Line, bar
+
 _EVERY_S = 0.1
-_WIDTH = 30
-_GREEN, _PLAIN, _CLEAR = "\x1b[32m", "\x1b[0m", "\r\x1b[K"
 
 
 def stays_silent() -> bool:
@@ -25,28 +24,16 @@ class Progress:
         self._total = max(total, 1)
         self._done = 0
         self._next = 0.0
-        self._shown = wanted and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._coloured = not os.environ.get("NO_COLOR")
+        self._line = Line(wanted=wanted)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shown and self._next:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
+        self._line.clear()
 
     def step(self, by: int = 1) -> None:
         self._done += by
-        if not self._shown:
-            return
-        now = time.monotonic()
-        if now >= self._next:
+        if self._line.is_shown and (now := time.monotonic()) >= self._next:
             self._next = now + _EVERY_S
-            print(_CLEAR + self.line(), end="", file=sys.stderr, flush=True)
-
-    def line(self) -> str:
-        share = min(self._done / self._total, 1.0)
-        bar = "#" * int(share * _WIDTH)
-        if self._coloured:
-            bar = f"{_GREEN}{bar}{_PLAIN}"
-        return f"{self._what} {share:4.0%} [{bar}{'.' * (_WIDTH - int(share * _WIDTH))}]"
+            self._line.draw(bar(self._what, self._done / self._total))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from types import FrameType
 
 from interfaces.cli.failures import CommandFailed, NotUnderstood
-
-FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-
-Command = Callable[[argparse.Namespace], int]
+from interfaces.terminal.endings import (
+    FAILED,
+    INTERRUPTED,
+    USAGE,
+    command_of,
+    complain,
+    nobody_reads_on,
+)
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def run(parsed: argparse.Namespace) -> int:
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, stop)
     try:
-        code = _command(parsed.runs)(parsed)
+        code = command_of(parsed.runs, __package__)(parsed)
         sys.stdout.flush()
         return code
     except NotUnderstood as refusal:
@@ -40,15 +41,7 @@ def run(parsed: argparse.Namespace) -> int:
             return INTERRUPTED
         raise
     except BrokenPipeError:
-        # Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-
-
-def _command(runs: str) -> Command:
-    module, _, function = runs.partition(":")
-    found: Command = getattr(import_module(f".{module}", __package__), function)
-    return found
+        return nobody_reads_on()
 
 
 def _say(line: str, code: int) -> int:
@@ -56,7 +49,7 @@ def _say(line: str, code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         pass
-    print(f"ottla: {' '.join(line.split())}", file=sys.stderr)
+    complain(line)
     return code
 
 

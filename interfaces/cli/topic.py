@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed, NotUnderstood
-from interfaces.cli.output import complain, confirmed, show, show_rows, table
+from interfaces.cli.output import confirmed, show, show_rows, table
 from interfaces.cli.positions import bounds_of
 from interfaces.cli.topic_config import configs_of
+from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, TopicMetadata

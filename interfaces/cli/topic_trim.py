@@ -6,7 +6,7 @@ import argparse
 
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed
-from interfaces.cli.output import complain, confirmed
+from interfaces.cli.output import confirmed
 from interfaces.cli.positions import (
     OFFSET,
     PLUS,
@@ -17,6 +17,7 @@ from interfaces.cli.positions import (
     position,
     resolved,
 )
+from interfaces.terminal.endings import complain
 
 
 def trim(parsed: argparse.Namespace) -> int:

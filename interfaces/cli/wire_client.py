@@ -10,10 +10,10 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from interfaces.cli.addresses import Address
 from interfaces.cli.failures import CommandFailed
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request, Response
+from interfaces.terminal.addresses import Address
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -11,6 +11,7 @@ from pathlib import Path
 from interfaces.main.arguments import parser, settings_given
 from interfaces.main.settings.origin import SettingsError
 from interfaces.main.settings.sources import Settings, load_settings
+from interfaces.terminal.endings import INTERRUPTED, USAGE, nobody_reads_on
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,13 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run(parsed)
     except SettingsError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
-        return 2
+        return USAGE
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
-        # `ottla config show | head`: nobody reads on; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return nobody_reads_on()
     top.print_help()
     return 0
 
@@ -100,7 +99,7 @@ def _generate(parsed: argparse.Namespace) -> int:
         made = MAKE[parsed.what](parsed.admin)
     except NotUnderstood as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
-        return 2
+        return USAGE
     print(made.rstrip("\n"), flush=True)
     return 0
 

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from interfaces.cli.arguments import add_commands
-from interfaces.cli.arguments.common import key_value
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 from interfaces.spark.arguments import add_commands as add_spark
+from interfaces.terminal.values import key_value
 
 _LISTEN = "where clients connect (127.0.0.1:9092); again, with another NAME, for one more"
 

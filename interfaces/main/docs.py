@@ -23,8 +23,9 @@ broker**, over the wire, through confluent-kafka; `ottla storage` opens a data f
 - **Exit codes**: 0 done, 1 could not be done (one line `ottla: ...` on stderr), 2 not understood,
   130 interrupted, 141 nobody reads on. Nothing is asked unless stdin is a terminal.
 - **Help**: `-h` anywhere; `ottla topic` alone says which commands there are, and ends with 2.
-- **Waiting** ends after `--timeout` seconds, except where waiting is what is wanted: `consume`
-  without `-n`, `-e` or `--idle`, and `cluster health -w`.
+- **Waiting** ends after `--timeout`, except where waiting is what is wanted: `consume` without
+  `-n`, `-e` or `--idle`, and `cluster health -w`. A time is a number of seconds, or has its unit:
+  `500ms`, `30s`, `5m`, `1h`, `7d`.
 - **Positions**: `start`, `end`, `47`, `+2`, `-3` and `@` with a moment: milliseconds since 1970 (or
   seconds, with 9 or 10 digits), `2026-01-31T12:00:00Z`, or `-1h` for an hour ago. Without a zone it
   is the machine's. Outside of what there is, the nearest that is there is taken; `topic trim`

@@ -13,6 +13,11 @@ class JobFailed(Exception):
     """It was understood, and could not be done: exit code 1."""
 
 
+def lost(what: str) -> JobFailed:
+    """Data that a query wants and that is not there, or cannot be read."""
+    return JobFailed(f"{what} (failOnDataLoss=false goes on with what is left)")
+
+
 #: How Python writes one of them in a worker's traceback, which is all that Spark hands on.
 _IN_TRACEBACK = re.compile(r"\.failures\.(WrongOption|JobFailed): (.+)")
 #: What Spark says first where the reason comes later.

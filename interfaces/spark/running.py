@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
-from importlib import import_module
 
 from interfaces.spark.failures import WrongOption, cause_of
 from interfaces.spark.interruptible import Interruptible
 from interfaces.spark.session import is_running, opened, require_spark
-
-FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-
-Job = Callable[[argparse.Namespace], int]
+from interfaces.terminal.endings import (
+    FAILED,
+    INTERRUPTED,
+    USAGE,
+    command_of,
+    complain,
+    nobody_reads_on,
+)
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -24,20 +26,18 @@ def run(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return nobody_reads_on()
     except Exception as failure:
         if "OTTLA_TRACEBACK" in os.environ:
             raise
         cause = cause_of(failure)
-        print(f"ottla: {' '.join(str(cause).split())}", file=sys.stderr)
+        complain(str(cause))
         return USAGE if isinstance(cause, WrongOption) else FAILED
 
 
 def _run(parsed: argparse.Namespace) -> int:
     def whole() -> int:
-        code = _job(parsed.runs)(parsed)
+        code = command_of(parsed.runs, __package__)(parsed)
         sys.stdout.flush()
         return code
 
@@ -48,9 +48,3 @@ def _run(parsed: argparse.Namespace) -> int:
     # One that goes on until Ctrl-C has done then what it was asked for.
     goes_on = getattr(parsed, "every", None) is not None
     return INTERRUPTED if job.was_interrupted and not goes_on else code
-
-
-def _job(runs: str) -> Job:
-    module, _, function = runs.partition(":")
-    found: Job = getattr(import_module(f".{module}", __package__), function)
-    return found

@@ -27,7 +27,9 @@ def test_the_import_contracts_hold() -> None:
     assert lint_imports(config_filename=str(ROOT / "pyproject.toml")) == 0
 
 
-@pytest.mark.parametrize("folder", ["domain", "application", "interfaces/embed"])
+@pytest.mark.parametrize(
+    "folder", ["domain", "application", "interfaces/embed", "interfaces/terminal"]
+)
 def test_only_the_standard_library_is_imported_from_outside_by(folder: str) -> None:
     foreign = [
         f"{source.relative_to(ROOT)}:{line} imports {module}"
@@ -38,7 +40,9 @@ def test_only_the_standard_library_is_imported_from_outside_by(folder: str) -> N
     assert foreign == []
 
 
-@pytest.mark.parametrize("package", ["interfaces.kafka.wire", "interfaces.embed"])
+@pytest.mark.parametrize(
+    "package", ["interfaces.kafka.wire", "interfaces.embed", "interfaces.terminal"]
+)
 def test_what_could_be_a_library_of_its_own_imports_only_itself_of_ours(package: str) -> None:
     ours = [
         f"{source.relative_to(ROOT)}:{line} imports {module}"

@@ -7,7 +7,7 @@ command names the function that runs it, which is imported when it is called.
 from __future__ import annotations
 
 from interfaces.cli.arguments import cluster, doctor, group, offsets, perf, records, storage, topic
-from interfaces.cli.arguments.common import Commands
+from interfaces.terminal.words import Commands
 
 _FAMILIES = (topic, records, group, cluster, offsets, perf, doctor, storage)
 

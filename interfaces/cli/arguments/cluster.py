@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import Commands, add_client, add_output, command, family
+from interfaces.cli.arguments.common import add_client, add_output
+from interfaces.terminal.words import Commands, command, family
 
 
 def add(commands: Commands) -> None:

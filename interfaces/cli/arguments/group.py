@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from interfaces.cli.arguments.common import (
-    Commands,
     add_client,
     add_dry_run,
     add_output,
     add_yes,
-    command,
-    family,
     partition_numbers,
 )
+from interfaces.terminal.words import Commands, command, family
 
 
 def add(commands: Commands) -> None:

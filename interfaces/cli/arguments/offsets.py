@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import (
-    Commands,
-    add_client,
-    add_output,
-    command,
-    partition_numbers,
-)
+from interfaces.cli.arguments.common import add_client, add_output, partition_numbers
+from interfaces.terminal.words import Commands, command
 
 
 def add(commands: Commands) -> None:

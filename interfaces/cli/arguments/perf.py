@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import (
-    Commands,
-    Parser,
-    add_client,
-    at_least_one,
-    command,
-    family,
-    not_negative,
-)
+from interfaces.cli.arguments.common import add_client
+from interfaces.terminal.values import at_least_one, not_negative
+from interfaces.terminal.words import Commands, Parser, command, family
 
 
 def add(commands: Commands) -> None:

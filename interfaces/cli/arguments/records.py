@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import (
-    Commands,
-    add_client,
-    at_least_one,
-    command,
-    key_value,
-    not_negative,
-    partition_numbers,
-    seconds,
-)
+from interfaces.cli.arguments.common import add_client, partition_numbers, seconds
+from interfaces.terminal.values import at_least_one, key_value, not_negative
+from interfaces.terminal.words import Commands, command
 
 _READS = """Each line is the value of a record. With -K the key stands before a delimiter; -f says
 how a record is read: %k key, %v value, %h headers (a=b,c=d), %t topic, %p partition, %T timestamp,
@@ -91,5 +84,5 @@ def _add_consume(commands: Commands) -> None:
         default="read_committed",
         help="whether records of open transactions are seen (read_committed)",
     )
-    add("--idle", type=seconds, metavar="SECONDS", help="stop when so long nothing comes")
+    add("--idle", type=seconds, metavar="TIME", help="stop when so long nothing comes")
     add_client(consume)

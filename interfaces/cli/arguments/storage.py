@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import (
-    Commands,
-    Parser,
-    add_output,
-    at_least_one,
-    command,
-    family,
-    not_negative,
-    partition_numbers,
-)
+from interfaces.cli.arguments.common import add_output, partition_numbers
+from interfaces.terminal.values import at_least_one, not_negative
+from interfaces.terminal.words import Commands, Parser, command, family
 
 _STORE = "a data folder, or the URL of a store"
 _READS = (

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from interfaces.cli.arguments.common import (
-    Commands,
-    Parser,
     add_client,
     add_dry_run,
     add_output,
     add_yes,
-    at_least_one,
-    command,
-    family,
-    key_value,
     partition_numbers,
 )
+from interfaces.terminal.values import at_least_one, key_value
+from interfaces.terminal.words import Commands, Parser, command, family
 
 
 def add(commands: Commands) -> None:

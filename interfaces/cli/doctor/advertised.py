@@ -6,12 +6,12 @@ import ipaddress
 import ssl
 from typing import NamedTuple
 
-from interfaces.cli.addresses import Address
-from interfaces.cli.client import why_not
 from interfaces.cli.doctor.connecting import in_container, is_loopback
 from interfaces.cli.doctor.finding import Finding, ok, problem
 from interfaces.cli.doctor.talking import Protocol
 from interfaces.cli.wire_client import NoAnswer, WireClient
+from interfaces.terminal.addresses import Address
+from interfaces.terminal.reachable import why_not
 
 _METADATA_VERSION = 4
 

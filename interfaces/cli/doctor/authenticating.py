@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interfaces.cli.addresses import Address
 from interfaces.cli.doctor.finding import Finding, ok, problem
 from interfaces.cli.doctor.talking import Protocol
 from interfaces.cli.wire_client import NoAnswer, WireClient
+from interfaces.terminal.addresses import Address
 
 _UNSUPPORTED_MECHANISM = 33
 

@@ -7,9 +7,9 @@ import socket
 from pathlib import Path
 from typing import NamedTuple
 
-from interfaces.cli.addresses import Address
-from interfaces.cli.client import reason_of
 from interfaces.cli.doctor.finding import Finding, note, ok, problem
+from interfaces.terminal.addresses import Address
+from interfaces.terminal.reachable import reason_of
 
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 

@@ -6,7 +6,6 @@ import argparse
 import ssl
 from collections.abc import Iterator
 
-from interfaces.cli.addresses import Address
 from interfaces.cli.client import Clients
 from interfaces.cli.doctor import advertised, authenticating
 from interfaces.cli.doctor.connecting import reach
@@ -15,6 +14,7 @@ from interfaces.cli.doctor.talking import Protocol, talk
 from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.output import show
 from interfaces.cli.wire_client import NoAnswer
+from interfaces.terminal.addresses import Address
 
 _STEP_S = 3.0
 

@@ -7,13 +7,13 @@ import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from interfaces.cli.addresses import USUAL_PORT, Address
-from interfaces.cli.client import reason_of
 from interfaces.cli.doctor.connecting import is_loopback
 from interfaces.cli.doctor.finding import Finding, ok, problem
 from interfaces.cli.doctor.first_bytes import TLS, speaker
 from interfaces.cli.doctor.holder import holder
 from interfaces.cli.wire_client import NoAnswer, WireClient
+from interfaces.terminal.addresses import USUAL_PORT, Address
+from interfaces.terminal.reachable import reason_of
 
 if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.api_versions import ApiVersionsResponse

@@ -10,6 +10,7 @@ from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
 from interfaces.cli.perf.payload import payload
+from interfaces.terminal.client_errors import in_words
 
 _WINDOW_S = 5.0
 
@@ -57,7 +58,7 @@ class _Run:
 
     def answered(self, error: Any, message: Any) -> None:
         if error is not None:
-            self.refused = self.refused or f"{error.str()} ({error.name().lstrip('_')})"
+            self.refused = self.refused or in_words(error)
             return
         milliseconds = message.latency() * 1000
         self._all.add(milliseconds)

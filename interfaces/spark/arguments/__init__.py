@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from interfaces.spark.arguments import analyze, archive, perf, requests
-from interfaces.spark.arguments.common import Commands
+from interfaces.terminal.words import Commands, family
 
 _JOBS: tuple[Any, ...] = (perf, archive, analyze, requests)
 
 
 def add_commands(commands: Commands) -> None:
-    spark = commands.add_parser(
+    jobs = family(
+        commands,
         "spark",
-        help="jobs on Spark: throughput, archive, analysis",
-        description="Jobs on Spark, local or any master. Needs `pip install 'ottla[spark]'`.",
+        "jobs on Spark: throughput, archive, analysis",
+        "Local or any master. Needs `pip install 'ottla[spark]'`.",
     )
-    jobs = spark.add_subparsers(dest="spark_command", metavar="COMMAND", required=True)
     for job in _JOBS:
         job.add(jobs)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 
-from interfaces.spark.arguments.common import (
-    Commands,
-    add_broker,
-    add_result,
-    at_least_one,
-    command,
-)
+from interfaces.spark.arguments.common import add_result, command
+from interfaces.terminal.values import at_least_one
+from interfaces.terminal.words import Commands, add_broker
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])(i?)b?|b)?", re.IGNORECASE)
 _POWERS = "kmgtp"

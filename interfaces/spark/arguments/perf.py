@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from interfaces.spark.arguments.common import (
-    Commands,
-    add_broker,
-    add_result,
-    at_least_one,
-    command,
-    seconds,
-)
+from interfaces.spark.arguments.common import add_result, command
+from interfaces.terminal.values import at_least_one, seconds
+from interfaces.terminal.words import Commands, add_broker
 
 
 def add(commands: Commands) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.spark.arguments.common import Commands, add_result, at_least_one, command
+from interfaces.spark.arguments.common import add_result, command
+from interfaces.terminal.values import at_least_one
+from interfaces.terminal.words import Commands
 
 
 def add(commands: Commands) -> None:

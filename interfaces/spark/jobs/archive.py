@@ -18,12 +18,12 @@ from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka import checkpoints
-from interfaces.spark.kafka.assignment import Assignment, assignment_of
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.ranges import Place
 from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
+from interfaces.spark.wanted.assignment import Assignment, assignment_of
+from interfaces.spark.wanted.ranges import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 import tempfile
@@ -13,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.arguments.common import BOOTSTRAP_VARIABLE, DEFAULT_BOOTSTRAP
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
+from interfaces.terminal.words import bootstrap
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,9 +43,8 @@ def spark_of(parsed: argparse.Namespace) -> Iterator[SparkSession]:
 
 def kafka_options(parsed: argparse.Namespace) -> dict[str, str]:
     """As the data source `ottla` takes them."""
-    servers = parsed.bootstrap_server or os.environ.get(BOOTSTRAP_VARIABLE) or DEFAULT_BOOTSTRAP
     given = {f"kafka.{name}": value for name, value in parsed.client_options}
-    return {"kafka.bootstrap.servers": servers, **given}
+    return {**given, "kafka.bootstrap.servers": bootstrap(parsed)}
 
 
 def tell(

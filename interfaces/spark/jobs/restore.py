@@ -21,10 +21,10 @@ from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.ranges import Place
 from interfaces.spark.kafka.sink_rows import NO_TIME_MS
 from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
+from interfaces.spark.wanted.ranges import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

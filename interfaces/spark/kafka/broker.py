@@ -11,18 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interfaces.spark.failures import JobFailed
-from interfaces.spark.kafka.assignment import Assignment
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.places import (
-    EARLIEST,
-    EARLIEST_OFFSET,
-    LATEST,
-    LATEST_OFFSET,
-    OFFSETS,
-    Where,
-)
-from interfaces.spark.kafka.ranges import Offsets, Place
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.wanted.assignment import Assignment
+from interfaces.spark.wanted.bounds import EARLIEST, LATEST, Where
+from interfaces.spark.wanted.ranges import Offsets, Place
+from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -73,7 +67,7 @@ class Broker:
         described = self._patiently("the topics", lambda left_s: self._described(names, left_s))
         self.topic_ids = {topic: str(found.topic_id) for topic, found in described.items()}
         partitions = {topic: len(found.partitions) for topic, found in described.items()}
-        return assignment.among(partitions, self.options.servers, lenient)
+        return assignment.among(partitions, f"at {self.options.servers}", lenient)
 
     def _names(self, left_s: float) -> list[str]:
         return list(self.admin.list_topics(timeout=left_s).topics)
@@ -96,11 +90,11 @@ class Broker:
         return found
 
     def earliest(self, places: Iterable[Place]) -> Offsets:
-        return self._offsets(dict.fromkeys(places, EARLIEST_OFFSET))
+        return self._offsets(dict.fromkeys(places, EARLIEST))
 
     def latest(self, places: Iterable[Place]) -> Offsets:
         """With isolation.level=read_committed: before the first transaction that is still open."""
-        return self._offsets(dict.fromkeys(places, LATEST_OFFSET))
+        return self._offsets(dict.fromkeys(places, LATEST))
 
     def first_since(self, times: Mapping[Place, int]) -> dict[Place, int | None]:
         """The first offset whose record is of that time, in ms, or later; None: there is none."""
@@ -109,26 +103,19 @@ class Broker:
 
     def resolved(self, where: Where, places: list[Place]) -> Offsets:
         """`where` was checked against all that is read; `places` may be some of it."""
-        if where.kind == EARLIEST:
-            return self.earliest(places)
-        if where.kind == LATEST:
-            return self.latest(places)
-        if where.kind == OFFSETS:
-            named = {place: where.values[place] for place in places}
+        named = {place: where.of(place) for place in places}
+        if not where.are_times:
             return named | self._offsets({p: offset for p, offset in named.items() if offset < 0})
-        since = self.first_since({place: where.time_of(place) for place in places})
+        since = self.first_since(named)
         late = [place for place, offset in since.items() if offset is None]
         if late and not where.or_latest:
-            raise JobFailed(
-                f"{where.option}: {late[0]} has no record of {where.time_of(late[0])} or later "
-                "(startingOffsetsByTimestampStrategy=latest starts at its end then)"
-            )
+            raise where.has_none(late[0])
         found = {place: offset for place, offset in since.items() if offset is not None}
         return found | self.latest(late)
 
     def _offsets(self, wanted: Mapping[Place, int]) -> Offsets:
         return self._listed(
-            {p: ("earliest" if o == EARLIEST_OFFSET else "latest", 0) for p, o in wanted.items()}
+            {p: ("earliest" if o == EARLIEST else "latest", 0) for p, o in wanted.items()}
         )
 
     def _listed(self, wanted: Mapping[Place, tuple[str, int]]) -> Offsets:
@@ -177,7 +164,7 @@ class Broker:
     def _failed(self, what: str, error: KafkaError) -> JobFailed:
         if error.code() in _silence():
             return self._silent(what)
-        return JobFailed(f"{what}: {error.str()} ({error.name().lstrip('_')})")
+        return JobFailed(f"{what}: {in_words(error)}")
 
     def _silent(self, what: str) -> JobFailed:
         why = f": {self._complaint}" if self._complaint else ""

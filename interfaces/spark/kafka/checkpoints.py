@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interfaces.spark.failures import JobFailed
-from interfaces.spark.kafka.ranges import Offsets, Place
+from interfaces.spark.wanted.ranges import Offsets, Place
 
 
 def written(offsets: Mapping[Place, int]) -> dict[str, dict[str, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.ranges import Place
+from interfaces.spark.wanted.ranges import Place
 
 _PATIENCE_S = 5.0
 

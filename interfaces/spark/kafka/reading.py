@@ -16,7 +16,7 @@ from interfaces.spark.columns import arrow_columns
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.consumers import Reader, give_back, take
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.ranges import Range
+from interfaces.spark.wanted.ranges import Range
 
 if TYPE_CHECKING:
     import pyarrow

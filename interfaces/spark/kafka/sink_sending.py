@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
+from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
@@ -157,7 +158,7 @@ class Sending:
                 f"topic {topic!r}: a record was not acknowledged within "
                 f"kafka.delivery.timeout.ms{why}"
             )
-        return f"topic {topic!r}: {error.str()} ({error.name().lstrip('_')})"
+        return f"topic {topic!r}: {in_words(error)}"
 
     def _too_large(
         self, topic: str | None, row: tuple[Any, ...] | None, message: Message | None

@@ -19,16 +19,17 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.failures import WrongOption, lost
 from interfaces.spark.kafka import checkpoints
-from interfaces.spark.kafka.assignment import assignment_of
-from interfaces.spark.kafka.batch import RangeOfTask
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.groups import mirror, mirrored_group
+from interfaces.spark.kafka.limits import limited
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.places import start_of_stream
-from interfaces.spark.kafka.ranges import Offsets, Place, Range, for_tasks, limited
 from interfaces.spark.kafka.reading import read_range
+from interfaces.spark.wanted.assignment import assignment_of
+from interfaces.spark.wanted.bounds import start_of_stream
+from interfaces.spark.wanted.ranges import Offsets, Place, Range, for_tasks
+from interfaces.spark.wanted.reader import tasks
 
 if TYPE_CHECKING:
     import pyarrow
@@ -52,10 +53,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise WrongOption("minOffsetsPerTrigger is more than maxOffsetsPerTrigger")
         self.delay_s = options.duration_ms("maxTriggerDelay", _TRIGGER_DELAY_MS) / 1000
         self.mirrored = mirrored_group(options)
-        self.for_tasks = (
-            options.number("minPartitions"),
-            options.number("maxRecordsPerPartition"),
-        )
+        self.for_tasks = options.for_tasks
         self.broker = Broker(options)
         self._topic_ids: dict[str, str] = {}
         self._latest: Offsets | None = None
@@ -102,11 +100,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 self._lost(f"{place} is new, and begins at offset {offset} already")
         starts |= new
         ranges = [Range(place, starts[place], ends[place]) for place in sorted(ends)]
-        return [RangeOfTask(part) for part in for_tasks(ranges, *self.for_tasks)]
+        return tasks(for_tasks(ranges, *self.for_tasks))
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        if isinstance(partition, RangeOfTask):
-            yield from read_range(self.options, self.group, partition.wanted)
+        if isinstance(partition.value, Range):
+            yield from read_range(self.options, self.group, partition.value)
 
     def commit(self, end: dict[str, Any]) -> None:
         """The checkpoint has it already; this is for those who look from outside."""
@@ -174,4 +172,4 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _lost(self, what: str) -> None:
         if self.fail_on_loss:
-            raise JobFailed(f"{what} (failOnDataLoss=false goes on with what is left)")
+            raise lost(what)

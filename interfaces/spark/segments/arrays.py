@@ -12,6 +12,7 @@ from interfaces.spark.columns import CREATE_TIME
 from interfaces.spark.columns import LOG_APPEND_TIME as BY_LOG
 from interfaces.spark.segments.records import Fields, Numbers, Opened, Records
 from interfaces.spark.segments.whole import Damaged
+from interfaces.spark.wanted.ranges import Place
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -43,12 +44,11 @@ def rows_of(
     records: Records,
     chosen: Numbers,
     opened: Sequence[Opened],
-    topic: str,
-    partition: int,
+    place: Place,
     schema: pyarrow.Schema,
 ) -> pyarrow.RecordBatch:
     """Those that are `chosen`, by their places, with the columns of `schema` and no others."""
-    columns = [_column(field, records, chosen, opened, topic, partition) for field in schema]
+    columns = [_column(field, records, chosen, opened, place) for field in schema]
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -57,8 +57,7 @@ def _column(
     records: Records,
     chosen: Numbers,
     opened: Sequence[Opened],
-    topic: str,
-    partition: int,
+    place: Place,
 ) -> pyarrow.Array:
     name, kind, count = field.name, field.type, len(chosen)
     if name == "key":
@@ -66,9 +65,9 @@ def _column(
     if name == "value":
         return _binary(records.buffer, records.key_value, 1, chosen)
     if name == "topic":
-        return pyarrow.repeat(pyarrow.scalar(topic, kind), count)
+        return pyarrow.repeat(pyarrow.scalar(place.topic, kind), count)
     if name == "partition":
-        return pyarrow.repeat(pyarrow.scalar(partition, kind), count)
+        return pyarrow.repeat(pyarrow.scalar(place.partition, kind), count)
     if name == "offset":
         return pyarrow.array(records.offset[chosen], kind)
     if name == "timestamp":
@@ -130,12 +129,11 @@ def _text(names: pyarrow.Array) -> pyarrow.Array:
 
 
 def damaged_row(
-    damaged: Damaged, offset: int, topic: str, partition: int, schema: pyarrow.Schema
+    damaged: Damaged, offset: int, place: Place, schema: pyarrow.Schema
 ) -> pyarrow.RecordBatch:
     """What is known of it; the rest is null."""
     known = {
-        "topic": topic,
-        "partition": partition,
+        **place._asdict(),
         "offset": offset,
         "batchOffset": damaged.offset,
         "problem": damaged.why,

@@ -18,9 +18,9 @@ from domain.messages.batch import CHECKSUM_START, CONTROL, LOG_APPEND_TIME, Reco
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import NONE, BatchCompression
 from infrastructure.storage.opening import Beside, StorageUnusable, opened_beside
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.failures import JobFailed, lost
 from interfaces.spark.segments.arrays import damaged_row, rows_of
-from interfaces.spark.segments.ranges import OffsetRange
+from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.records import Flags, Opened, Records, decode
 from interfaces.spark.segments.whole import Damaged, batches_of
 
@@ -46,17 +46,17 @@ class Task(NamedTuple):
     tells_batches: bool
 
 
-def read_range(task: Task, where: OffsetRange) -> Iterator[pyarrow.RecordBatch]:
+def read_range(task: Task, where: StoredRange) -> Iterator[pyarrow.RecordBatch]:
     """Raises JobFailed, in one line."""
     try:
         with opened_beside(task.url, known_whole=True) as store:
             yield from _Reading(task, where, store).rows()
     except (StorageUnusable, BrokerError) as failure:
-        raise JobFailed(f"{where}: {failure}") from None
+        raise JobFailed(f"{where.place}: {failure}") from None
 
 
 class _Reading:
-    def __init__(self, task: Task, where: OffsetRange, store: Beside) -> None:
+    def __init__(self, task: Task, where: StoredRange, store: Beside) -> None:
         self._task = task
         self._where = where
         self._store = store
@@ -118,14 +118,11 @@ class _Reading:
         where = self._where
         topics = self._store.topics.load()
         if not any(where.partition_id in topic.partition_ids for topic in topics):
-            raise JobFailed(
-                f"{where} was deleted while it was read, at offset {position}; "
-                "failOnDataLoss=false reads what there is"
-            )
+            raise lost(f"{where.place} was deleted while it was read, at offset {position}")
         if self._store.bounds(where.partition_id)[0] > position:
-            raise JobFailed(
-                f"offsets {position} to {end - 1} of {where} were deleted before they were read; "
-                "failOnDataLoss=false reads what there is"
+            raise lost(
+                f"offsets {position} to {end - 1} of {where.place} were deleted "
+                "before they were read"
             )
 
     def _is_wanted(self, batch: RecordBatch) -> bool:
@@ -168,9 +165,7 @@ class _Reading:
             return
         chosen = numpy.flatnonzero(self._fitting(records))
         if len(chosen):
-            where = self._where
-            schema = self._task.schema
-            yield rows_of(records, chosen, held, where.topic, where.partition, schema)
+            yield rows_of(records, chosen, held, self._where.place, self._task.schema)
 
     def _fitting(self, records: Records) -> Flags:
         task, where = self._task, self._where
@@ -185,14 +180,11 @@ class _Reading:
         """Ends the reading, or is a row, or nothing."""
         where = self._where
         if self._task.fail_on_data_loss:
-            raise JobFailed(
-                f"offset {damaged.offset} of {where} cannot be read: {damaged.why}; "
-                "failOnDataLoss=false passes over it"
-            )
+            raise lost(f"offset {damaged.offset} of {where.place} cannot be read: {damaged.why}")
         task = self._task
         # It is told once, where it begins, and has no time that anything could be asked of.
         is_here = where.is_first or damaged.offset >= where.start
         timeless = task.since_ms is None and task.until_ms is None
         if task.tells_batches and is_here and timeless:
             offset = max(damaged.offset, where.start)
-            yield damaged_row(damaged, offset, where.topic, where.partition, task.schema)
+            yield damaged_row(damaged, offset, where.place, task.schema)

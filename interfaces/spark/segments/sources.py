@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource
 
 from interfaces.spark.failures import WrongOption
-from interfaces.spark.segments.conditions import Conditions
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
-from interfaces.spark.segments.ranges import OffsetRange
+from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.schema import all_columns, check_schema
+from interfaces.spark.wanted.reader import RangesReader
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql.datasource import DataSourceStreamReader, Filter
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
     from pyspark.sql.types import StructType
-
-#: Where Spark hands filters on. Anywhere else it refuses a reader that could take some.
-_PUSHDOWN = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
 class SegmentsSource(DataSource):
@@ -37,8 +33,7 @@ class SegmentsSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         check_schema(schema)
-        kind = PushedSegmentsReader if _PUSHDOWN in sys.modules else SegmentsReader
-        return kind(SegmentsOptions(self.options), schema)
+        return SegmentsReader(SegmentsOptions(self.options), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         raise WrongOption(
@@ -46,46 +41,26 @@ class SegmentsSource(DataSource):
         )
 
 
-class RangeOfTask(InputPartition):
-    def __init__(self, wanted: OffsetRange) -> None:
-        super().__init__(tuple(wanted))
-
-    @property
-    def wanted(self) -> OffsetRange:
-        return OffsetRange(*self.value)
-
-
-class SegmentsReader(DataSourceReader):
+class SegmentsReader(RangesReader):
     def __init__(self, options: SegmentsOptions, schema: StructType) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        self._options = options
-        self._schema = to_arrow_schema(schema, timezone="UTC")
-        self._conditions = Conditions()
+        super().__init__(options, exact_times=True)
+        self.options = options
+        self.schema = to_arrow_schema(schema, timezone="UTC")
 
-    def partitions(self) -> list[InputPartition]:
-        return [RangeOfTask(each) for each in plan(self._options, self._conditions)]
+    def ranges(self) -> list[StoredRange]:
+        return plan(self.options, self.pushed)
 
-    def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
+    def rows(self, wanted: StoredRange) -> Iterator[pyarrow.RecordBatch]:
         from interfaces.spark.segments.reading import Task, read_range
 
-        if not isinstance(partition, RangeOfTask):  # where there are none, Spark makes one up
-            return
         task = Task(
-            self._options.url,
-            self._schema,
-            self._conditions.since_ms,
-            self._conditions.until_ms,
-            self._options.fail_on_data_loss,
-            self._options.include_batches,
+            self.options.url,
+            self.schema,
+            self.pushed.since_ms,
+            self.pushed.until_ms,
+            self.options.fail_on_data_loss,
+            self.options.include_batches,
         )
-        yield from read_range(task, partition.wanted)
-
-
-class PushedSegmentsReader(SegmentsReader):
-    """Takes filters only where the option says so: Spark 4.3 takes what one query of a DataFrame
-    was planned with for its other queries, too.
-    """
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        return self._conditions.take(filters) if self._options.push_down_filters else filters
+        return read_range(task, wanted)

@@ -14,8 +14,8 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from interfaces.main.arguments import parser
 from interfaces.spark.jobs.perf.job import WORSE, run
-from interfaces.spark.running import USAGE
 from interfaces.spark.running import run as run_command
+from interfaces.terminal.endings import USAGE
 from tests.e2e.broker_process import BrokerProcess
 
 SMALL = ("--duration", "2s", "--warm-up", "500ms", "--producers", "1", "--consumers", "1")

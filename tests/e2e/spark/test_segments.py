@@ -207,7 +207,7 @@ def test_a_damaged_batch_is_named_or_counted(
     (copy / "data.mdb").write_bytes(data)
 
     frame = read(spark, str(copy), assign=json.dumps({folder.topic: [0]}))
-    with pytest.raises(Exception, match="failOnDataLoss=false passes over it") as failed:
+    with pytest.raises(Exception, match="failOnDataLoss=false goes on with what is left") as failed:
         frame.collect()
     cause = cause_of(failed.value)
     assert isinstance(cause, JobFailed)
@@ -341,8 +341,13 @@ def test_what_cannot_be_read_is_one_line(
     wrong: list[tuple[type[Exception], str, dict[str, str], str]] = [
         (JobFailed, str(tmp_path), {}, f"there is no store in {tmp_path}"),
         (JobFailed, folder.path, {"subscribe": folder.deleted}, "there is no topic story-"),
-        (WrongOption, folder.path, {"startingOffset": "1"}, "ottla-segments has no option"),
-        (WrongOption, folder.path, {"minPartitions": "x"}, "minPartitions is a number from 1 on"),
+        (
+            WrongOption,
+            folder.path,
+            {"startingOffset": "1"},
+            "there is no option 'startingoffset'",
+        ),
+        (WrongOption, folder.path, {"minPartitions": "x"}, "minPartitions: 'x' is no whole number"),
     ]
     for kind, path, options, line in wrong:
         with pytest.raises(Exception, match=line[:20]) as failed:

@@ -24,11 +24,11 @@ from interfaces.spark.jobs.analyze.lines import lines
 from interfaces.spark.jobs.analyze.page import page_of
 from interfaces.spark.jobs.analyze.result import Found, TopicFigures, result_of
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
-from interfaces.spark.kafka.assignment import assignment_of
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import chosen
+from interfaces.spark.wanted.assignment import assignment_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -90,10 +90,10 @@ def partitions_of(source: Source) -> dict[str, int]:
         options = SegmentsOptions(source.options)
         try:
             with opened_beside(options.url) as store:
-                places = chosen(options.choice, store.topics.load(), source.where)
+                places = chosen(options, store.topics.load())
         except (StorageUnusable, BrokerError) as failure:
             raise JobFailed(str(failure)) from None
-        names = [topic for topic, _, _ in places]
+        names = [place.topic for place in places]
     else:
         asked = KafkaOptions(source.options)
         broker = Broker(asked)

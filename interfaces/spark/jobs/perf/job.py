@@ -27,8 +27,9 @@ from interfaces.spark.jobs.perf.running import (
 )
 from interfaces.spark.jobs.perf.topics import topics_of
 from interfaces.spark.jobs.perf.workload import Workload, load
-from interfaces.spark.jobs.progress import Progress, bar
+from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.terminal.progress import bar
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -152,7 +152,7 @@ def test_a_partition_that_there_is_not_is_named(ottla: Ottla, name: str) -> None
         (("consume", "x", "-f", "%q"), "%q has no meaning"),
         (("consume", "x", "-X", "nosuch=1"), "nosuch"),
         (("topic", "list", "("), "no regular expression"),
-        (("consume", "x", "--timeout", "0"), "expected more than 0 and up to 86400 seconds, not 0"),
+        (("consume", "x", "--timeout", "0"), "expected more than no time, not '0'"),
     ],
 )
 def test_what_is_said_wrongly_is_exit_code_two(

@@ -21,6 +21,7 @@ import numpy
 from interfaces.spark.columns import arrow_columns
 from interfaces.spark.segments.arrays import rows_of
 from interfaces.spark.segments.records import Opened, decode
+from interfaces.spark.wanted.ranges import Place
 
 BASE_TIME = 1_700_000_000_000
 
@@ -63,7 +64,7 @@ def by_the_domain(each: Opened, by_log: bool) -> list[Message]:
 def as_messages(batches: list[Opened], with_headers: bool) -> list[Message]:
     records = decode(batches, with_headers)
     chosen = numpy.arange(len(records.offset))
-    rows = rows_of(records, chosen, batches, "t", 3, arrow_columns(with_headers))
+    rows = rows_of(records, chosen, batches, Place("t", 3), arrow_columns(with_headers))
     rows.validate(full=True)
     found = [rows.column(name).to_pylist() for name in ("offset", "key", "value")]
     headers = rows.column("headers").to_pylist() if with_headers else [None] * len(chosen)

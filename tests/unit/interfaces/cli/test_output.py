@@ -64,15 +64,6 @@ def test_perf_lines_are_kafkas() -> None:
     )
 
 
-def test_progress_has_no_colour_where_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    progress = Progress("verify", 10)
-    progress.step(5)
-    assert progress.line() == f"verify  50% [{'#' * 15}{'.' * 15}]"
-    monkeypatch.delenv("NO_COLOR")
-    assert "\x1b[" in Progress("verify", 10).line()
-
-
 def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress("verify", 10) as progress:
         progress.step(5)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from interfaces.cli import running
-from interfaces.cli.running import INTERRUPTED, run
+from interfaces.cli.running import run
+from interfaces.terminal.endings import INTERRUPTED
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def running_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[
     }
 
     def ran(work: Callable[[], int]) -> int:
-        monkeypatch.setattr(running, "_command", lambda _: lambda _: work())
+        monkeypatch.setattr(running, "command_of", lambda *_: lambda _: work())
         return run(argparse.Namespace(runs="some:command"))
 
     yield ran

@@ -12,6 +12,7 @@ import pytest
 
 from interfaces.spark import running, session
 from interfaces.spark.interruptible import Interruptible
+from interfaces.terminal.endings import INTERRUPTED
 
 
 class Spark:
@@ -55,7 +56,7 @@ def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
     assert spark.cancelled.is_set()
 
 
-@pytest.mark.parametrize(("every", "code"), [(1.0, 0), (None, running.INTERRUPTED)])
+@pytest.mark.parametrize(("every", "code"), [(1.0, 0), (None, INTERRUPTED)])
 def test_one_that_goes_on_until_then_ends_well(
     every: float | None, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,7 +70,7 @@ def test_one_that_goes_on_until_then_ends_well(
     monkeypatch.setattr(running, "require_spark", lambda: None)
     monkeypatch.setattr(running, "is_running", lambda: False)
     monkeypatch.setattr(running, "opened", lambda: spark)
-    monkeypatch.setattr(running, "_job", lambda _: job)
+    monkeypatch.setattr(running, "command_of", lambda *_: job)
     assert running.run(Namespace(runs="a:b", every=every)) == code
 
 

@@ -52,29 +52,6 @@ def test_options_of_the_connector_that_change_nothing_here_are_taken() -> None:
     assert KafkaOptions(SERVERS | given).number("fetchOffset.numRetries") == 5
 
 
-def test_values_are_checked() -> None:
-    with pytest.raises(WrongOption, match=r"^minPartitions: 'many' is no whole number$"):
-        options(minPartitions="many").number("minPartitions")
-    with pytest.raises(WrongOption, match=r"^minPartitions: 0 is less than 1$"):
-        options(minPartitions="0").number("minPartitions")
-    with pytest.raises(WrongOption, match=r"^failOnDataLoss: 'no' is neither true nor false$"):
-        options(failOnDataLoss="no").flag("failOnDataLoss", True)
-    with pytest.raises(WrongOption, match=r"^maxTriggerDelay: 'soon' is no time like"):
-        options(maxTriggerDelay="soon").duration_ms("maxTriggerDelay", 1)
-    with pytest.raises(WrongOption, match=r"'maybe' is none of error, latest$"):
-        options(startingOffsetsByTimestampStrategy="maybe").one_of(
-            "startingOffsetsByTimestampStrategy", ("error", "latest")
-        )
-
-
-@pytest.mark.parametrize(
-    ("text", "ms"),
-    [("250", 250), ("250ms", 250), ("30s", 30_000), ("15m", 900_000), ("1 h", 3_600_000)],
-)
-def test_times_have_units(text: str, ms: int) -> None:
-    assert options(maxTriggerDelay=text).duration_ms("maxTriggerDelay", 0) == ms
-
-
 def test_what_is_given_for_the_client_wins_over_ours() -> None:
     given = options(kafka__client__id="mine", kafka__max__partition__fetch__bytes="99")
     client = given.client(fetch_message_max_bytes=1, client_id="ours", fetch_min_bytes=5)

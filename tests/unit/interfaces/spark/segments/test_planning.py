@@ -7,17 +7,12 @@ from pathlib import Path
 import pytest
 
 from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.segments.conditions import Conditions
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
+from interfaces.spark.wanted.filters import taken
 from tests.fakes.batches import LZ4, Record, record_batch
+from tests.unit.interfaces.spark.filters import EqualTo, GreaterThanOrEqual, LessThan, at
 from tests.unit.interfaces.spark.segments.folder import DataFolder
-from tests.unit.interfaces.spark.segments.test_conditions import (
-    EqualTo,
-    GreaterThanOrEqual,
-    LessThan,
-    at,
-)
 
 
 @pytest.fixture
@@ -26,10 +21,10 @@ def folder(tmp_path: Path) -> DataFolder:
 
 
 def planned(folder: DataFolder, *filters: object, **given: str) -> list[tuple[str, int, int]]:
-    conditions = Conditions()
-    assert conditions.take(filters) == []
-    ranges = plan(SegmentsOptions({"path": str(folder.path), **given}), conditions)
-    return [(str(each), each.start, each.end) for each in ranges]
+    pushed, rest = taken(filters, exact_times=True)
+    assert rest == []
+    ranges = plan(SegmentsOptions({"path": str(folder.path), **given}), pushed)
+    return [(str(each.place), each.start, each.end) for each in ranges]
 
 
 def timed(*times: int) -> list[Record]:
@@ -111,7 +106,7 @@ def test_a_time_begins_with_its_first_record_wherever_that_is(folder: DataFolder
     assert planned(folder, endingTimestamp="99999") == [("a-0", 0, 8)]
     by_place = {"startingOffsetsByTimestamp": '{"a": {"0": 9000}}'}
     assert planned(folder, **by_place) == [("a-0", 5, 8)]
-    with pytest.raises(JobFailed, match=r"^a-0 has no record from 10000 on; with starting"):
+    with pytest.raises(JobFailed, match=r"^startingTimestamp: a-0 has no record of 10000 or"):
         planned(folder, startingTimestamp="10000")
     latest = {"startingOffsetsByTimestampStrategy": "latest"}
     assert planned(folder, startingTimestamp="10000", **latest) == []
@@ -128,11 +123,11 @@ def test_filters_narrow_what_is_read(folder: DataFolder) -> None:
     offsets = (GreaterThanOrEqual(("offset",), 1), LessThan(("offset",), 3))
     assert planned(folder, *offsets, assign='{"a": [0]}') == [("a-0", 1, 3)]
     # What lies before offset 2 is older than that; what comes after may be older again.
-    assert planned(folder, GreaterThanOrEqual(("timestamp",), at(3000))) == [
+    assert planned(folder, GreaterThanOrEqual(("timestamp",), at(3))) == [
         ("a-0", 2, 6),
         ("a-1", 2, 6),
     ]
-    assert planned(folder, LessThan(("timestamp",), at(2000)), subscribe="a") == [
+    assert planned(folder, LessThan(("timestamp",), at(2)), subscribe="a") == [
         ("a-0", 0, 6),
         ("a-1", 0, 6),
     ]

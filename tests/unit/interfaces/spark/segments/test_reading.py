@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from infrastructure.storage.opening import Beside, opened_beside
 from interfaces.spark.columns import arrow_columns
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.segments import reading
-from interfaces.spark.segments.conditions import Conditions
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
-from interfaces.spark.segments.ranges import OffsetRange
+from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.reading import Task, read_range
+from interfaces.spark.wanted.filters import Pushed
+from interfaces.spark.wanted.ranges import Place
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, Record, record_batch
 from tests.unit.interfaces.spark.segments.folder import DataFolder
 
@@ -52,7 +54,7 @@ def task(folder: DataFolder, **changed: Any) -> Task:
     return plain._replace(**changed)
 
 
-def rows(folder: DataFolder, where: OffsetRange, **changed: Any) -> list[dict[str, Any]]:
+def rows(folder: DataFolder, where: StoredRange, **changed: Any) -> list[dict[str, Any]]:
     batches = list(read_range(task(folder, **changed), where))
     for each in batches:
         each.validate(full=True)
@@ -60,8 +62,8 @@ def rows(folder: DataFolder, where: OffsetRange, **changed: Any) -> list[dict[st
     return [row for each in batches for row in each.to_pylist()]
 
 
-def whole(partition_id: int, end: int, start: int = 0) -> OffsetRange:
-    return OffsetRange("a", 3, partition_id, start, end)
+def whole(partition_id: int, end: int, start: int = 0) -> StoredRange:
+    return StoredRange(Place("a", 3), start, end, partition_id, start)
 
 
 def values(found: list[dict[str, Any]]) -> list[Any]:
@@ -137,7 +139,7 @@ def test_ranges_that_cut_batches_lose_and_double_nothing(
     assert values(rows(folder, whole(only, len(sent)))) == sent
     for parts in ("3", "100", "240"):
         options = SegmentsOptions({"path": str(folder.path), "minPartitions": parts})
-        ranges = plan(options, Conditions())
+        ranges = plan(options, Pushed(exact_times=True))
         assert len(ranges) >= int(parts)
         assert [v for each in ranges for v in values(rows(folder, each))] == sent
 
@@ -215,7 +217,7 @@ def test_a_damaged_batch_ends_the_reading_or_is_passed_over(
     with pytest.raises(JobFailed) as failed:
         rows(folder, whole(only, 7))
     line = str(failed.value)
-    assert line.endswith("failOnDataLoss=false passes over it")
+    assert line.endswith("(failOnDataLoss=false goes on with what is left)")
     assert "of a-3 cannot be read: " + why in line
     assert "\n" not in line
 
@@ -234,14 +236,14 @@ def test_damaged_batches_are_counted_once_each(folder: DataFolder) -> None:
     folder.append(only, ["9"])
     told = {"fail_on_data_loss": False, "tells_batches": True, "schema": OF_BATCHES}
     one = whole(only, 9)
-    for ranges in ([one], [one._replace(end=4), one._replace(start=4, is_first=False)]):
+    for ranges in ([one], [replace(one, end=4), replace(one, start=4)]):
         found = [row for each in ranges for row in rows(folder, each, **told)]
         problems = [(row["offset"], row["problem"]) for row in found if row["problem"]]
         assert [offset for offset, _ in problems] == [2, 6]
         assert problems[0][1] == "another checksum than its bytes have"
         assert [row["value"] for row in found if not row["problem"]] == [b"1", b"2", b"9"]
     # One that begins before the first range is told in it, within it.
-    (row, *_) = rows(folder, one._replace(start=4), **told)
+    (row, *_) = rows(folder, replace(one, start=4, first=4), **told)
     assert (row["offset"], row["batchOffset"], row["timestamp"]) == (4, 2, None)
     # It has no time, so a query for times does not see it.
     assert [r["problem"] for r in rows(folder, one, **told, since_ms=0)] == [None] * 3

@@ -1,12 +1,12 @@
-"""What each task gets, and what a micro-batch takes."""
+"""What each task gets."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as some
 
-from interfaces.spark.kafka import checkpoints
-from interfaces.spark.kafka.ranges import Place, Range, for_tasks, limited
+from interfaces.spark.segments.ranges import StoredRange
+from interfaces.spark.wanted.ranges import Place, Range, for_tasks
 
 T0, T1, T2 = Place("t", 0), Place("t", 1), Place("t", 2)
 sizes = some.lists(some.integers(0, 1000) | some.integers(2**53, 2**54), max_size=6)
@@ -50,29 +50,9 @@ def test_parts_are_the_whole_without_gap_or_overlap(
         assert edges[-1] == one.end or one.size == 0
 
 
-def test_a_limit_is_shared_by_what_waits() -> None:
-    ends = limited({T0: 0, T1: 100, T2: 7}, {T0: 900, T1: 200, T2: 7}, 100)
-    assert ends == {T0: 90, T1: 110, T2: 7}
-
-
-@given(sizes, some.integers(1, 500))
-def test_a_limit_starves_no_partition_and_is_hardly_passed(found: list[int], most: int) -> None:
-    whole = ranges_of(found)
-    starts, ends = {r.place: r.start for r in whole}, {r.place: r.end for r in whole}
-    taken = limited(starts, ends, most)
-    for one in whole:
-        assert one.start <= taken[one.place] <= one.end
-        assert one.size == 0 or taken[one.place] > one.start
-    assert sum(taken[r.place] - r.start for r in whole) <= most + len(whole)
-
-
-def test_a_log_that_became_shorter_gives_nothing() -> None:
-    assert limited({T0: 50, T1: 0}, {T0: 20, T1: 100}, 10) == {T0: 20, T1: 10}
-
-
-def test_offsets_are_written_as_the_connector_writes_them_and_always_alike() -> None:
-    offsets = {Place("t", 10): 5, Place("t", 2): 7, Place("a", 0): 1}
-    text = checkpoints.written(offsets)
-    assert list(text.items()) == [("a", {"0": 1}), ("t", {"2": 7, "10": 5})]
-    assert list(text["t"]) == ["2", "10"]
-    assert checkpoints.read(text) == offsets
+def test_parts_keep_what_else_is_known_of_the_whole() -> None:
+    whole = StoredRange(T0, 100, 1100, partition_id=7, first=100)
+    parts = for_tasks([whole], 4, None)
+    assert [part.start for part in parts] == [100, 350, 600, 850]
+    assert {part.partition_id for part in parts} == {7}
+    assert [part.is_first for part in parts] == [True, False, False, False]

@@ -1,9 +1,9 @@
-"""Filters of a query that make the ranges smaller, so that less is fetched.
+"""Filters of a query that make the ranges smaller, so that less is read.
 
 What topic, partition and offset say is exact: Spark need not look again. A lower bound of time is
-exact too, as a broker tells the *first* offset of that time or later: everything before it is
-older, in whatever order times lie behind it. For the same reason times give no upper bound: an old
-record may follow a young one. And Spark looks at all rows again, as those behind may be older.
+of use even where the reader looks at no record's time: a log tells the *first* offset of that time
+or later, and everything before it is older, in whatever order times lie behind it. For the same
+reason times give no upper bound then: an old record may follow a young one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from interfaces.spark.kafka.ranges import Place
+from interfaces.spark.wanted.ranges import Place
 
 #: Of pyspark.sql.datasource; its classes are told by their names, so that nothing here needs Spark.
 Filter: TypeAlias = Any
@@ -31,22 +31,40 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "StringEndsWith": str.endswith,
     "StringContains": operator.contains,
 }
-_NEVER_NULL = ("topic", "partition", "offset", "timestamp", "timestampType")
+#: Not so the time: damaged batches of a store have none.
+_NEVER_NULL = ("topic", "partition", "offset")
 _TYPES = {"topic": str, "partition": int, "offset": int, "timestamp": datetime}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
-_LAST_OFFSET = 2**63 - 1
+_MICROSECOND = timedelta(microseconds=1)
+_US_PER_MS = 1000
+
+
+@dataclass
+class Span:
+    """Whole numbers from `low` to `high`, both included; None: without an end."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def narrow(self, kind: str, values: list[int]) -> None:
+        """To where `values` lie, or to one side of them."""
+        if kind not in ("LessThan", "LessThanOrEqual"):
+            low = min(values) + (kind == "GreaterThan")
+            self.low = low if self.low is None else max(self.low, low)
+        if kind not in ("GreaterThan", "GreaterThanOrEqual"):
+            high = max(values) - (kind == "LessThan")
+            self.high = high if self.high is None else min(self.high, high)
 
 
 @dataclass
 class Pushed:
     """What is known of the rows that are wanted; `take` adds to it."""
 
+    #: The reader leaves out what is older than `since_ms` or younger than `until_ms`.
+    exact_times: bool
     of_places: list[Filter] = field(default_factory=list)
-    first_offset: int = 0
-    end_offset: int = _LAST_OFFSET
-    #: In milliseconds; None: any time, or one that a broker cannot be asked for.
-    since_ms: int | None = None
+    offsets: Span = field(default_factory=Span)
+    microseconds: Span = field(default_factory=Span)
     nothing: bool = False
 
     def take(self, wanted: Filter) -> bool:
@@ -59,47 +77,45 @@ class Pushed:
         values = _values(inner, column)
         if kind not in _COMPARED or not values:
             return False
-        if column == "topic" or (column == "partition" and not kind.startswith("String")):
+        if column in ("topic", "partition"):
             self.of_places.append(wanted)
             return True
-        if column == "offset" and not negated:
-            return self._take_offsets(kind, values)
-        if column == "timestamp" and not negated:
-            self._take_time(kind, values)
+        if negated:
+            return False
+        if column == "offset":
+            self.offsets.narrow(kind, values)
+            return kind != "In" or max(values) - min(values) + 1 == len(set(values))
+        if column == "timestamp":
+            self.microseconds.narrow(kind, [(one - _EPOCH) // _MICROSECOND for one in values])
+            return self.exact_times and kind != "In"
         return False
-
-    def _take_offsets(self, kind: str, values: list[int]) -> bool:
-        low, high = min(values), max(values)
-        if kind in ("EqualTo", "EqualNullSafe", "In", "GreaterThanOrEqual", "GreaterThan"):
-            self.first_offset = max(self.first_offset, low + (kind == "GreaterThan"))
-        if kind in ("EqualTo", "EqualNullSafe", "In", "LessThanOrEqual"):
-            self.end_offset = min(self.end_offset, high + 1)
-        if kind == "LessThan":
-            self.end_offset = min(self.end_offset, high)
-        return kind != "In" or high - low + 1 == len(set(values))
-
-    def _take_time(self, kind: str, values: list[datetime]) -> None:
-        if kind in ("LessThan", "LessThanOrEqual"):
-            return
-        past = (min(values) - _EPOCH) // _MILLISECOND  # rounded down, also before 1970
-        is_whole = _EPOCH + past * _MILLISECOND == min(values)
-        first = past if is_whole and kind != "GreaterThan" else past + 1
-        if first > 0:  # a broker takes negative numbers for something else
-            self.since_ms = first if self.since_ms is None else max(self.since_ms, first)
 
     def wants(self, place: Place) -> bool:
         return not self.nothing and all(_holds(wanted, place) for wanted in self.of_places)
 
     def start(self, start: int) -> int:
-        return max(start, self.first_offset)
+        low = self.offsets.low
+        return start if low is None else max(start, low)
 
     def end(self, end: int) -> int:
-        return min(end, self.end_offset)
+        high = self.offsets.high
+        return end if high is None else min(end, high + 1)
+
+    @property
+    def since_ms(self) -> int | None:
+        low = self.microseconds.low
+        return None if low is None else -(-low // _US_PER_MS)
+
+    @property
+    def until_ms(self) -> int | None:
+        """Included."""
+        high = self.microseconds.high
+        return None if high is None else high // _US_PER_MS
 
 
-def taken(filters: Iterable[Filter]) -> tuple[Pushed, list[Filter]]:
+def taken(filters: Iterable[Filter], exact_times: bool) -> tuple[Pushed, list[Filter]]:
     """And those that Spark must hold against the rows itself."""
-    pushed = Pushed()
+    pushed = Pushed(exact_times)
     return pushed, [wanted for wanted in filters if not pushed.take(wanted)]
 
 

@@ -1,35 +1,32 @@
-"""Where reading starts and ends, and which partitions are read."""
+"""Where reading starts and ends."""
 
 from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.kafka.assignment import assignment_of
-from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.kafka.places import (
+from interfaces.spark.failures import WrongOption
+from interfaces.spark.wanted.bounds import (
     EARLIEST,
     LATEST,
-    OFFSETS,
-    TIMES,
-    check_order,
+    Where,
     end_of_batch,
     start_of_batch,
     start_of_stream,
 )
-from interfaces.spark.kafka.ranges import Place
+from interfaces.spark.wanted.options import READ_OPTIONS, Options
+from interfaces.spark.wanted.ranges import Place
 
 T0, T1 = Place("t", 0), Place("t", 1)
 
 
-def options(**given: str) -> KafkaOptions:
-    return KafkaOptions({"kafka.bootstrap.servers": "b:1", **given})
+def options(**given: str) -> Options:
+    return Options(given, READ_OPTIONS)
 
 
 def test_a_batch_is_everything_and_a_stream_what_comes() -> None:
-    assert start_of_batch(options()).kind == EARLIEST
-    assert end_of_batch(options()).kind == LATEST
-    assert start_of_stream(options()).kind == LATEST
+    assert start_of_batch(options()) == Where("startingOffsets", EARLIEST)
+    assert end_of_batch(options()) == Where("endingOffsets", LATEST)
+    assert start_of_stream(options()).of(T0) == LATEST
 
 
 def test_one_time_wins_over_times_and_times_win_over_offsets() -> None:
@@ -38,12 +35,13 @@ def test_one_time_wins_over_times_and_times_win_over_offsets() -> None:
         "startingOffsetsByTimestamp": '{"t": {"0": 6}}',
         "startingOffsets": "latest",
     }
-    assert start_of_stream(options(**given)).time_of(T1) == 5
+    assert start_of_stream(options(**given)).of(T1) == 5
     del given["startingTimestamp"]
     where = start_of_stream(options(**given))
-    assert (where.kind, where.time_of(T0)) == (TIMES, 6)
+    assert (where.are_times, where.of(T0)) == (True, 6)
     del given["startingOffsetsByTimestamp"]
-    assert start_of_stream(options(**given)).kind == LATEST
+    where = start_of_stream(options(**given))
+    assert (where.are_times, where.of(T0)) == (False, LATEST)
 
 
 def test_without_a_record_of_that_time_it_fails_or_starts_at_the_end() -> None:
@@ -55,7 +53,7 @@ def test_without_a_record_of_that_time_it_fails_or_starts_at_the_end() -> None:
 
 def test_offsets_of_partitions_name_all_that_is_read_and_nothing_else() -> None:
     where = start_of_batch(options(startingOffsets='{"t": {"0": 23, "1": -2}}'))
-    assert where.kind == OFFSETS
+    assert (where.of(T0), where.of(T1)) == (23, EARLIEST)
     where.check([T0, T1])
     with pytest.raises(WrongOption, match=r"^startingOffsets does not name t-2, which is read$"):
         where.check([T0, T1, Place("t", 2)])
@@ -92,52 +90,9 @@ def test_wrong_ends_are_told() -> None:
         start_of_stream(options(endingTimestamp="5"))
 
 
-def test_exactly_one_option_says_what_is_read() -> None:
-    assert assignment_of(options(subscribe=" a, b,a")).topics == ("a", "b")
-    assert assignment_of(options(assign='{"t": [1, 0, 1]}')).places == (T0, T1)
-    with pytest.raises(WrongOption, match=r"^one of the options subscribe, .* must say"):
-        assignment_of(options())
-    with pytest.raises(WrongOption, match=r"^subscribe and assign exclude each other"):
-        assignment_of(options(subscribe="t", assign='{"t": [0]}'))
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"subscribe": " , "}, "names no topic"),
-        ({"subscribePattern": "a("}, "is no regular expression"),
-        ({"assign": "t"}, "is no JSON"),
-        ({"assign": "{}"}, "names no partition"),
-        ({"assign": '{"t": 0}'}, "a list is expected"),
-        ({"assign": '{"t": [-1]}'}, "-1 of topic 't' is no partition"),
-        ({"assign": '{"t": [true]}'}, "True of topic 't' is no partition"),
-    ],
-)
-def test_wrong_assignments_are_told(given: dict[str, str], says: str) -> None:
-    with pytest.raises(WrongOption, match=rf"^{next(iter(given))}.*{says}"):
-        assignment_of(options(**given))
-
-
-def test_a_pattern_means_whole_names_and_no_topic_of_the_broker_itself() -> None:
-    pattern = assignment_of(options(subscribePattern=".*s"))
-    assert pattern.matches("orders")
-    assert not pattern.matches("orders-dead")
-    assert not pattern.matches("__consumer_offsets")
-
-
-def test_what_is_not_there_is_told_or_passed_over() -> None:
-    topics = assignment_of(options(subscribe="a,b"))
-    assert topics.among({"a": 1, "b": 2}, "s") == [Place("a", 0), Place("b", 0), Place("b", 1)]
-    with pytest.raises(JobFailed, match=r"^there is no topic b at s$"):
-        topics.among({"a": 1}, "s")
-    assert topics.among({"a": 1}, "s", lenient=True) == [Place("a", 0)]
-    places = assignment_of(options(assign='{"t": [0, 1]}'))
-    with pytest.raises(JobFailed, match=r"^there is no partition t-1 at s$"):
-        places.among({"t": 1}, "s")
-    assert places.among({"t": 1}, "s", lenient=True) == [T0]
-
-
 def test_a_start_that_was_named_is_not_after_the_end() -> None:
-    check_order("startingOffsets", {T0: 5, T1: 0}, {T0: 5, T1: 9})
+    named = start_of_batch(options(startingOffsets='{"t": {"0": 5, "1": 10}}'))
+    named.check_order({T0: 5, T1: 0}, {T0: 5, T1: 9})
     with pytest.raises(WrongOption, match=r"^startingOffsets: t-1 starts at 10, after its end, 9$"):
-        check_order("startingOffsets", {T0: 5, T1: 10}, {T0: 5, T1: 9})
+        named.check_order({T0: 5, T1: 10}, {T0: 5, T1: 9})
+    start_of_batch(options()).check_order({T0: 6}, {T0: 5})

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from interfaces.spark.failures import WrongOption
-from interfaces.spark.kafka.ranges import Place
+from interfaces.spark.wanted.ranges import Place
 
 _INT32, _INT64 = 2**31, 2**63
 

@@ -1,10 +1,11 @@
-"""Parts of a log that are read: what each task gets, and how much a micro-batch takes."""
+"""Parts of a log that are read: what each task gets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 
 class Place(NamedTuple):
@@ -21,7 +22,8 @@ class Place(NamedTuple):
 Offsets: TypeAlias = "dict[Place, int]"
 
 
-class Range(NamedTuple):
+@dataclass(frozen=True)
+class Range:
     """From `start`, and before `end`."""
 
     place: Place
@@ -33,9 +35,10 @@ class Range(NamedTuple):
         return self.end - self.start
 
 
-def for_tasks(
-    ranges: Sequence[Range], min_partitions: int | None, max_records: int | None
-) -> list[Range]:
+R = TypeVar("R", bound=Range)
+
+
+def for_tasks(ranges: Sequence[R], min_partitions: int | None, max_records: int | None) -> list[R]:
     """One task a range, unless the options want more of them: as the connector splits them."""
     full = [one for one in ranges if one.size > 0]
     if max_records:
@@ -45,13 +48,13 @@ def for_tasks(
     return full
 
 
-def _split_large(ranges: list[Range], wanted: int) -> list[Range]:
+def _split_large(ranges: list[R], wanted: int) -> list[R]:
     """A range that is smaller than the mean stays whole; the others share the tasks by size."""
     mean = sum(one.size for one in ranges) / wanted
     large = [one for one in ranges if one.size > mean]
     large_size = sum(one.size for one in large)
     tasks = wanted - (len(ranges) - len(large))
-    parts: list[Range] = []
+    parts: list[R] = []
     before = 0
     for one in ranges:
         count = 1
@@ -63,24 +66,6 @@ def _split_large(ranges: list[Range], wanted: int) -> list[Range]:
     return parts
 
 
-def _split(whole: Range, count: int) -> list[Range]:
+def _split(whole: R, count: int) -> list[R]:
     edges = [whole.start + whole.size * number // count for number in range(count + 1)]
-    return [Range(whole.place, *edge) for edge in pairwise(edges)]
-
-
-def limited(start: Mapping[Place, int], end: Mapping[Place, int], most: int) -> Offsets:
-    """Ends at most `most` records away altogether, each partition by its share of what waits.
-
-    A partition with anything at all gets one record, so that none is starved.
-    """
-    waiting = {place: max(0, end[place] - start[place]) for place in end}
-    total = sum(waiting.values())
-    if total <= most:
-        return dict(end)
-    # Whole numbers throughout: a float would not hold large offsets.
-    return {
-        place: start[place] + max(1, waiting[place] * most // total)
-        if waiting[place]
-        else end[place]
-        for place in end
-    }
+    return [replace(whole, start=start, end=end) for start, end in pairwise(edges)]

@@ -1,0 +1,30 @@
+"""How a command is found, and how it ends: an exit code, and a line where it went wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def command_of(runs: str, package: str | None) -> Command:
+    """`runs` is MODULE:FUNCTION in `package`."""
+    module, _, function = runs.partition(":")
+    found: Command = getattr(import_module(f".{module}", package), function)
+    return found
+
+
+def complain(line: str) -> None:
+    print(f"ottla: {' '.join(line.split())}", file=sys.stderr)
+
+
+def nobody_reads_on() -> int:
+    """After a BrokenPipeError: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE

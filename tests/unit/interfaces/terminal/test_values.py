@@ -1,0 +1,85 @@
+"""What options take, and the line for what they do not."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+
+import pytest
+
+from interfaces.cli.arguments.common import seconds as up_to_a_day
+from interfaces.terminal.durations import milliseconds
+from interfaces.terminal.values import at_least_one, key_value, not_negative, seconds
+from interfaces.terminal.words import bootstrap
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("500ms", 500),
+        ("30s", 30_000),
+        ("1.5m", 90_000),
+        (".5 min", 30_000),
+        ("1 H", 3_600_000),
+        ("7d", 604_800_000),
+        (" 20 ", 20),
+    ],
+)
+def test_times_have_units(text: str, found: float) -> None:
+    assert milliseconds(text, "ms") == found
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1s", "1x", "1e3", "nan", "inf", "9" * 400, "1s 2s"])
+def test_what_is_no_time_is_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is no time like 500ms, 30s, 15m or 1h$"):
+        milliseconds(text, "s")
+
+
+def test_a_number_alone_is_no_time_where_nothing_says_of_what() -> None:
+    with pytest.raises(ValueError, match="is no time like"):
+        milliseconds("20")
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "found"),
+    [
+        (key_value, " a = b=c", ("a", " b=c")),
+        (at_least_one, "1", 1),
+        (not_negative, "0", 0),
+        (seconds, "0.5", 0.5),
+        (seconds, "3d", 259_200),
+        (up_to_a_day, "1m", 60),
+    ],
+)
+def test_values_are_read(read: Callable[[str], object], text: str, found: object) -> None:
+    assert read(text) == found
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "says"),
+    [
+        (key_value, "a", "expected KEY=VALUE, not 'a'"),
+        (key_value, " =b", "expected KEY=VALUE, not ' =b'"),
+        (at_least_one, "0", "0 is less than 1"),
+        (at_least_one, "x", "'x' is no whole number"),
+        (not_negative, "-1", "-1 is less than 0"),
+        (seconds, "soon", "'soon' is no time like 500ms, 30s, 15m or 1h"),
+        (seconds, "0ms", "expected more than no time, not '0ms'"),
+        (up_to_a_day, "25h", "expected a day at the longest, not 25h"),
+    ],
+)
+def test_what_is_none_is_one_line(read: Callable[[str], object], text: str, says: str) -> None:
+    with pytest.raises(ArgumentTypeError) as refusal:
+        read(text)
+    assert str(refusal.value) == says
+
+
+def test_the_broker_is_the_one_that_was_said_most_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTTLA_BOOTSTRAP", "c:3")
+    options = [("bootstrap.servers", "b:2")]
+    assert bootstrap(Namespace(bootstrap_server="a:1", client_options=options)) == "a:1"
+    assert bootstrap(Namespace(bootstrap_server=None, client_options=options)) == "b:2"
+    nothing = Namespace(bootstrap_server=None, client_options=[])
+    assert bootstrap(nothing) == "c:3"
+    monkeypatch.delenv("OTTLA_BOOTSTRAP")
+    assert bootstrap(nothing) == "localhost:9092"
