@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow
 
 CREATE_TIME, LOG_APPEND_TIME, NO_TIME = 0, 1, -1
+#: Milliseconds further from 1970 are no microseconds of 64 bits: they become the outermost.
+_OUTERMOST_MS = (2**63 - 1) // 1000
 
 _COLUMNS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, "
@@ -37,3 +39,12 @@ def arrow_columns(with_headers: bool) -> pyarrow.Schema:
         header = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
         fields.append(("headers", pyarrow.list_(header)))
     return pyarrow.schema(fields)
+
+
+def timestamps(milliseconds: Any) -> pyarrow.Array:
+    """Of an array of numpy."""
+    import pyarrow
+
+    held = milliseconds.clip(-_OUTERMOST_MS, _OUTERMOST_MS) * 1000
+    kind = pyarrow.timestamp("us", tz="UTC")
+    return pyarrow.Array.from_buffers(kind, len(held), [None, pyarrow.py_buffer(held)])

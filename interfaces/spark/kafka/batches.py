@@ -14,12 +14,9 @@ import numpy
 import pyarrow
 from confluent_kafka import Message
 
-from interfaces.spark.columns import NO_TIME
+from interfaces.spark.columns import NO_TIME, timestamps
 
 _BINARY = pyarrow.binary()
-_US = pyarrow.timestamp("us", tz="UTC")
-#: Milliseconds further from 1970 are no microseconds of 64 bits: they become the outermost.
-_OUTERMOST_MS = (2**63 - 1) // 1000
 _BAD = "\N{REPLACEMENT CHARACTER}"
 
 Headers: TypeAlias = "list[tuple[str, bytes | None]]"
@@ -107,9 +104,8 @@ def _offsets(messages: list[Any]) -> pyarrow.Array:
 def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
     each = chain.from_iterable(map(Message.timestamp, messages))
     kinds, times = numpy.fromiter(each, numpy.int64, 2 * len(messages)).reshape(-1, 2).T
-    micros = numpy.clip(times, -_OUTERMOST_MS, _OUTERMOST_MS) * 1000
     # librdkafka counts the kinds from 0, Java from -1.
-    return pyarrow.array(micros).cast(_US), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
+    return timestamps(times), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
 
 
 def _header_lists(

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.columns import arrow_columns
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.failures import JobFailed, lost
 from interfaces.spark.kafka.consumers import Reader, give_back, take
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.wanted.ranges import Range
+from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     import pyarrow
@@ -171,7 +172,7 @@ class _Reading:
         ):
             self._gone()
         elif error.fatal() or not (error.retriable() or _passes(error)):
-            raise JobFailed(f"{self.wanted.place}: {error.str()} ({error.name().lstrip('_')})")
+            raise JobFailed(f"{self.wanted.place}: {in_words(error)}")
 
     def _at_the_end(self, end: int) -> None:
         """Of the log, as it is now; nothing that is shown lies between the position and it.
@@ -208,7 +209,7 @@ class _Reading:
 
     def _lost(self, what: str) -> None:
         if self.fail_on_loss:
-            raise JobFailed(f"{what} (failOnDataLoss=false goes on with what is left)")
+            raise lost(what)
 
 
 def _passes(error: KafkaError) -> bool:

@@ -8,16 +8,13 @@ import numpy
 import pyarrow
 
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
-from interfaces.spark.columns import CREATE_TIME
+from interfaces.spark.columns import CREATE_TIME, timestamps
 from interfaces.spark.columns import LOG_APPEND_TIME as BY_LOG
 from interfaces.spark.segments.records import Fields, Numbers, Opened, Records
 from interfaces.spark.segments.whole import Damaged
 from interfaces.spark.wanted.ranges import Place
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-
-#: So far Spark's timestamps reach: what producers say beyond it is held there.
-_LAST_MS = numpy.iinfo(numpy.int64).max // 1000
 
 #: What of a batch a column tells, the same for all its records.
 _OF_BATCH: dict[str, Callable[[Opened], object]] = {
@@ -71,18 +68,13 @@ def _column(
     if name == "offset":
         return pyarrow.array(records.offset[chosen], kind)
     if name == "timestamp":
-        return timestamps(records.timestamp[chosen], kind)
+        return timestamps(records.timestamp[chosen])
     if name == "headers":
         return _headers(records, chosen, kind)
     if name == "problem":
         return pyarrow.nulls(count, kind)
     facts = pyarrow.array([_OF_BATCH[name](each) for each in opened], kind)
     return facts.take(pyarrow.array(records.batch[chosen]))
-
-
-def timestamps(milliseconds: Numbers, kind: pyarrow.DataType) -> pyarrow.Array:
-    held = numpy.clip(milliseconds, -_LAST_MS, _LAST_MS) * 1000
-    return pyarrow.Array.from_buffers(kind, len(held), [None, pyarrow.py_buffer(held)])
 
 
 def _binary(buffer: bytes, fields: Fields, which: int, chosen: Numbers) -> pyarrow.Array:
