@@ -1,7 +1,7 @@
 """A store looked at from beside: its broker may run, or be gone, or never come back.
 
-Nothing in the folder changes but LMDB's table of readers, and nobody is kept out. Every call sees
-the newest commit, in a transaction that ends with the call.
+Nothing in the folder changes but LMDB's table of readers, and nobody is kept out, unless that table
+cannot be written. Every call sees the newest commit, in a transaction that ends with the call.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import cast
 
 import lmdb
 
-from infrastructure.storage.errors import StorageDamaged, StorageUnusable
+from infrastructure.storage.errors import StorageDamaged, StorageInUse, StorageUnusable
 from infrastructure.storage.lmdb.environment import LmdbEnvironment, check_it_is_not_kafkas
+from infrastructure.storage.lmdb.folder_lock import NobodyWrites
 from infrastructure.storage.lmdb.identity import identify
 from infrastructure.storage.lmdb.inspection import check_pages, page_problem
 from infrastructure.storage.lmdb.keys import KEY
@@ -24,6 +25,8 @@ from infrastructure.storage.lmdb.state_store import LmdbStateStore
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 _NO_OFFSET = -1
+#: How LMDB says so.
+_NO_READERS_ARE_KEPT = "(no reader locks)\n"
 _ABOVE_ALL_OFFSETS = (1 << 64) - 1
 _UNREADABLE = (lmdb.Error, StructError)
 
@@ -31,29 +34,35 @@ _UNREADABLE = (lmdb.Error, StructError)
 class StoreBeside:
     """Raises StorageUnusable, in one line. What is `known_whole` is not looked through again."""
 
-    __slots__ = ("batches", "env", "folder", "log", "rows", "state", "store_id", "timestamps")
+    __slots__ = (
+        *("batches", "env", "folder", "log", "nobody_writes", "rows", "state", "store_id"),
+        "timestamps",
+    )
 
     def __init__(self, folder: Path, known_whole: bool = False) -> None:
         self.folder = folder
+        self.nobody_writes: NobodyWrites | None = None
         try:
             _check_there_is_one(folder)
             if not known_whole:
                 _check_last_end(folder)
             self.env = open_environment(str(folder))
         except lmdb.Error as error:
-            raise StorageDamaged(f"the store in {folder} cannot be read: {error}") from error
+            raise _told(folder, error) from error
         except OSError as error:
             reason = error.strerror or error
             raise StorageUnusable(f"the store in {folder} cannot be read: {reason}") from error
         try:
             self._begin(known_whole)
         except BaseException as error:
-            self.env.close()
+            self.close()
             if isinstance(error, lmdb.Error):
-                raise StorageDamaged(f"the store in {folder} cannot be read: {error}") from error
+                raise _told(folder, error) from error
             raise
 
     def _begin(self, known_whole: bool) -> None:
+        if self.env.readers() == _NO_READERS_ARE_KEPT:
+            self._keep_writers_out()
         # Readers that were killed would keep the broker from using freed pages again.
         self.env.reader_check()
         if not known_whole:
@@ -65,6 +74,16 @@ class StoreBeside:
         write_pass = WritePass(cast(LmdbEnvironment, self))
         self.log = LmdbLogStore(self, write_pass)
         self.state = LmdbStateStore(cast(LmdbEnvironment, self), write_pass)
+
+    def _keep_writers_out(self) -> None:
+        """On a read-only file system LMDB writes down no readers, and says nothing about it: a
+        broker would use the pages again that they walk over."""
+        try:
+            self.nobody_writes = NobodyWrites(self.folder)
+        except StorageInUse as error:
+            raise StorageInUse(
+                f"{error}, and cannot be read beside it where lock.mdb cannot be written"
+            ) from error
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""
@@ -124,6 +143,14 @@ class StoreBeside:
 
     def close(self) -> None:
         self.env.close()
+        if self.nobody_writes is not None:
+            self.nobody_writes.release()
+
+
+def _told(folder: Path, error: lmdb.Error) -> StorageUnusable:
+    if isinstance(error, lmdb.ReadersFullError):
+        return StorageUnusable(f"the store in {folder} is looked at by too many at once")
+    return StorageDamaged(f"the store in {folder} cannot be read: {error}")
 
 
 def _check_there_is_one(folder: Path) -> None:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 #: Only address space: the file grows with what it holds.
 MAP_SIZE_BYTES = 2 << 40
+#: Tasks that look on at once, and more. Who opens a folder first says it for all.
+MAX_READERS = 1024
 _SMALLEST_MAP_BYTES = 1 << 30
 _SMALLEST_GROWTH_BYTES = 1 << 20
 #: Of the address space, when a map grows: the broker has to live as well.
@@ -178,6 +180,7 @@ class LmdbEnvironment:
                     # A writable map would make the file as large as the map.
                     writemap=False,
                     max_dbs=8,
+                    max_readers=MAX_READERS,
                     # The read transaction is kept and renewed: half a microsecond a read.
                     max_spare_txns=1,
                     # Whatever the environment variable of py-lmdb says: one format.

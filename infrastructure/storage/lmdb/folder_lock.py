@@ -1,13 +1,15 @@
 """FolderLock: one broker to a data folder.
 
 LMDB itself lets several processes write in turn; two brokers that both believe to know the log end
-would ruin each other's offsets. Processes that only read need no lock.
+would ruin each other's offsets. Processes that only read need no lock,
+where LMDB can keep its table of readers.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from infrastructure.storage.errors import StorageInUse
@@ -15,29 +17,54 @@ from infrastructure.storage.errors import StorageInUse
 LOCK_FILE = "ottla.lock"
 
 
-class FolderLock:
-    """Held until `release`, or until the process is gone, however it goes."""
-
+class _Lock:
     __slots__ = ("_descriptor",)
 
-    def __init__(self, folder: Path) -> None:
-        descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, b"%d\n" % os.getpid())
-        except BlockingIOError as error:
-            holder = os.read(descriptor, 32).decode("ascii", "replace").strip()
-            os.close(descriptor)
-            who = f"process {holder}" if holder else "another process"
-            raise StorageInUse(f"the data folder {folder} is in use by {who}") from error
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._descriptor = descriptor
+    _descriptor: int
 
     def release(self) -> None:
         # The file stays: removing it would let two processes lock two files of the same name.
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+class FolderLock(_Lock):
+    """Held until `release`, or until the process is gone, however it goes."""
+
+    __slots__ = ()
+
+    def __init__(self, folder: Path) -> None:
+        self._descriptor = _locked(folder, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX)
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, b"%d\n" % os.getpid())
+        except BaseException:
+            self.release()
+            raise
+
+
+class NobodyWrites(_Lock):
+    """Held by any number of processes, none of which writes; also on a read-only file system."""
+
+    __slots__ = ()
+
+    def __init__(self, folder: Path) -> None:
+        self._descriptor = -1
+        with suppress(FileNotFoundError):  # a copy of a folder, without what nobody could hold
+            self._descriptor = _locked(folder, os.O_RDONLY, fcntl.LOCK_SH)
+
+
+def _locked(folder: Path, flags: int, kind: int) -> int:
+    descriptor = os.open(folder / LOCK_FILE, flags | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.read(descriptor, 32).decode("ascii", "replace").strip()
+        os.close(descriptor)
+        who = f"process {holder}" if holder else "another process"
+        raise StorageInUse(f"the data folder {folder} is in use by {who}") from error
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor

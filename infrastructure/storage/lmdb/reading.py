@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import lmdb
 
-from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
+from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, MAX_READERS, LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
@@ -45,6 +45,7 @@ def open_environment(folder: str) -> lmdb.Environment:
                 readonly=True,
                 map_size=size_bytes,
                 max_dbs=8,
+                max_readers=MAX_READERS,
                 max_spare_txns=1,
                 lib_version=0,
             )

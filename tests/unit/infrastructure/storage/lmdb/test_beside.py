@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import lmdb
@@ -12,11 +14,13 @@ import pytest
 from infrastructure.storage.errors import (
     StorageDamaged,
     StorageForeign,
+    StorageInUse,
     StorageTooNew,
     StorageUnusable,
 )
+from infrastructure.storage.lmdb import beside
 from infrastructure.storage.lmdb.beside import StoreBeside
-from infrastructure.storage.lmdb.folder_lock import FolderLock
+from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock, NobodyWrites
 from infrastructure.storage.lmdb.identity import FORMAT
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, Slot
 from infrastructure.storage.opening import open_storage, opened_beside
@@ -172,3 +176,41 @@ def test_after_a_power_cut_without_any_flush_all_pages_are_looked_at(tmp_path: P
     (copy / "data.mdb").write_bytes(data)
     with pytest.raises(StorageDamaged, match=r"the store is damaged"):
         StoreBeside(copy)
+
+
+def without_readers_table(folder: str) -> lmdb.Environment:
+    """As LMDB opens a folder on a file system that is mounted read-only."""
+    return lmdb.Environment(folder, readonly=True, lock=False, max_dbs=8, lib_version=0)
+
+
+def test_where_lmdb_keeps_no_readers_a_store_is_read_if_nobody_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"lmdb://{made(tmp_path)}"
+    monkeypatch.setattr(beside, "open_environment", without_readers_table)
+    others = NobodyWrites(tmp_path)
+    with opened_beside(url) as store:
+        assert [last for last, _ in store.entries(1, 0, ALL, ALL)] == [0, 1, 2]
+        others.release()
+        with pytest.raises(StorageInUse):
+            FolderLock(tmp_path)
+    broker = FolderLock(tmp_path)
+    with pytest.raises(StorageInUse, match="cannot be read beside it"):
+        StoreBeside(tmp_path)
+    broker.release()
+    (tmp_path / LOCK_FILE).unlink()
+    with opened_beside(url) as copied:
+        assert len(copied.entries(2, 0, ALL, ALL)) == 4
+
+
+def test_more_who_look_on_than_there_is_room_for_are_told(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    (folder / "lock.mdb").unlink()
+    with (
+        lmdb.Environment(str(folder), readonly=True, max_readers=1, lib_version=0) as env,
+        env.begin(),
+        # The same process may not open a folder twice.
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as other,
+        pytest.raises(StorageUnusable, match="is looked at by too many at once"),
+    ):
+        other.submit(StoreBeside, folder).result()
