@@ -1,7 +1,8 @@
 """The broker's request log: percentiles by API and client, where time goes, the slowest requests.
 
 Times are those of the broker: from the arrival of a request's last byte to its answer's last byte.
-A fetch waits for records as long as its client asked it to; `busy` is what is left without that.
+A fetch waits for records as long as its client asked it to, and who joins a group for its other
+members: `busy` is what is left without that, and what a produce request waits for is its commit.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Of a request's life, in order.
 STAGES = ("queue", "decode", "handle", "wait", "send")
+#: Whose wait is for others, and no work: as the broker has it when it looks for slow ones.
+_WAIT_FOR_OTHERS = ("Fetch", "JoinGroup", "SyncGroup")
 _COLUMNS = (
     "event string, time string, api string, client_id string, software string, peer string, "
     "correlation_id long, connection_id long, topic string, version int, bytes_in long, "
@@ -81,8 +84,9 @@ def _requests(spark: SparkSession, logs: list[str]) -> DataFrame:
 
     parsed = spark.read.text(logs).select(f.from_json("value", _COLUMNS).alias("line"))
     seen = parsed.select("line.*").where("event = 'request' and total_us is not null")
+    waited = f.when(f.col("api").isin(*_WAIT_FOR_OTHERS), f.col("wait_us")).otherwise(0)
     return seen.withColumn("at_ms", f.unix_millis(f.to_timestamp("time"))).withColumn(
-        "busy_us", f.col("total_us") - f.col("wait_us")
+        "busy_us", f.col("total_us") - waited
     )
 
 
@@ -98,9 +102,10 @@ def _figures(requests: DataFrame, *by: str) -> list[dict[str, Any]]:
         f.count("*").alias("requests"),
         f.count_if(f.size("errors") > 0).alias("failed"),
         f.sum("busy_us").alias("sum_us"),
-        f.max("total_us").alias("max_us"),
         places("total_us").alias("total"),
         places("busy_us").alias("busy"),
+        f.max("total_us").alias("total_max"),
+        f.max("busy_us").alias("busy_max"),
     )
     return [
         {
@@ -108,16 +113,16 @@ def _figures(requests: DataFrame, *by: str) -> list[dict[str, Any]]:
             "requests": row["requests"],
             "failed": row["failed"],
             "busy_s": row["sum_us"] / 1e6,
-            "total_us": _named(row["total"]),
-            "busy_us": _named(row["busy"]),
-            "max_us": row["max_us"],
+            "total_us": _named(row["total"], row["total_max"]),
+            "busy_us": _named(row["busy"], row["busy_max"]),
         }
         for row in grouped.orderBy(f.desc("sum_us"), *by).collect()
     ]
 
 
-def _named(values: list[float]) -> dict[str, int]:
-    return {f"p{each * 100:g}": round(v) for each, v in zip(_PERCENTILES, values, strict=True)}
+def _named(values: list[float], longest: int) -> dict[str, int]:
+    named = {f"p{each * 100:g}": round(v) for each, v in zip(_PERCENTILES, values, strict=True)}
+    return {**named, "max": longest}
 
 
 def _stages(requests: DataFrame) -> list[dict[str, Any]]:
@@ -190,10 +195,9 @@ _HEAD = ("requests", "failed", "busy s", "p50", "p95", "p99", "p99.9", "longest 
 
 
 def _row(figures: dict[str, Any], *by: str) -> list[object]:
-    busy = figures["busy_us"]
     named: list[object] = [figures[name] or "-" for name in by]
     counted = [figures["requests"], figures["failed"], figures["busy_s"]]
-    return [*named, *counted, *busy.values(), figures["max_us"]]
+    return [*named, *counted, *figures["busy_us"].values()]
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
@@ -209,7 +213,7 @@ def _lines(result: dict[str, Any]) -> list[str]:
             f"{each['api']:28}{each['requests']:>10,}{each['failed']:>8,}"
             f"{busy['p50']:>9,}{busy['p99']:>9,}{busy['p99.9']:>10,}"
         )
-    lines += ["", "The slowest, without what a fetch waited for records:"]
+    lines += ["", "The slowest, without what they waited for records or other members:"]
     for each in result["slowest"][:5]:
         lines.append(
             f"  {each['busy_us']:>9,} us  {each['api']}  correlation id {each['correlation_id']} "
@@ -242,7 +246,8 @@ def _page(result: dict[str, Any]) -> str:
         [
             page.facts(shown),
             page.note(
-                "Times are microseconds in the broker, without what a fetch waited for records."
+                "Times are microseconds in the broker, without what a fetch waited for records, "
+                "or who joined a group for its other members."
             ),
             page.section("Over time", plots.lines("Requests", [("", rate)], "s", "requests/s")),
             page.section("Latency", plots.lines("Latency", list(slow.items()), "s", "us")),
