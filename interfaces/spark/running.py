@@ -9,10 +9,10 @@ from collections.abc import Callable
 from importlib import import_module
 
 from interfaces.spark.failures import WrongOption, cause_of
-from interfaces.spark.interruptible import Interruptible
+from interfaces.spark.interruptible import Interruptible, Terminated
 from interfaces.spark.session import is_running, opened, require_spark
 
-FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+FAILED, USAGE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
 
 Job = Callable[[argparse.Namespace], int]
 
@@ -21,8 +21,8 @@ def run(parsed: argparse.Namespace) -> int:
     try:
         require_spark()
         return _run(parsed)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except KeyboardInterrupt as interrupted:
+        return _interrupted(interrupted)
     except BrokenPipeError:
         # Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -45,9 +45,17 @@ def _run(parsed: argparse.Namespace) -> int:
         return whole()
     job = Interruptible(whole, opened)
     code = job.run()
-    # One that goes on until Ctrl-C has done then what it was asked for.
+    # One that goes on until then has done what it was asked for.
     goes_on = getattr(parsed, "every", None) is not None
-    return INTERRUPTED if job.was_interrupted and not goes_on else code
+    if job.interrupted is None or goes_on:
+        return code
+    return _interrupted(job.interrupted)
+
+
+def _interrupted(by: KeyboardInterrupt) -> int:
+    code = TERMINATED if isinstance(by, Terminated) else INTERRUPTED
+    print(f"ottla: {'ended by SIGTERM' if code == TERMINATED else 'interrupted'}", file=sys.stderr)
+    return code
 
 
 def _job(runs: str) -> Job:

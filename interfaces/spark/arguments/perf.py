@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
         type=seconds,
         default=30.0,
         metavar="TIME",
-        help="after the end, for a broker that does not answer (30s)",
+        help="for a broker that cannot be reached, and after the end (30s)",
     )
     perf.add_argument("--keep", action="store_true", help="leave the topics there")
     perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")

@@ -77,7 +77,7 @@ def _measured(
     whole = workload.warm_up_s + workload.seconds
     with Progress(lambda seconds: bar(workload.name, seconds / whole)):
         produced, consumed = run_at_once(spark, plan)
-    refuse_the_broken(options.servers, plan, produced, consumed)
+    refuse_the_broken(plan, produced, consumed)
     checked = check(plan, produced, consumed)
     about = about_this_run(spark, options.servers, started)
     return result_of(workload, plan, produced, consumed, checked, ceiling, about)
@@ -104,5 +104,6 @@ def _plan(options: KafkaOptions, workload: Workload, topics: list[str], patience
         consumer_settings=consumer_settings(options, workload),
         tasks=tasks_of(workload, topics),
         patience_s=patience_s,
+        servers=options.servers,
         timing=Timing(0.0, workload.warm_up_s, seconds, periods_in(seconds)),
     )
