@@ -27,6 +27,7 @@ def add(commands: Commands) -> None:
     perf.add_argument(
         "workload", nargs="?", metavar="WORKLOAD.yaml", help="as OpenMessaging's benchmarks have it"
     )
+    perf.add_argument("--name", metavar="TEXT", help="what the run is called in its results")
     for name, meaning in (
         ("--topics", "(1)"),
         ("--partitions", "of each topic (4)"),

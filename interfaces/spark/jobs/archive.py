@@ -196,13 +196,13 @@ def _lines(result: dict[str, Any]) -> list[str]:
 def _page(result: dict[str, Any]) -> str:
     batches = result["newest_batches"]
     rates = [(each["batch"], each["records"] / max(each["seconds"], 0.001)) for each in batches]
-    sizes = [(f"batch {each['batch']}", each["records"]) for each in batches]
+    sizes = [(str(each["batch"]), each["records"]) for each in batches]
     return page.page(
         "Archive",
         [
             page.facts({name: result[name] for name in ("to", "records", "batches")}),
             page.section("Rate", plots.lines("Rate", [("", rates)], "batch", "records/s")),
-            page.section("Batches", plots.bars("Records of each batch", sizes, "records")),
+            page.section("Batches", plots.bars("Records of each batch", sizes, "records", "batch")),
             page.section("The newest", _table(batches)),
         ],
     )

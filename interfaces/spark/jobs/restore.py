@@ -165,12 +165,14 @@ def _lines(result: dict[str, Any]) -> list[str]:
 
 def _page(result: dict[str, Any]) -> str:
     rows = [[each["topic"], each["partition"], each["records"]] for each in result["partitions"]]
-    shown = [(f"{topic}-{partition}", number) for topic, partition, number in rows]
+    shown = [(each["topic"], each["partition"], each["records"]) for each in result["partitions"]]
     return page.page(
         "Restore",
         [
             page.facts({"from": result["from"], "records": result["records"]}),
-            page.section("Partitions", plots.bars("Records of each partition", shown, "records")),
+            page.section(
+                "Partitions", plots.partitions("Records of each partition", shown, "records")
+            ),
             page.section("Each", page.table(("topic", "partition", "records"), rows)),
         ],
     )

@@ -41,6 +41,7 @@ _ONE_TRY = (("spark.task.maxFailures", "1"), ("spark.stage.maxConsecutiveAttempt
 def run(parsed: argparse.Namespace) -> int:
     workload = load(
         parsed.workload,
+        name=parsed.name,
         topics=parsed.topics,
         partitionsPerTopic=parsed.partitions,
         messageSize=parsed.size,
