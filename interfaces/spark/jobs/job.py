@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.arguments.common import BOOTSTRAP_VARIABLE, DEFAULT_BOOTSTRAP
 from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.broker import Broker
+from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
 
@@ -49,6 +51,19 @@ def kafka_options(parsed: argparse.Namespace) -> dict[str, str]:
     return {"kafka.bootstrap.servers": servers, **given}
 
 
+def require_broker(options: KafkaOptions) -> None:
+    """Before Spark starts, which takes ten seconds: what no client takes, and nobody there."""
+    broker = Broker(options)
+    try:
+        broker.admin  # noqa: B018
+    finally:
+        broker.close()
+
+
+def is_local(path: str) -> bool:
+    return not _URI.match(path)
+
+
 def tell(
     parsed: argparse.Namespace,
     result: Mapping[str, Any],
@@ -80,7 +95,7 @@ def check_results(parsed: argparse.Namespace) -> None:
         if file and file != "-":
             _check_file(Path(file))
     folder = getattr(parsed, "to", None)
-    if folder and not _URI.match(folder):
+    if folder and is_local(folder):
         _check_folder(Path(folder))
 
 

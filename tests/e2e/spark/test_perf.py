@@ -25,6 +25,7 @@ from tests.e2e.spark.test_command import environment, spark_command
 
 OURS = "ottla-perf-"
 FEW = ("--warm-up", "500ms", "--producers", "1", "--consumers", "1")
+NAME = "a run & another"
 SMALL = ("--duration", "2s", *FEW)
 
 
@@ -37,7 +38,7 @@ def test_a_run_and_one_that_is_compared_with_it(
     servers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, report = tmp_path / "result.json", tmp_path / "report.html"
-    words = (*SMALL, "--rate", "2000", "--size", "200", "--keys", "ZIPF")
+    words = (*SMALL, "--rate", "2000", "--size", "200", "--keys", "ZIPF", "--name", NAME)
     assert perf(servers, *words, "--json", str(file), "--report", str(report)) == 0
 
     result: dict[str, Any] = json.loads(file.read_text())
@@ -51,7 +52,11 @@ def test_a_run_and_one_that_is_compared_with_it(
         places = [result[f"{name}{ending}"] for ending in ("50pct", "99pct", "9999pct", "Max")]
         assert places[0] > 0 and places == sorted(places)
     assert result["generatorCeiling"]["recordsPerSecond"] > 2000
-    assert "0 lost, 0 doubled, 0 disordered, 0 spoiled" in report.read_text()
+    text = report.read_text()
+    assert "0 lost, 0 doubled, 0 disordered, 0 spoiled" in text
+    assert f"<td>{servers}</td>" in text and "<h1>Throughput: a run &amp; another</h1>" in text
+    assert not [path for path in (tmp_path, Path.cwd(), Path.home()) if str(path) in text]
+    assert len(text) < 100_000
     assert "0 lost, 0 doubled, 0 disordered, 0 spoiled" in capsys.readouterr().out
     left = AdminClient({"bootstrap.servers": servers}).list_topics(timeout=10).topics
     assert not [name for name in left if name.startswith(OURS)]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.job import kafka_options, require_broker, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
 from interfaces.spark.jobs.perf.clients import (
@@ -57,6 +57,7 @@ def run(parsed: argparse.Namespace) -> int:
         require_a_pair(before, workload)
     options = KafkaOptions(kafka_options(parsed))
     require_settings(options, workload)
+    require_broker(options)
     parsed.spark_settings = [*_ONE_TRY, *parsed.spark_settings]
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
