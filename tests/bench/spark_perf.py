@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 from interfaces.main.arguments import parser
 from interfaces.spark.arguments.common import seconds
 from interfaces.spark.failures import cause_of
+from interfaces.spark.interruptible import Interruptible
 from interfaces.spark.jobs.perf.job import run as run_perf
 from interfaces.spark.jobs.perf.running import master_for
-from interfaces.spark.session import open_session
+from interfaces.spark.session import ending, open_session, opened
 from tests.bench import machine
 from tests.bench.brokers import Broker, BrokerFailed, Contender, kafka, ottla
 from tests.bench.jars import MAVEN, NoKafka, jars, version
@@ -61,7 +62,8 @@ def main() -> int:
     given = arguments.parse_args()
     stop_as_if_interrupted()
     try:
-        return _measure(given, jars(given.kafka))
+        libs = jars(given.kafka)
+        return Interruptible(lambda: _measure(given, libs), opened).run()
     except NoKafka as missing:
         print(f"There is nothing to compare with: {missing}", file=sys.stderr)
         return 1
@@ -150,6 +152,8 @@ def _perf(broker: Broker, *words: str) -> int:
         with redirect_stdout(sys.stderr):
             return run_perf(parsed)
     except Exception as failure:
+        if ending.is_set():
+            raise KeyboardInterrupt from failure
         say(f"FAILED: {cause_of(failure)}")
         return 1
 
