@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.arguments.common import BOOTSTRAP_VARIABLE, DEFAULT_BOOTSTRAP
 from interfaces.spark.failures import JobFailed
-from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.reachable import look
 from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
 
@@ -53,11 +53,10 @@ def kafka_options(parsed: argparse.Namespace) -> dict[str, str]:
 
 def require_broker(options: KafkaOptions) -> None:
     """Before Spark starts, which takes ten seconds: what no client takes, and nobody there."""
-    broker = Broker(options)
-    try:
-        broker.admin  # noqa: B018
-    finally:
-        broker.close()
+    from confluent_kafka.admin import AdminClient
+
+    options.made(AdminClient)
+    look(options.servers)
 
 
 def is_local(path: str) -> bool:
