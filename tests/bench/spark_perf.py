@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interfaces.main.arguments import parser
-from interfaces.spark.arguments.common import seconds
 from interfaces.spark.failures import cause_of
 from interfaces.spark.interruptible import Interruptible
 from interfaces.spark.jobs.perf.job import run as run_perf
@@ -51,7 +50,7 @@ class Run(NamedTuple):
 def main() -> int:
     arguments = Arguments(prog="python -m tests.bench.spark_perf")
     arguments.add_argument("--sizes", type=_sizes, default=SIZES, help="of records, bytes")
-    arguments.add_argument("--duration", type=_duration, default=DURATION, help="of each run")
+    arguments.add_argument("--duration", default=DURATION, help="of each run")
     arguments.add_argument(
         "--rate", type=float, default=0.0, help="records a second (0: as many as possible)"
     )
@@ -60,6 +59,7 @@ def main() -> int:
     arguments.add_argument("--json", type=Path, help="where all results are written")
     arguments.add_argument("--kafka", default=MAVEN, help="its jars: maven, or a folder")
     given = arguments.parse_args()
+    parser().parse_args(["spark", "perf", "--duration", given.duration])  # or it ends here
     stop_as_if_interrupted()
     try:
         libs = jars(given.kafka)
@@ -76,11 +76,6 @@ def main() -> int:
 
 def _sizes(text: str) -> list[int]:
     return [at_least_one(each) for each in text.split(",")]
-
-
-def _duration(text: str) -> str:
-    seconds(text)
-    return text
 
 
 def _measure(given: argparse.Namespace, libs: Path) -> int:

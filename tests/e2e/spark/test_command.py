@@ -37,7 +37,7 @@ def test_what_fails_in_a_task_is_one_line(tmp_path: Path) -> None:
     [
         ("perf --size 3", 2, "messageSize: 3 is less than 28"),
         ("perf -X foo=1", 2, 'producer: No such configuration property: "foo"'),
-        ("perf -b nohost", 2, "kafka.bootstrap.servers: 'nohost' is no host:port"),
+        ("perf -b there:70000", 2, "kafka.bootstrap.servers: 'there:70000'"),
         ("perf -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
         ("perf --master nowhere -b {there}", 2, "'nowhere' is no master; local[2] or spark://"),
         ("archive --pattern ( --to {new}", 2, "--pattern: '(' is no regular expression: "),
@@ -47,7 +47,7 @@ def test_what_fails_in_a_task_is_one_line(tmp_path: Path) -> None:
         ("archive t --to {file}/below -b {there}", 1, "{file}/below cannot be written: Not a dir"),
         ("restore {folder}", 2, "{folder} is no archive: name the folder that --to named"),
         ("restore {folder} --from today", 2, "'today' is no day like 2026-11-22"),
-        ("restore {archive} -b nohost", 2, "kafka.bootstrap.servers: 'nohost' is no host:port"),
+        ("restore {archive} -b there:70000", 2, "kafka.bootstrap.servers: 'there:70000'"),
         ("analyze t -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
         ("analyze --data {folder}", 1, "there is no store in {folder}"),
         ("requests {folder}/none", 2, "there is no {folder}/none"),
