@@ -9,9 +9,12 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import root_of
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 #: Kept of what was said last.
 _KEPT_BYTES = 64 * 1024
@@ -67,6 +70,13 @@ def start_jvm(settings: Mapping[str, str]) -> None:
         raise RuntimeError(reason_in(said.all()) or str(failure)) from failure
     said.written()
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+def hush(context: SparkContext) -> None:
+    """A SIGTERM to all processes ends the JVM before the job: pyspark would tell that at length."""
+    server: Any = context._accumulatorServer
+    if server is not None and not is_loud():
+        server.handle_error = lambda *_: None
 
 
 def reason_in(said: str) -> str:

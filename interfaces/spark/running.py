@@ -7,11 +7,12 @@ import os
 import sys
 
 from interfaces.spark.failures import WrongOption, cause_of
-from interfaces.spark.interruptible import Interruptible
+from interfaces.spark.interruptible import Interruptible, Terminated
 from interfaces.spark.session import is_running, opened, require_spark
 from interfaces.terminal.endings import (
     FAILED,
     INTERRUPTED,
+    TERMINATED,
     USAGE,
     command_of,
     complain,
@@ -23,8 +24,8 @@ def run(parsed: argparse.Namespace) -> int:
     try:
         require_spark()
         return _run(parsed)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except KeyboardInterrupt as interrupted:
+        return _interrupted(interrupted)
     except BrokenPipeError:
         return nobody_reads_on()
     except Exception as failure:
@@ -45,6 +46,14 @@ def _run(parsed: argparse.Namespace) -> int:
         return whole()
     job = Interruptible(whole, opened)
     code = job.run()
-    # One that goes on until Ctrl-C has done then what it was asked for.
+    # One that goes on until then has done what it was asked for.
     goes_on = getattr(parsed, "every", None) is not None
-    return INTERRUPTED if job.was_interrupted and not goes_on else code
+    if job.interrupted is None or goes_on:
+        return code
+    return _interrupted(job.interrupted)
+
+
+def _interrupted(by: KeyboardInterrupt) -> int:
+    code = TERMINATED if isinstance(by, Terminated) else INTERRUPTED
+    complain("ended by SIGTERM" if code == TERMINATED else "interrupted")
+    return code

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.java import java_home
-from interfaces.spark.jvm import is_loud, start_jvm
+from interfaces.spark.jvm import hush, is_loud, start_jvm
 from interfaces.spark.memory import for_the_jvm_mb
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def open_session(
         session = builder.getOrCreate()
     except Exception as failure:  # of the JVM, whose classes are not known before it runs
         raise JobFailed(f"Spark did not start: {cause_of(failure)}") from failure
+    hush(session.sparkContext)
     _opened.append(session)
     if ending.is_set():
         session.stop()

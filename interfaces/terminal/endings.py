@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+FAILED, USAGE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
 
 Command = Callable[[argparse.Namespace], int]
 

@@ -31,6 +31,11 @@ def add(commands: Commands) -> None:
         "--max-records", type=at_least_one, metavar="N", help="at once, so that memory is bounded"
     )
     archive.add_argument(
+        "--fewer-files",
+        action="store_true",
+        help="one file for each topic and day in a batch, and not for each partition: a shuffle",
+    )
+    archive.add_argument(
         "--json-schema",
         metavar="COLUMNS",
         help="of values that are JSON, like 'id BIGINT, name STRING': one more column, `json`",

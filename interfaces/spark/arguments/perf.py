@@ -22,6 +22,7 @@ def add(commands: Commands) -> None:
     perf.add_argument(
         "workload", nargs="?", metavar="WORKLOAD.yaml", help="as OpenMessaging's benchmarks have it"
     )
+    perf.add_argument("--name", metavar="TEXT", help="what the run is called in its results")
     for name, meaning in (
         ("--topics", "(1)"),
         ("--partitions", "of each topic (4)"),
@@ -43,7 +44,7 @@ def add(commands: Commands) -> None:
         type=seconds,
         default=30.0,
         metavar="TIME",
-        help="after the end, for a broker that does not answer (30s)",
+        help="for a broker that cannot be reached, and after the end (30s)",
     )
     perf.add_argument("--keep", action="store_true", help="leave the topics there")
     perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")

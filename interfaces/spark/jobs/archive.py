@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
-from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.job import kafka_options, require_broker, spark_of, tell
+from interfaces.spark.jobs.json_schema import require_schema, schema_of
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka import checkpoints
 from interfaces.spark.kafka.broker import Broker
@@ -73,6 +74,14 @@ class Archived:
 def run(parsed: argparse.Namespace) -> int:
     if bool(parsed.topics) == bool(parsed.pattern):
         raise WrongOption("name the topics, or give a --pattern")
+    if parsed.json_schema:
+        require_schema(parsed.json_schema)
+    options = KafkaOptions(_options(parsed))
+    try:
+        assignment_of(options)
+    except WrongOption as wrong:
+        raise _in_words_of_this_command(wrong) from None
+    require_broker(options)
     with spark_of(parsed) as spark:
         result = archive(spark, parsed)
     tell(parsed, result, _lines(result), lambda: _page(result))
@@ -114,7 +123,8 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def _in_words_of_this_command(failure: WrongOption | JobFailed) -> WrongOption | JobFailed:
-    return type(failure)(str(failure).replace("failOnDataLoss=false", "--allow-loss"))
+    said = str(failure).replace("failOnDataLoss=false", "--allow-loss")
+    return type(failure)(said.replace("subscribePattern: ", "--pattern: "))
 
 
 def _partitions(parsed: argparse.Namespace, assignment: Assignment) -> dict[str, int]:
@@ -151,21 +161,11 @@ def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
     records = spark.readStream.format("ottla").options(**_options(parsed)).load()
     if parsed.json_schema:
         text = f.col("value").cast("string")
-        records = records.withColumn("json", f.from_json(text, _json_schema(parsed.json_schema)))
-    return records.withColumn("date", f.to_date("timestamp")).observe(
+        records = records.withColumn("json", f.from_json(text, schema_of(parsed.json_schema)))
+    dated = records.withColumn("date", f.to_date("timestamp")).observe(
         "archived", f.count(f.lit(1)).alias("records")
     )
-
-
-def _json_schema(text: str) -> Any:
-    from pyspark.errors import PySparkException
-    from pyspark.sql.types import StructType
-
-    try:
-        return StructType.fromDDL(text)
-    except PySparkException as refusal:
-        said = str(refusal.getMessage()).strip().splitlines()[0]
-        raise WrongOption(f"--json-schema {text!r}: {said}") from None
+    return dated.repartition("topic", "date") if parsed.fewer_files else dated
 
 
 def _checkpoint(parsed: argparse.Namespace) -> str:
@@ -195,17 +195,22 @@ def _lines(result: dict[str, Any]) -> list[str]:
 
 def _page(result: dict[str, Any]) -> str:
     batches = result["newest_batches"]
+    shown = {name: result[name] for name in ("to", "records", "batches")}
     rates = [(each["batch"], each["records"] / max(each["seconds"], 0.001)) for each in batches]
-    sizes = [(f"batch {each['batch']}", each["records"]) for each in batches]
+    sizes = [(str(each["batch"]), each["records"]) for each in batches]
     return page.page(
         "Archive",
         [
-            page.facts({name: result[name] for name in ("to", "records", "batches")}),
+            page.facts({"topics": _named(result["topics"]), **shown}),
             page.section("Rate", plots.lines("Rate", [("", rates)], "batch", "records/s")),
-            page.section("Batches", plots.bars("Records of each batch", sizes, "records")),
+            page.section("Batches", plots.bars("Records of each batch", sizes, "records", "batch")),
             page.section("The newest", _table(batches)),
         ],
     )
+
+
+def _named(topics: list[str] | str) -> str:
+    return topics if isinstance(topics, str) else ", ".join(topics)
 
 
 def _table(batches: list[dict[str, Any]]) -> str:

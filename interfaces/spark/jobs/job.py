@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.reachable import look
 from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
 from interfaces.terminal.words import bootstrap
@@ -47,6 +49,18 @@ def kafka_options(parsed: argparse.Namespace) -> dict[str, str]:
     return {**given, "kafka.bootstrap.servers": bootstrap(parsed)}
 
 
+def require_broker(options: KafkaOptions) -> None:
+    """Before Spark starts, which takes ten seconds: what no client takes, and nobody there."""
+    from confluent_kafka.admin import AdminClient
+
+    options.made(AdminClient)
+    look(options.servers)
+
+
+def is_local(path: str) -> bool:
+    return not _URI.match(path)
+
+
 def tell(
     parsed: argparse.Namespace,
     result: Mapping[str, Any],
@@ -78,7 +92,7 @@ def check_results(parsed: argparse.Namespace) -> None:
         if file and file != "-":
             _check_file(Path(file))
     folder = getattr(parsed, "to", None)
-    if folder and not _URI.match(folder):
+    if folder and is_local(folder):
         _check_folder(Path(folder))
 
 

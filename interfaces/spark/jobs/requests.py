@@ -232,10 +232,12 @@ def _page(result: dict[str, Any]) -> str:
     stages = [
         [each["api"], *(each[f"{stage}_us"] for stage in STAGES)] for each in result["stages"]
     ]
-    columns = ("time", "api", "client_id", "peer", "correlation_id", "topic", "busy_us")
-    split = [f"{stage}_us" for stage in STAGES]
+    columns = (
+        *("time", "api", "busy_us", *(f"{stage}_us" for stage in STAGES)),
+        *("client_id", "peer", "correlation_id", "topic"),
+    )
     slowest = [
-        [*(each[name] or "-" for name in columns), *(each[name] for name in split)]
+        [("-" if each[name] is None else each[name]) for name in columns]
         for each in result["slowest"]
     ]
     errors = [list(each.values()) for each in result["errors"]]
@@ -268,6 +270,6 @@ def _page(result: dict[str, Any]) -> str:
                 page.table(("API", *STAGES), stages),
             ),
             page.section("Errors", page.table(("API", "error", "requests", "clients"), errors)),
-            page.section("The slowest", page.table((*columns, *split), slowest)),
+            page.section("The slowest", page.table(columns, slowest)),
         ],
     )

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.columns import columns
 from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.jobs.archive_folder import ArchiveFolder
-from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.archive_folder import LOG, ArchiveFolder
+from interfaces.spark.jobs.job import is_local, kafka_options, require_broker, spark_of, tell
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
@@ -39,13 +39,21 @@ _AS_NULL = "__HIVE_DEFAULT_PARTITION__"
 def run(parsed: argparse.Namespace) -> int:
     for day in (parsed.first, parsed.last):
         _check_day(day)
-    if "://" not in parsed.archive and not Path(parsed.archive).is_dir():
-        raise WrongOption(f"there is no folder {parsed.archive}")
+    if is_local(parsed.archive):
+        if not Path(parsed.archive).is_dir():
+            raise WrongOption(f"there is no folder {parsed.archive}")
+        if not (Path(parsed.archive) / LOG).is_dir():
+            raise _no_archive(parsed.archive)
+    require_broker(KafkaOptions(kafka_options(parsed)))
     parsed.spark_settings = [_ONE_TRY, *parsed.spark_settings]
     with spark_of(parsed) as spark:
         result = restore(spark, parsed)
     tell(parsed, result, _lines(result), lambda: _page(result))
     return 0
+
+
+def _no_archive(folder: str) -> WrongOption:
+    return WrongOption(f"{folder} is no archive: name the folder that --to named")
 
 
 def _check_day(day: str | None) -> None:
@@ -86,7 +94,7 @@ def _archived(spark: SparkSession, parsed: argparse.Namespace, folder: ArchiveFo
 
     files = [f"{folder.folder}/{file}" for file in folder.files()]
     if not files:
-        raise WrongOption(f"{parsed.archive} is no archive: name the folder that --to named")
+        raise _no_archive(parsed.archive)
     columns_of_all = f"{columns(with_headers=True)}, date date"
     reading = spark.read.schema(columns_of_all).option("basePath", folder.folder)
     records = reading.parquet(*files).withColumn("topic", f.coalesce("topic", f.lit(_AS_NULL)))
@@ -165,12 +173,14 @@ def _lines(result: dict[str, Any]) -> list[str]:
 
 def _page(result: dict[str, Any]) -> str:
     rows = [[each["topic"], each["partition"], each["records"]] for each in result["partitions"]]
-    shown = [(f"{topic}-{partition}", number) for topic, partition, number in rows]
+    shown = [(each["topic"], each["partition"], each["records"]) for each in result["partitions"]]
     return page.page(
         "Restore",
         [
             page.facts({"from": result["from"], "records": result["records"]}),
-            page.section("Partitions", plots.bars("Records of each partition", shown, "records")),
+            page.section(
+                "Partitions", plots.partitions("Records of each partition", shown, "records")
+            ),
             page.section("Each", page.table(("topic", "partition", "records"), rows)),
         ],
     )

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -20,7 +21,7 @@ from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs import archive, restore
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
-from tests.e2e.spark.kafka.topics import delete
+from tests.e2e.spark.kafka.topics import delete, grow
 from tests.fakes.batches import Record, record_batch
 
 if TYPE_CHECKING:
@@ -207,6 +208,64 @@ def test_what_is_said_wrongly_is_one_line(words: tuple[str, ...], line: str) -> 
 def test_a_schema_that_is_none_is_one_line(spark: SparkSession, servers: str, topic: str) -> None:
     with pytest.raises(WrongOption, match=r"^--json-schema 'id BIG INT': [^\n]+$"):
         job("archive", servers, topic, "--to", "x", "--json-schema", "id BIG INT")
+
+
+def test_a_batch_has_one_file_of_each_topic_and_day_where_few_are_wanted(
+    spark: SparkSession, servers: str, topic: str, tmp_path: Path
+) -> None:
+    fill(servers, topic, 2_500)  # over three days
+    counts = {}
+    for words in ((), ("--fewer-files",)):
+        to = tmp_path / f"archive{len(words)}"
+        assert job("archive", servers, topic, "--to", str(to), *words) == 0
+        rows = spark.read.parquet(str(to)).select("partition", "offset", "date")
+        assert {(row[0], row[1]) for row in rows.collect()} == {
+            (partition, offset) for partition in (0, 1) for offset in range(1_250)
+        }
+        counts[words] = len(list(to.glob("topic=*/date=*/*.parquet")))
+    assert counts == {(): 2 * 3, ("--fewer-files",): 3}
+
+
+def test_one_that_goes_on_archives_a_partition_that_is_new_in_mid_run(
+    spark: SparkSession, spark_broker: BrokerProcess, topic: str, tmp_path: Path
+) -> None:
+    servers = spark_broker.bootstrap
+    to, done, results = tmp_path / "archive", archive.Archived(), []
+    fill(servers, topic, 10)
+    words = ["spark", "archive", "-b", servers, topic, "--to", str(to), "--every", "100ms"]
+
+    def goes_on() -> None:
+        results.append(archive.archive(spark, parser().parse_args(words)))
+
+    going_on = threading.Thread(target=goes_on, daemon=True)
+    going_on.start()
+    try:
+        until_there_are(10, spark, done)
+        grow(servers, topic, 3)
+        producer = Producer({"bootstrap.servers": servers})
+        for number in range(5):
+            producer.produce(topic, f"{number}", partition=2)
+        assert producer.flush(30) == 0
+        until_there_are(15, spark, done)
+    finally:
+        for query in spark.streams.active:
+            query.stop()
+        going_on.join(60)
+    assert [result["records"] for result in results] == [15]
+    new = spark.read.parquet(str(to)).where("partition = 2").orderBy("offset").collect()
+    assert [bytes(row["value"]) for row in new] == [b"0", b"1", b"2", b"3", b"4"]
+
+    assert job("restore", servers, str(to), "--prefix", "again-") == 0
+    with spark_broker.connect() as client:
+        assert client.usable_partitions(f"again-{topic}", 3) == 3
+
+
+def until_there_are(records: int, spark: SparkSession, done: archive.Archived) -> None:
+    """The test's own time limit ends it."""
+    while done.records < records:
+        for query in spark.streams.active:
+            done.look(query)
+        time.sleep(0.05)
 
 
 def test_killed_in_the_middle_it_goes_on_and_nothing_is_lost_or_doubled(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from interfaces.main.arguments import parser
+from interfaces.spark import running
 from interfaces.spark.session import root
 
 
@@ -27,6 +30,61 @@ def test_what_fails_in_a_task_is_one_line(tmp_path: Path) -> None:
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == "ottla: not a gzip file\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        ("perf --size 3", 2, "messageSize: 3 is less than 28"),
+        ("perf -X foo=1", 2, 'producer: No such configuration property: "foo"'),
+        ("perf -b there:70000", 2, "kafka.bootstrap.servers: 'there:70000'"),
+        ("perf -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
+        ("perf --master nowhere -b {there}", 2, "'nowhere' is no master; local[2] or spark://"),
+        ("archive --pattern ( --to {new}", 2, "--pattern: '(' is no regular expression: "),
+        ("archive t --to {new} --json-schema a,b", 2, "--json-schema 'a,b': 'a' is no column like"),
+        ("archive t --to {new} -X foo=1", 2, "there is no option kafka.foo"),
+        ("archive t --to {new} -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
+        ("archive t --to {file}/below -b {there}", 1, "{file}/below cannot be written: Not a dir"),
+        ("restore {folder}", 2, "{folder} is no archive: name the folder that --to named"),
+        ("restore {folder} --from today", 2, "'today' is no day like 2026-11-22"),
+        ("restore {archive} -b there:70000", 2, "kafka.bootstrap.servers: 'there:70000'"),
+        ("analyze t -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
+        ("analyze --data {folder}", 1, "there is no store in {folder}"),
+        ("requests {folder}/none", 2, "there is no {folder}/none"),
+        ("requests {file} --master nowhere", 2, "'nowhere' is no master; local[2] or spark://"),
+        ("requests {file} --json {folder}", 1, "{folder} cannot be written: Is a directory"),
+        # And with words that are right, Spark would start.
+        ("perf -b {there}", 1, "Spark needs Java 17 or newer: "),
+        ("archive t --to {new} -b {there}", 1, "Spark needs Java 17 or newer: "),
+        ("restore {archive} -b {there}", 1, "Spark needs Java 17 or newer: "),
+    ],
+)
+def test_what_is_said_wrongly_is_told_before_spark_starts(
+    words: str,
+    code: int,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """On a machine without Java, where Spark cannot have been asked."""
+    pytest.importorskip("pyspark", reason="needs Spark")
+    for name in ("archive/_spark_metadata", "folder"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("interfaces.spark.java._wheel", lambda: None)
+    monkeypatch.setattr("interfaces.spark.running.is_running", lambda: False)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        places = {each: str(tmp_path / each) for each in ("archive", "folder", "file", "new")}
+        places["there"] = f"127.0.0.1:{there.getsockname()[1]}"
+        given = [word.format(**places) for word in words.split()]
+        assert running.run(parser().parse_args(["spark", *given])) == code
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"ottla: {line.format(**places)}") and told.err.count("\n") == 1
 
 
 def environment() -> dict[str, str]:

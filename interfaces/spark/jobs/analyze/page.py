@@ -48,17 +48,12 @@ def page_of(result: dict[str, Any]) -> str:
             page.facts(shown),
             *([page.note(f"{result['left_out']}.")] if result["left_out"] else []),
             page.section("Topics", page.table(head, rows)),
-            *(
-                part
-                for each in topics
-                if each["records"] or each["damaged"]
-                for part in _topic(each)
-            ),
+            *(_topic(each) for each in topics if each["records"] or each["damaged"]),
         ],
     )
 
 
-def _topic(topic: dict[str, Any]) -> list[str]:
+def _topic(topic: dict[str, Any]) -> str:
     name, times, left = topic["topic"], topic["times"], topic["compaction"]
     facts = {
         **{f"bytes of {part}s": topic[f"{part}_bytes"] for part in ("key", "value", "header")},
@@ -75,7 +70,7 @@ def _topic(topic: dict[str, Any]) -> list[str]:
     if topic["damaged"]:
         facts["damaged, cannot be read"] = topic["damaged"]
     of_sizes = topic["record_sizes"]
-    sizes = [(f"from {size(each['from'])}", each["records"]) for each in of_sizes["histogram"]]
+    sizes = [(size(each["from"]), each["records"]) for each in of_sizes["histogram"]]
     spread = page.table(
         ("", *(each for each in of_sizes if each not in ("histogram", "mean"))),
         [
@@ -84,31 +79,21 @@ def _topic(topic: dict[str, Any]) -> list[str]:
             *_of_batches(topic["batches"]),
         ],
     )
-    return [
-        page.section(
-            name, page.facts(facts), *(page.note(problem) for problem in topic["problems"]), spread
-        ),
-        page.section(f"{name}: over time", plots.lines(*_rate(topic["over_time"]))),
-        page.section(f"{name}: sizes of records", plots.bars("Sizes", sizes, "records")),
-        page.section(f"{name}: partitions", *_partitions(topic["partitions"])),
-        *_codecs(name, topic["batches"]),
-        page.section(
-            f"{name}: hot keys",
-            page.table(
-                ("key", "records", "share", "bytes", "partitions"),
-                [
-                    [
-                        each["key"],
-                        each["records"],
-                        share(each["share"]),
-                        each["bytes"],
-                        each["partitions"],
-                    ]
-                    for each in topic["hot_keys"]
-                ],
-            ),
-        ),
+    hot = [
+        [each["key"], each["records"], share(each["share"]), each["bytes"], each["partitions"]]
+        for each in topic["hot_keys"]
     ]
+    return page.section(
+        name,
+        page.facts(facts),
+        *(page.note(problem) for problem in topic["problems"]),
+        spread,
+        page.part("Over time", plots.lines(*_rate(topic["over_time"]))),
+        page.part("Sizes of records", plots.bars("Sizes", sizes, "records", "bytes, from")),
+        page.part("Partitions", *_partitions(topic["partitions"])),
+        *_codecs(topic["batches"]),
+        page.part("Hot keys", page.table(("key", "records", "share", "bytes", "partitions"), hot)),
+    )
 
 
 def _values(percentiles: dict[str, Any]) -> list[object]:
@@ -164,12 +149,15 @@ def _partitions(partitions: list[dict[str, Any]]) -> list[str]:
         ]
         for each in partitions
     ]
-    return [plots.bars("Bytes by partition", shown, "bytes"), page.table((*head, *between), rows)]
+    return [
+        plots.bars("Bytes by partition", shown, "bytes", "partition"),
+        page.table((*head, *between), rows),
+    ]
 
 
-def _codecs(name: str, batches: dict[str, Any] | None) -> list[str]:
+def _codecs(batches: dict[str, Any] | None) -> list[str]:
     if batches is None:
         return []
     head = ("codec", "batches", "records", "stored bytes", "opened bytes", "ratio")
     rows = [list(each.values()) for each in batches["codecs"]]
-    return [page.section(f"{name}: compression", page.table(head, rows))]
+    return [page.part("Compression", page.table(head, rows))]

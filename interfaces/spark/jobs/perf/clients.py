@@ -8,8 +8,14 @@ from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.workload import Workload
 from interfaces.spark.kafka.options import KafkaOptions
 
-#: Records under way are bounded by bytes; a batch waits so long for more.
-_PRODUCER = {"enable.idempotence": True, "linger.ms": 5, "queue.buffering.max.kbytes": 64 * 1024}
+#: Records under way are bounded by bytes; a batch waits so long for more. A topic that was removed
+#: when the run was interrupted does not come back by a task that has not ended yet.
+_PRODUCER = {
+    "enable.idempotence": True,
+    "linger.ms": 5,
+    "queue.buffering.max.kbytes": 64 * 1024,
+    "allow.auto.create.topics": False,
+}
 _CONSUMER = {
     "enable.auto.commit": False,
     "auto.offset.reset": "error",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan
+from interfaces.spark.jobs.perf.reach import Reach
 from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
 from interfaces.spark.jobs.perf.seen import Seen
 from interfaces.spark.jobs.perf.tally import Tally
@@ -28,6 +29,8 @@ class Consumed:
     #: Partitions that not all producers ended.
     unended: list[str] = field(default_factory=list)
     complaint: str = ""
+    #: Why the broker was given up in mid-run.
+    lost: str = ""
     seconds: float = 0.0
 
 
@@ -68,6 +71,7 @@ class _Consuming:
 
     def _read(self, client: Any) -> None:
         heard = time.time()
+        reach = Reach(self._plan.servers, self._plan.patience_s, heard)
         while any(self._open.values()):
             messages = client.consume(_AT_ONCE, 0) or client.consume(1, 0.25)
             now_ns = time.time_ns()
@@ -78,7 +82,11 @@ class _Consuming:
                 self._found.complaint = bad.error().str()
             if good:
                 heard = now
+                reach.heard(now)
                 self._take(good, now_ns)
+            elif reach.is_lost(now):
+                self._found.lost = reach.lost
+                return
             elif now > max(self._timing.end, heard) + self._plan.patience_s:
                 return
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.job import kafka_options, require_broker, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
 from interfaces.spark.jobs.perf.clients import (
@@ -42,6 +42,7 @@ _ONE_TRY = (("spark.task.maxFailures", "1"), ("spark.stage.maxConsecutiveAttempt
 def run(parsed: argparse.Namespace) -> int:
     workload = load(
         parsed.workload,
+        name=parsed.name,
         topics=parsed.topics,
         partitionsPerTopic=parsed.partitions,
         messageSize=parsed.size,
@@ -57,6 +58,7 @@ def run(parsed: argparse.Namespace) -> int:
         require_a_pair(before, workload)
     options = KafkaOptions(kafka_options(parsed))
     require_settings(options, workload)
+    require_broker(options)
     parsed.spark_settings = [*_ONE_TRY, *parsed.spark_settings]
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
@@ -78,7 +80,7 @@ def _measured(
     whole = workload.warm_up_s + workload.seconds
     with Progress(lambda seconds: bar(workload.name, seconds / whole)):
         produced, consumed = run_at_once(spark, plan)
-    refuse_the_broken(options.servers, plan, produced, consumed)
+    refuse_the_broken(plan, produced, consumed)
     checked = check(plan, produced, consumed)
     about = about_this_run(spark, options.servers, started)
     return result_of(workload, plan, produced, consumed, checked, ceiling, about)
@@ -105,5 +107,6 @@ def _plan(options: KafkaOptions, workload: Workload, topics: list[str], patience
         consumer_settings=consumer_settings(options, workload),
         tasks=tasks_of(workload, topics),
         patience_s=patience_s,
+        servers=options.servers,
         timing=Timing(0.0, workload.warm_up_s, seconds, periods_in(seconds)),
     )

@@ -80,8 +80,10 @@ class Plan:
     timing: Timing = field(default_factory=lambda: Timing(0.0, 0.0, 1.0, 1))
     #: Records go nowhere: how fast the generator is alone.
     into_nothing: bool = False
-    #: How long nothing may come from the broker after the end.
+    #: How long nothing may come from the broker after the end; in mid-run, how long it may be gone.
     patience_s: float = 30.0
+    #: Where it is looked for.
+    servers: str = ""
 
     @property
     def producers(self) -> list[ProducerTask]:

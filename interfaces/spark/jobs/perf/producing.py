@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.perf.plan import Plan, ProducerTask
+from interfaces.spark.jobs.perf.reach import Reach
 from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_and_time
 from interfaces.spark.jobs.perf.tally import Tally
 
@@ -31,6 +32,8 @@ class Produced:
     is_complete: bool
     complaint: str
     seconds: float
+    #: Why the broker was given up in mid-run.
+    lost: str = ""
 
 
 def produce(plan: Plan, task: ProducerTask) -> Produced:
@@ -50,6 +53,7 @@ class _Producing:
         self._unknown: list[int] = []
         self._ended = 0
         self._complaint = ""
+        self._reach = Reach(plan.servers, plan.patience_s, time.time())
 
     def run(self) -> Produced:
         sent, seconds = self._send(self._client())
@@ -63,6 +67,7 @@ class _Producing:
             is_complete=self._plan.into_nothing or self._ended == self._task.partitions,
             complaint=self._complaint,
             seconds=seconds,
+            lost=self._reach.lost,
         )
 
     def _client(self) -> Any:
@@ -81,7 +86,7 @@ class _Producing:
         counts_from_ns, end_ns = timing.counts_from * 1e9, timing.end * 1e9
         time.sleep(max(0.0, timing.start - time.time()))
         number = 0
-        while (now := time.time()) < timing.end:
+        while (now := time.time()) < timing.end and not self._reach.is_lost(now):
             self._look(client, now)
             due = number + _AT_ONCE
             if gap:
@@ -98,14 +103,16 @@ class _Producing:
                     produce(topic, value, key, on_delivery=told)
                 except BufferError:
                     # Its time stays what it was: what waits here is behind the wanted rate.
-                    self._look(client, time.time(), 0.01)
+                    self._look(client, now := time.time(), 0.01)
+                    if self._reach.is_lost(now):
+                        break
                     continue
                 if gap and sent_ns >= counts_from_ns:
                     self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
                 number += 1
         self._look(client, time.time())
         seconds = time.time() - timing.start
-        if not self._plan.into_nothing:
+        if not self._plan.into_nothing and not self._reach.lost:
             self._end(client, make(LAST, time.time_ns()))
         return number, seconds
 
@@ -115,6 +122,7 @@ class _Producing:
 
         client.poll(patience_s)
         if self._acknowledged:
+            self._reach.heard(now)
             sent_ns, latencies, sizes = map(numpy.array, zip(*self._acknowledged, strict=True))
             sent = self._timing.periods_of(sent_ns / 1e9)
             self._tally.count(self._timing.period(now), sent, sizes, latencies * 1e6)
@@ -137,7 +145,7 @@ class _Producing:
         """What is under way arrives, and then a last record in each partition says so."""
         deadline = time.monotonic() + self._plan.patience_s
         while len(client):
-            if time.monotonic() >= deadline:
+            if time.monotonic() >= deadline or self._reach.is_lost(time.time()):
                 return
             self._look(client, time.time(), 0.1)
         for partition in range(self._task.partitions):

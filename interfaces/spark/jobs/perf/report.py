@@ -86,7 +86,7 @@ def report(result: Mapping[str, Any], compared: Sequence[Compared]) -> str:
         )
     if compared:
         rows = [
-            [each.name, each.before, each.now, f"{each.worse_by * 100:+.1f} %", each.is_worse]
+            [each.name, each.before, each.now, _percent(each.worse_by), each.is_worse]
             for each in compared
         ]
         parts.append(
@@ -122,14 +122,24 @@ def _rate(result: Mapping[str, Any], what: str) -> str:
 
 
 def _skew(partitions: Mapping[str, int]) -> str:
+    places = [
+        (topic, int(number), count)
+        for (topic, _, number), count in (
+            (place.rpartition("-"), count) for place, count in partitions.items()
+        )
+    ]
     counts = list(partitions.values())
     mean = sum(counts) / len(counts) if counts else 0
     most = max(counts, default=0) / mean if mean else 0.0
     return section(
         "Partitions",
         note(f"The fullest partition got {most:.2f} times the mean."),
-        plots.bars("Records of each partition", list(partitions.items()), "records"),
+        plots.partitions("Records of each partition", places, "records"),
     )
+
+
+def _percent(part: float) -> str:
+    return f"{round(part * 100, 1) + 0.0:+.1f} %"  # and no -0.0
 
 
 def _in_words(value: object) -> object:

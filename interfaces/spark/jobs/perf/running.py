@@ -68,10 +68,14 @@ def require_slots(spark: SparkSession, tasks: int) -> None:
         )
 
 
-def refuse_the_broken(
-    servers: str, plan: Plan, produced: list[Produced], consumed: list[Consumed]
-) -> None:
+def refuse_the_broken(plan: Plan, produced: list[Produced], consumed: list[Consumed]) -> None:
     """Of a run that did not come to its end; first of all, whether there still is a broker."""
+    for what, lost in (
+        ("acknowledged", [each.lost for each in produced if each.lost]),
+        ("read", [each.lost for each in consumed if each.lost]),
+    ):
+        if lost:
+            raise JobFailed(f"nothing was {what} for {plan.patience_s:g} s: {lost[0]}")
     stuck = [each for each in produced if not each.is_complete]
     left = [place for each in consumed for place in each.unended]
     if not stuck and not left:
@@ -81,7 +85,7 @@ def refuse_the_broken(
     if stuck:
         what = f"not all was acknowledged {within}: producer {stuck[0].number}"
     try:
-        look(servers)
+        look(plan.servers)
     except JobFailed as gone:
         raise JobFailed(f"{what}: {gone}") from None
     complaints = [each.complaint for each in stuck or consumed if each.complaint]

@@ -11,6 +11,7 @@ from typing import Any
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.reachable import look
 
 
 @contextmanager
@@ -21,10 +22,23 @@ def topics_of(
     own = _Topics(broker, options.servers, patience_s)
     try:
         yield own.made(topics, partitions)
+    except JobFailed as failure:
+        told = str(failure)
+        left = [] if keep else own.removed()
+        raise JobFailed("; ".join([told, *(each for each in left if each not in told)])) from None
+    except BaseException:
+        _tell([] if keep else own.removed())
+        raise
+    else:
+        _tell([] if keep else own.removed())
     finally:
-        if not keep:
-            own.removed()
         broker.close()
+
+
+def _tell(left: list[str]) -> None:
+    """The run is what it is all the same."""
+    if left:
+        print(f"ottla: {': '.join(left)}", file=sys.stderr)
 
 
 class _Topics:
@@ -46,14 +60,18 @@ class _Topics:
             raise next(iter(failures.values()))
         return self._made
 
-    def removed(self) -> None:
-        """What cannot be removed is told; the run is what it is all the same."""
+    def removed(self) -> list[str]:
+        """Where not all could be: what is left there, and why."""
         if not self._made:
-            return
+            return []
+        try:
+            look(self._servers)
+        except JobFailed as gone:
+            return [f"topics of this run are left there ({', '.join(self._made)})", str(gone)]
         asked = self._broker.admin.delete_topics(self._made, request_timeout=self._patience_s)
-        if failures := self._failures(asked):
-            first = next(iter(failures.values()))
-            print(f"ottla: topics of this run are left there: {first}", file=sys.stderr)
+        failures = self._failures(asked)
+        left = f"topics of this run are left there ({', '.join(failures)})"
+        return [left, str(next(iter(failures.values())))] if failures else []
 
     def _failures(self, asked: Mapping[str, Any]) -> dict[str, JobFailed]:
         from confluent_kafka import KafkaException

@@ -1,4 +1,4 @@
-"""Ctrl-C: the job is ended through its session, by a signal to the main thread alone."""
+"""Ctrl-C and SIGTERM: the job is ended through its session, by a signal to the main thread."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def not_ending() -> Iterator[None]:
     session.ending.clear()
 
 
-def interrupted() -> None:
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+def interrupted(by: int = signal.SIGINT) -> None:
+    signal.pthread_kill(threading.main_thread().ident or 0, by)
 
 
 def test_what_a_job_gives_or_raises_comes_back() -> None:
@@ -56,15 +56,33 @@ def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
     assert spark.cancelled.is_set()
 
 
-@pytest.mark.parametrize(("every", "code"), [(1.0, 0), (None, INTERRUPTED)])
-def test_one_that_goes_on_until_then_ends_well(
-    every: float | None, code: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("by", "every", "code", "line"),
+    [
+        (signal.SIGINT, None, INTERRUPTED, "ottla: interrupted\n"),
+        (signal.SIGTERM, None, running.TERMINATED, "ottla: ended by SIGTERM\n"),
+        # Ones that go on until then end well.
+        (signal.SIGINT, 1.0, 0, ""),
+        (signal.SIGTERM, 1.0, 0, ""),
+    ],
+)
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_is_told_of_a_signal(
+    by: int,
+    every: float | None,
+    code: int,
+    line: str,
+    fails: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     spark: Any = Spark()
 
     def job(_: Namespace) -> int:
-        interrupted()
+        interrupted(by)
         spark.cancelled.wait(30)
+        if fails and every is None:
+            raise RuntimeError("cancelled")
         return 0
 
     monkeypatch.setattr(running, "require_spark", lambda: None)
@@ -72,6 +90,8 @@ def test_one_that_goes_on_until_then_ends_well(
     monkeypatch.setattr(running, "opened", lambda: spark)
     monkeypatch.setattr(running, "command_of", lambda *_: job)
     assert running.run(Namespace(runs="a:b", every=every)) == code
+    assert capsys.readouterr().err == line
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_a_session_that_was_starting_is_told() -> None:

@@ -1,0 +1,91 @@
+"""Reports in a real browser: nothing lies on something else, and axe finds no fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from interfaces.spark.reports import plots
+from interfaces.spark.reports.page import facts, note, page, part, section, table
+from tests.e2e.admin.console.conftest import browser  # noqa: F401
+from tests.e2e.admin.console.test_accessibility import axe, faults  # noqa: F401
+from tests.e2e.admin.console.test_screens import PHONE
+
+LONG = "payments." + "very-long-name-of-a-team-and-its-service." * 5
+TIMES = [(float(second), second * 1234.5) for second in range(1, 31)]
+MANY = [(f"{LONG}{each % 3}", each, 10_000.0 * each) for each in range(40)]
+
+Show = Callable[..., Page]
+
+
+def whole() -> str:
+    return page(
+        f"Throughput: {LONG}",
+        [
+            facts({"published": "19,947 records/s", LONG: LONG, "n": 5}),
+            note("Of nothing."),
+            section("Rates", plots.lines("Rates", [("a", TIMES), ("b", TIMES[:9])], "s", "ms")),
+            section("One", plots.lines("One", [("a", TIMES[:1])], "s", "records/s")),
+            section("Tail", plots.tail("Tail", [("a", [(0.0, 1), (99.9999, 7e5)])], "ms")),
+            section(LONG, part("Topics", plots.partitions("Topics", MANY, "records"))),
+            section("Topic", plots.partitions("Topic", [("t", n, 5.0) for n in range(100)], "b")),
+            section("Table", table(["topic", *"abcdefgh"], [[LONG, *[1_234_567] * 8]])),
+            section("Empty", plots.bars("Empty", [], "records"), table(["a"], [])),
+        ],
+    )
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Show]:  # noqa: F811
+    contexts = []
+
+    def shown(**options: Any) -> Page:
+        contexts.append(browser.new_context(**options))
+        tab = contexts[-1].new_page()
+        tab.set_content(whole())
+        return tab
+
+    yield shown
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(
+    "options", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE], ids=str
+)
+def test_a_report_has_no_serious_fault(show: Show, axe: str, options: dict[str, Any]) -> None:  # noqa: F811
+    assert faults(show(**options), axe) == []
+
+
+#: Texts of a plot, and bars, that lie on each other or reach over its edge.
+OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap((svg) => {
+  const edge = svg.getBoundingClientRect()
+  const boxes = (kind) =>
+    [...svg.querySelectorAll(kind)].map((each) => [each, each.getBoundingClientRect()])
+  const texts = boxes('text'), bars = boxes('rect')
+  const on = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+  return texts.flatMap(([text, box], at) => [
+    ...[...texts.slice(at + 1), ...bars].filter(([, other]) => on(box, other))
+      .map(([other]) => `${text.textContent} on ${other.textContent}`),
+    ...(box.left < edge.left || box.right > edge.right ? [`${text.textContent} over the edge`] : [])
+  ])
+})"""
+
+
+def test_nothing_lies_on_something_else(show: Show) -> None:
+    assert show().evaluate(OVERLAPS) == []
+
+
+def test_a_phone_shows_all_of_it_without_moving_the_page_to_the_side(show: Show) -> None:
+    tab = show(**PHONE)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
+    assert tab.evaluate(OVERLAPS) == []
+
+
+def test_on_paper_it_is_dark_on_light(show: Show) -> None:
+    tab = show(color_scheme="dark")
+    tab.emulate_media(media="print")
+    assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
