@@ -41,9 +41,11 @@ def produce(plan: Plan, task: ProducerTask) -> Produced:
 
 
 class _Producing:
-    def __init__(self, plan: Plan, task: ProducerTask) -> None:
+    def __init__(self, plan: Plan, task: ProducerTask, clock: Any = time) -> None:
+        """`clock` has `time`, `time_ns` and `sleep`."""
         self._plan = plan
         self._task = task
+        self._clock = clock
         self._timing = plan.timing
         self._tally = Tally(plan.timing.periods)
         #: Of what was acknowledged since the last look: when it was sent, its latency, its bytes.
@@ -53,7 +55,9 @@ class _Producing:
         self._unknown: list[int] = []
         self._ended = 0
         self._complaint = ""
-        self._reach = Reach(plan.servers, plan.patience_s, time.time())
+        #: When something was acknowledged last.
+        self._heard = clock.time()
+        self._reach = Reach(plan.servers, plan.patience_s, self._heard)
 
     def run(self) -> Produced:
         sent, seconds = self._send(self._client())
@@ -83,10 +87,11 @@ class _Producing:
         keys = key_maker(task.keys, self._plan.run + task.number)
         produce, topic, told = client.produce, task.topic, self._delivered
         gap = 1 / task.rate if task.rate else 0.0
+        clock_s, clock_ns = self._clock.time, self._clock.time_ns
         counts_from_ns, end_ns = timing.counts_from * 1e9, timing.end * 1e9
-        time.sleep(max(0.0, timing.start - time.time()))
+        self._clock.sleep(max(0.0, timing.start - clock_s()))
         number = 0
-        while (now := time.time()) < timing.end and not self._reach.is_lost(now):
+        while (now := clock_s()) < timing.end and not self._reach.is_lost(now):
             self._look(client, now)
             due = number + _AT_ONCE
             if gap:
@@ -95,7 +100,7 @@ class _Producing:
                     client.poll(min(timing.start + number * gap - now, 0.05))
                     continue
             while number < due:
-                sent_ns = time.time_ns()
+                sent_ns = clock_ns()
                 if sent_ns >= end_ns:
                     break
                 value, key = make(number, sent_ns), next(keys)
@@ -103,17 +108,17 @@ class _Producing:
                     produce(topic, value, key, on_delivery=told)
                 except BufferError:
                     # Its time stays what it was: what waits here is behind the wanted rate.
-                    self._look(client, now := time.time(), 0.01)
+                    self._look(client, now := clock_s(), 0.01)
                     if self._reach.is_lost(now):
                         break
                     continue
                 if gap and sent_ns >= counts_from_ns:
                     self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
                 number += 1
-        self._look(client, time.time())
-        seconds = time.time() - timing.start
+        self._look(client, clock_s())
+        seconds = clock_s() - timing.start
         if not self._plan.into_nothing and not self._reach.lost:
-            self._end(client, make(LAST, time.time_ns()))
+            self._end(client, make(LAST, clock_ns()))
         return number, seconds
 
     def _look(self, client: Any, now: float, patience_s: float = 0.0) -> None:
@@ -122,6 +127,7 @@ class _Producing:
 
         client.poll(patience_s)
         if self._acknowledged:
+            self._heard = now
             self._reach.heard(now)
             sent_ns, latencies, sizes = map(numpy.array, zip(*self._acknowledged, strict=True))
             sent = self._timing.periods_of(sent_ns / 1e9)
@@ -143,14 +149,21 @@ class _Producing:
 
     def _end(self, client: Any, last: bytes) -> None:
         """What is under way arrives, and then a last record in each partition says so."""
-        deadline = time.monotonic() + self._plan.patience_s
-        while len(client):
-            if time.monotonic() >= deadline or self._reach.is_lost(time.time()):
-                return
-            self._look(client, time.time(), 0.1)
+        if not self._has_drained(client):
+            return
         for partition in range(self._task.partitions):
             client.produce(self._task.topic, last, partition=partition, on_delivery=self._last)
-        client.flush(max(0.1, deadline - time.monotonic()))
+        self._has_drained(client)
+
+    def _has_drained(self, client: Any) -> bool:
+        """The patience begins anew with each acknowledgement: a long queue takes its time."""
+        self._heard = self._clock.time()
+        while len(client):
+            now = self._clock.time()
+            if now - self._heard >= self._plan.patience_s or self._reach.is_lost(now):
+                return False
+            self._look(client, now, 0.1)
+        return True
 
     def _troubled(self, error: Any) -> None:
         from confluent_kafka import KafkaError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -113,50 +112,75 @@ def test_a_backlog_is_all_that_waits_also_of_the_warm_up() -> None:
     assert _backlog(came, out, 1) == [0, 0, 0, 0]
 
 
-class StandsStill:
-    """Takes records, and acknowledges none before `until`, on the wall clock."""
+class Clock:
+    """Nothing takes no time at all."""
 
-    def __init__(self, until: float) -> None:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def time(self) -> float:
+        return self.now
+
+    def time_ns(self) -> int:
+        return round(self.now * 1e9)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += max(seconds, 0.0001)
+
+
+class StandsStill:
+    """Takes records, and acknowledges none before `until`."""
+
+    def __init__(self, clock: Clock, until: float) -> None:
+        self._clock = clock
         self._until = until
         self._waiting: list[tuple[Any, Message, float]] = []
 
     def produce(self, _topic: str, value: bytes, *_: Any, on_delivery: Any, **__: Any) -> None:
-        self._waiting.append((on_delivery, Message(value), time.time()))
+        self._waiting.append((on_delivery, Message(value), self._clock.now))
 
     def poll(self, seconds: float) -> None:
-        if (now := time.time()) < self._until:
-            time.sleep(min(seconds, self._until - now))
-            return
-        for told, message, since in self._waiting:
-            message._latency = now - since
-            told(None, message)
-        self._waiting.clear()
+        self._clock.sleep(seconds)
+        if self._clock.now >= self._until:
+            self.tell(len(self._waiting))
 
-    def flush(self, seconds: float) -> None:
-        self.poll(seconds)
+    def tell(self, count: int) -> None:
+        for told, message, since in self._waiting[:count]:
+            message._latency = self._clock.now - since
+            told(None, message)
+        del self._waiting[:count]
 
     def __len__(self) -> int:
         return len(self._waiting)
 
 
+def produced(
+    clock: Clock, client: StandsStill, rate: float, timing: Timing, patience_s: float
+) -> tuple[_Producing, int, float]:
+    task = ProducerTask(0, "t", 1, rate, SIZE, "NO_KEY")
+    plan = Plan(RUN, {}, {}, (task,), timing, patience_s=patience_s)
+    producing = _Producing(plan, task, clock)
+    sent, seconds = producing._send(client)
+    return producing, sent, seconds
+
+
 def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
-    start = time.time()
-    timing = Timing(start, 0.1, 0.2, 1)
-    task = ProducerTask(0, "t", 1, 500.0, SIZE, "NO_KEY")
-    producing = _Producing(Plan(RUN, {}, {}, (task,), timing), task)
-    sent, _ = producing._send(StandsStill(timing.end + 0.3))
+    clock = Clock()
+    timing = Timing(clock.now, 0.1, 0.2, 1)
+    producing, sent, _ = produced(clock, StandsStill(clock, timing.end + 0.3), 500.0, timing, 30.0)
     latencies = producing._tally.all_latencies()
-    assert sent == pytest.approx(150, abs=10)
+    assert sent == 150
     assert producing._tally.records == [0]
-    assert latencies.count == pytest.approx(100, abs=10)
-    assert latencies.max >= 450_000
+    assert latencies.count == 100
+    assert 450_000 <= latencies.max <= 600_000
+    assert producing._ended == 1
 
 
 class IsFull(StandsStill):
     """Its queue takes no more than `most`, and nobody empties it."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(until=float("inf"))
+    def __init__(self, clock: Clock, most: int) -> None:
+        super().__init__(clock, until=float("inf"))
         self._most = most
 
     def produce(self, *given: Any, **named: Any) -> None:
@@ -164,17 +188,33 @@ class IsFull(StandsStill):
             raise BufferError
         super().produce(*given, **named)
 
-    def poll(self, seconds: float) -> None:
-        time.sleep(seconds)
-
 
 def test_a_full_queue_holds_nobody_beyond_the_end_and_the_patience() -> None:
-    start = time.time()
-    task = ProducerTask(0, "t", 1, 1000.0, SIZE, "NO_KEY")
-    plan = Plan(RUN, {}, {}, (task,), timing=Timing(start, 0.0, 0.3, 1), patience_s=0.2)
-    producing = _Producing(plan, task)
-    sent, seconds = producing._send(IsFull(20))
+    clock = Clock()
+    timing = Timing(clock.now, 0.0, 0.3, 1)
+    producing, sent, seconds = produced(clock, IsFull(clock, 20), 1000.0, timing, 0.2)
     assert sent == 20
-    assert 0.3 <= seconds < 0.5
-    assert time.time() - start < 1
+    assert seconds == pytest.approx(0.3, abs=0.05)
+    assert clock.now == pytest.approx(timing.end + 0.2, abs=0.15)
     assert producing._ended == 0
+
+
+class IsSlow(StandsStill):
+    """Acknowledges one record each time that it is waited for."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, until=float("inf"))
+
+    def poll(self, seconds: float) -> None:
+        self._clock.sleep(seconds)
+        if seconds >= 0.1:
+            self.tell(1)
+
+
+def test_a_long_queue_is_waited_for_while_something_comes() -> None:
+    clock = Clock()
+    timing = Timing(clock.now, 0.0, 0.3, 1)
+    producing, sent, _ = produced(clock, IsSlow(clock), 1000.0, timing, 0.2)
+    assert producing._tally.all_latencies().count == sent > 200
+    assert producing._ended == 1
+    assert clock.now > timing.end + 10
