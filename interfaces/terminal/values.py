@@ -34,10 +34,14 @@ def _whole_number(text: str, least: int) -> int:
 
 def seconds(text: str) -> float:
     """More than none; a number alone is seconds."""
-    try:
-        found = milliseconds(text, "s") / 1000
-    except ValueError as wrong:
-        raise argparse.ArgumentTypeError(str(wrong)) from None
+    found = seconds_or_none(text)
     if not found:
         raise argparse.ArgumentTypeError(f"expected more than no time, not {text!r}")
     return found
+
+
+def seconds_or_none(text: str) -> float:
+    try:
+        return milliseconds(text, "s") / 1000
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None

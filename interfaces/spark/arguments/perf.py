@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from interfaces.spark.arguments.common import add_result, command
-from interfaces.terminal.values import at_least_one, seconds
+from interfaces.terminal.values import at_least_one, seconds, seconds_or_none
 from interfaces.terminal.words import Commands, add_broker
 
 
@@ -38,7 +38,9 @@ def add(commands: Commands) -> None:
         "--keys", choices=("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF"), help="(NO_KEY)"
     )
     perf.add_argument("--duration", type=seconds, metavar="TIME", help="like 30s or 5m (1m)")
-    perf.add_argument("--warm-up", type=seconds, metavar="TIME", help="before anything counts (6s)")
+    perf.add_argument(
+        "--warm-up", type=seconds_or_none, metavar="TIME", help="before anything counts (6s)"
+    )
     perf.add_argument(
         "--patience",
         type=seconds,

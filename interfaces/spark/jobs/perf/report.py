@@ -29,14 +29,18 @@ def lines(result: Mapping[str, Any], compared: Sequence[Compared]) -> list[str]:
         f"{_HEAD[0]:12}" + "".join(f"{name:>10}" for name in _HEAD[1:]),
     ]
     for key, name in _LATENCIES:
-        told.append(f"{name:12}" + "".join(f"{result[f'{key}{e}']:>10,.3f}" for e in _ENDINGS))
+        told.append(_row(name, [result[f"{key}{each}"] for each in _ENDINGS]))
     if result["settings"]["producerRate"]:
-        late = (result[f"{_DELAY}{e}"] / 1000 for e in _ENDINGS)
-        told.append(f"{'behind rate':12}" + "".join(f"{each:>10,.3f}" for each in late))
+        told.append(_row("behind rate", [result[f"{_DELAY}{each}"] / 1000 for each in _ENDINGS]))
     told += ["", verdict(result["verification"])]
     if compared:
         told += ["", f"{'':28}{'before':>14}{'now':>14}", *(each.line() for each in compared)]
     return told
+
+
+def _row(name: str, milliseconds: Sequence[float]) -> str:
+    each = (f"{ms:,.3f}" if ms < 1_000 else f"{ms:,.0f}" for ms in milliseconds)
+    return f"{name:12}" + "".join(f"{figure:>10}" for figure in each)
 
 
 def verdict(checked: Mapping[str, Any]) -> str:
@@ -76,12 +80,12 @@ def report(result: Mapping[str, Any], compared: Sequence[Compared]) -> str:
         _skew(result["recordsPerPartition"]["published"]),
     ]
     if result["settings"]["producerRate"]:
-        row = ["delay, us", *(result[f"{_DELAY}{e}"] for e in _ENDINGS)]
+        row = ["behind rate", *(result[f"{_DELAY}{e}"] / 1000 for e in _ENDINGS)]
         parts.append(
             section(
                 "Behind the wanted rate",
                 note("How long after its time a record was handed to the client."),
-                table(("", *_HEAD[1:]), [row]),
+                table(_HEAD, [row]),
             )
         )
     if compared:

@@ -15,6 +15,7 @@ from interfaces.spark.jobs.perf.consuming import Consumed, consume
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask
 from interfaces.spark.jobs.perf.producing import Produced, produce
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.memory import whole_mb
 
 if TYPE_CHECKING:
     from pyspark import BarrierTaskContext
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: After the last one is there, so that all of them hear of it.
 _LEAD_S = 0.3
+#: Of a task's process, at the least.
+_TASK_MB = 100
 
 
 def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[Consumed]]:
@@ -94,4 +97,11 @@ def refuse_the_broken(plan: Plan, produced: list[Produced], consumed: list[Consu
 
 def master_for(master: str, tasks: int) -> str:
     """A local Spark gets a thread for each task: most of the time they wait."""
-    return f"local[{max(os.cpu_count() or 1, tasks)}]" if master == "local[*]" else master
+    if master != "local[*]":
+        return master
+    if tasks * _TASK_MB > whole_mb():
+        raise WrongOption(
+            f"{tasks:,} producers and consumers at once are processes of {_TASK_MB} MB, and this "
+            f"machine has {whole_mb():,} MB: fewer --topics, --producers or --consumers"
+        )
+    return f"local[{max(os.cpu_count() or 1, tasks)}]"

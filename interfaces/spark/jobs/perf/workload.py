@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.records import LEAST_BYTES
+from interfaces.terminal.endings import complain
 
 KEYS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF")
-#: What OpenMessaging's files have besides, and what a run here is like in any case.
-_WITHOUT_MEANING = frozenset(
+#: What OpenMessaging's files have besides.
+_NOT_USED = frozenset(
     {
         "useRandomizedPayloads",
         "randomBytesRatio",
@@ -52,7 +55,7 @@ class Workload:
         for name in ("producerRate", "warmupDurationMinutes"):
             _at_least(name, getattr(self, name), 0)
         if not 0 < self.testDurationMinutes <= 60 * 24:
-            raise WrongOption(f"testDurationMinutes: {self.testDurationMinutes} is no such time")
+            raise WrongOption(f"testDurationMinutes: {self.testDurationMinutes:g} is no such time")
         if self.keyDistributor not in KEYS:
             raise WrongOption(
                 f"keyDistributor: {self.keyDistributor!r} is none of {', '.join(KEYS)}"
@@ -98,7 +101,10 @@ def load(file: str | None, **given: Any) -> Workload:
     for name, value in facts.items():
         if name in kinds:
             taken[name] = _as(kinds[name], name, value)
-        elif name not in _WITHOUT_MEANING:
+        elif name in _NOT_USED:
+            if value:
+                complain(f"{name} is not used: records are random bytes, and read at once")
+        else:
             close = get_close_matches(name, kinds, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise WrongOption(f"a workload has no {name!r}{hint}")
@@ -126,8 +132,13 @@ def _as(kind: Any, name: str, value: Any) -> Any:
     if kind.startswith("Mapping") and isinstance(value, dict):
         return {str(key): each for key, each in value.items()}
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if (kind == "int" and whole) or (kind == "float" and (whole or isinstance(value, float))):
+    if kind == "int" and whole:
         return value
+    # What YAML takes for a text: 1e6.
+    if kind == "float" and not isinstance(value, bool):
+        with suppress(TypeError, ValueError):
+            if isfinite(number := float(value)):
+                return number
     wanted = {"str": "a text", "int": "a whole number", "float": "a number"}
     raise WrongOption(f"{name}: {value!r} is not {wanted.get(kind, 'a list of names with values')}")
 

@@ -34,8 +34,12 @@ def written(tmp_path: Path, text: str) -> str:
     return str(file)
 
 
-def test_a_file_of_openmessaging_is_understood(tmp_path: Path) -> None:
+def test_a_file_of_openmessaging_is_understood(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     workload = load(written(tmp_path, SIMPLE))
+    told = "payloadFile is not used: records are random bytes, and read at once"
+    assert capsys.readouterr().err == f"ottla: {told}\n"
     assert workload.name == "1 topic / 16 partitions / 1Kb"
     assert (workload.partitionsPerTopic, workload.producerRate, workload.seconds) == (
         16,
@@ -47,6 +51,17 @@ def test_a_file_of_openmessaging_is_understood(tmp_path: Path) -> None:
 def test_the_command_line_wins(tmp_path: Path) -> None:
     workload = load(written(tmp_path, SIMPLE), producerRate=0.0, topics=None, messageSize=100)
     assert (workload.producerRate, workload.topics, workload.messageSize) == (0, 1, 100)
+
+
+@pytest.mark.parametrize("rate", ["1e6", "1.0e+6", "1000000", '"1e6"'])
+def test_a_rate_may_be_written_as_people_do(tmp_path: Path, rate: str) -> None:
+    assert load(written(tmp_path, f"producerRate: {rate}")).producerRate == 1_000_000
+
+
+@pytest.mark.parametrize("rate", [".nan", ".inf", "-.inf", "many", "true", "[1]"])
+def test_a_rate_is_a_number(tmp_path: Path, rate: str) -> None:
+    with pytest.raises(WrongOption, match=r"^producerRate: .* is not a number$"):
+        load(written(tmp_path, f"producerRate: {rate}"))
 
 
 def test_without_a_name_it_says_what_it_is() -> None:
