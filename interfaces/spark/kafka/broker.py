@@ -28,6 +28,8 @@ T = TypeVar("T")
 PATIENCE_S = 30.0
 _NO_OFFSET = -1
 _RETRY_S = 0.2
+#: Of brokers that are older than ids of topics.
+_NO_ID = "A" * 22
 
 
 class Broker:
@@ -65,7 +67,8 @@ class Broker:
         if assignment.pattern:
             names = tuple(filter(assignment.matches, self._patiently("the topics", self._names)))
         described = self._patiently("the topics", lambda left_s: self._described(names, left_s))
-        self.topic_ids = {topic: str(found.topic_id) for topic, found in described.items()}
+        ids = {topic: str(found.topic_id) for topic, found in described.items()}
+        self.topic_ids = {topic: ids[topic] for topic in ids if ids[topic] != _NO_ID}
         partitions = {topic: len(found.partitions) for topic, found in described.items()}
         return assignment.among(partitions, f"at {self.options.servers}", lenient)
 
@@ -176,7 +179,11 @@ class Broker:
 def _may_pass(error: KafkaError) -> bool:
     from confluent_kafka import KafkaError
 
-    moving = (KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION)
+    moving = (
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.OFFSET_NOT_AVAILABLE,  # a new leader that does not know its log's end yet
+    )
     return error.retriable() or error.code() in (*_silence(), *moving)
 
 

@@ -112,6 +112,9 @@ _COMMON = (
     "transactional.id",
 )
 
+#: An idempotent producer waits for all replicas.
+_WITHOUT_IDEMPOTENCE = ("0", "1")
+
 _LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+)\s+(?:required|requisite|sufficient|optional)\b(.*)")
 _LOGIN_OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))')
 
@@ -144,6 +147,12 @@ def _in_unit(name: str, value: str) -> str:
     if unit == 1 or not value.isdecimal():
         return value
     return str(max(1, int(value) // unit))
+
+
+def may_be_idempotent(producer: Mapping[str, object]) -> bool:
+    """`producer` has librdkafka's names, of which acknowledgements have two."""
+    acks = producer.get("acks", producer.get("request.required.acks"))
+    return str(acks) not in _WITHOUT_IDEMPOTENCE
 
 
 def login(jaas: str) -> dict[str, str]:

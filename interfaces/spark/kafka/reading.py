@@ -29,10 +29,11 @@ MOST_ROWS = 10_000
 MOST_BYTES = 2 * 2**20
 _FIRST_ROWS = 16
 _WAIT_S = 0.5
-#: Where nothing comes, whether the topic is still there is asked this often.
+#: Where nothing comes, whether the topic is still there, or has ended, is asked this often.
 _LOOK_AGAIN_S = 1.0
 _TIMES_GONE = 2
 _TRIES = 3
+_ANSWER_S = 5.0
 _LOOKUP_S = 30.0
 
 
@@ -112,7 +113,7 @@ class _Reading:
                 return found
             if now >= look_again:
                 look_again = now + _LOOK_AGAIN_S
-                if self.log_end is not None:
+                if self.log_end is not None and self._is_the_end(self.log_end, deadline - now):
                     return self._ended(self.log_end)
                 gone = gone + 1 if self._is_gone() else 0
                 if gone == _TIMES_GONE:
@@ -135,6 +136,18 @@ class _Reading:
         if found.error is not None:
             return bool(found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART)
         return self.wanted.place.partition not in found.partitions
+
+    def _is_the_end(self, end: int, left_s: float) -> bool:
+        """A new leader answers fetches with an end that is too early; asked for its end, it says
+        that it does not know yet. What cannot be had is asked for again later."""
+        from confluent_kafka import KafkaException, TopicPartition
+
+        place = TopicPartition(*self.wanted.place)
+        try:
+            _, high = self.consumer.get_watermark_offsets(place, timeout=min(_ANSWER_S, left_s))
+        except KafkaException:
+            return False
+        return bool(high <= end)
 
     def _gone(self) -> list[Any]:
         self.is_over = True
@@ -177,8 +190,8 @@ class _Reading:
     def _at_the_end(self, end: int) -> None:
         """Of the log, as it is now; nothing that is shown lies between the position and it.
 
-        Before the end of the range it is believed only when nothing follows: a new leader may learn
-        only now what its log has.
+        Before the end of the range it is believed only when nothing follows, and the leader says
+        so: a new one may learn only now what its log has.
         """
         if end >= self.wanted.end:
             self.is_over = True

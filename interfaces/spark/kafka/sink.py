@@ -66,8 +66,8 @@ class _Writing:
         stamp = Provenance.of(task, self._id).stamp if self._records_provenance else None
         rows = Rows(self._columns, sending.delivered, stamp)
         for batch in iterator:
-            for topics, part in rows.slices(batch):
-                sending.send(topics, part)
+            for topics, part, bytes_beside_values in rows.slices(batch):
+                sending.send(topics, part, bytes_beside_values)
         sending.finish()
         return Sent(task.partitionId(), rows.number)
 

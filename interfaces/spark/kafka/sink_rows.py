@@ -1,7 +1,7 @@
 """Arrow's columns, as rows of what a producer is given: topic, value, key, partition.
 
-A thousand rows at a time become Python objects, in C where it can be; so memory does not depend on
-how large a batch Spark makes.
+A thousand rows at a time become Python objects, in C where it can be, and fewer of large ones; so
+memory does not depend on how large a batch Spark makes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 SLICE_ROWS = 1000
+SLICE_BYTES = 8 * 2**20
 #: librdkafka's words for "the partitioner decides" and "now".
 ANY_PARTITION, NOW = -1, 0
 #: Kafka's own word for a record that has no time; librdkafka hands it on as it is.
@@ -29,7 +30,8 @@ Stamp: TypeAlias = Callable[[int], Header]
 
 
 class Rows:
-    """`slices` gives (topics, rows): each row is the arguments of `Producer.produce`."""
+    """`slices` gives (topics, rows, bytes of their keys and headers): each row is the arguments of
+    `Producer.produce`."""
 
     def __init__(self, columns: SinkColumns, delivered: object, stamp: Stamp | None = None) -> None:
         self._columns, self._delivered, self._stamp = columns, delivered, stamp
@@ -37,11 +39,13 @@ class Rows:
 
     def slices(
         self, batch: pyarrow.RecordBatch
-    ) -> Iterator[tuple[set[str], Iterable[tuple[Any, ...]]]]:
-        for start in range(0, batch.num_rows, SLICE_ROWS):
-            part = batch.slice(start, SLICE_ROWS)
+    ) -> Iterator[tuple[set[str], Iterable[tuple[Any, ...]], int]]:
+        fitting = SLICE_BYTES * batch.num_rows // max(1, batch.nbytes)
+        rows = min(SLICE_ROWS, fitting + 1)
+        for start in range(0, batch.num_rows, rows):
+            part = batch.slice(start, rows)
             topics, names = self._topics(part)
-            yield names, self._rows(part, topics)
+            yield names, self._rows(part, topics), self._bytes_beside_values(part)
             self.number += part.num_rows
 
     def _topics(self, part: pyarrow.RecordBatch) -> tuple[Iterable[str], set[str]]:
@@ -68,6 +72,10 @@ class Rows:
             return zip(*common, strict=False)
         times = self._times(part) if columns.timestamp else repeat(NOW)
         return zip(*common, repeat(None), times, headers or repeat(None), strict=False)
+
+    def _bytes_beside_values(self, part: pyarrow.RecordBatch) -> int:
+        key = part.column("key").nbytes if self._columns.key else 0
+        return int(key + part.column("headers").nbytes if self._columns.headers else key)
 
     def _partitions(self, part: pyarrow.RecordBatch) -> list[int]:
         given = part.column("partition")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
 from interfaces.terminal.client_errors import in_words
@@ -19,6 +20,7 @@ _CREATION_S = 3.0
 _PATIENCE_S = 30.0
 _POLL_S, _AGAIN_S, _FLUSH_S = 0.002, 0.1, 1.0
 
+_QUEUE_KBYTES = 65_536
 #: Batches are large enough for the broker's work to be small, and smaller than what topics with a
 #: limit of their own take: librdkafka does not cut a batch that was refused. Records go where the
 #: Java client would put them; delivery.timeout.ms and max.request.size are also as in Java.
@@ -29,11 +31,10 @@ SETTINGS = {
     "message_max_bytes": 1_048_576,
     "delivery_timeout_ms": 120_000,
     "partitioner": "murmur2_random",
-    "queue_buffering_max_kbytes": 65_536,
+    "queue_buffering_max_kbytes": _QUEUE_KBYTES,
     "queue_buffering_max_messages": 200_000,
     "delivery_report_only_error": True,
 }
-_WITHOUT_IDEMPOTENCE = ("0", "1")
 
 
 class Sending:
@@ -41,18 +42,30 @@ class Sending:
 
     def __init__(self, options: KafkaOptions) -> None:
         self._options = options
+        #: Of keys and headers, since all was acknowledged.
+        self._bytes_beside_values = 0
+        self._most_bytes = _queue_bytes(options)
         self._made: Producer | None = None
         self._topics: set[str] = set()
         self._failure = ""
         self._complaint = ""
 
-    def send(self, topics: set[str], rows: Iterable[tuple[Any, ...]]) -> None:
-        """In this order; raises for what has failed so far, this or earlier."""
+    def send(
+        self, topics: set[str], rows: Iterable[tuple[Any, ...]], bytes_beside_values: int = 0
+    ) -> None:
+        """In this order; raises for what has failed so far, this or earlier.
+
+        librdkafka bounds what waits by the bytes of values; those of keys and headers are told.
+        """
         from confluent_kafka import KafkaException
 
         producer = self._producer
         for topic in topics - self._topics:
             self._look_for(topic)
+        self._bytes_beside_values += bytes_beside_values
+        if self._bytes_beside_values > self._most_bytes:
+            self.finish()
+            self._bytes_beside_values = bytes_beside_values
         produce = producer.produce
         for row in rows:
             try:
@@ -86,7 +99,7 @@ class Sending:
         if self._made is None:
             look(self._options.servers)
             settings = dict(SETTINGS)
-            if self._options.client().get("acks") in _WITHOUT_IDEMPOTENCE:
+            if not may_be_idempotent(self._options.client()):
                 settings["enable_idempotence"] = False
             self._made = self._options.made(Producer, error_cb=self._complained, **settings)
         return self._made
@@ -177,3 +190,8 @@ class Sending:
             "max.message.bytes is less than the record, or than a batch of records "
             "(a smaller kafka.batch.size makes smaller ones)"
         )
+
+
+def _queue_bytes(options: KafkaOptions) -> int:
+    given = str(options.client().get("queue.buffering.max.kbytes", ""))
+    return 1024 * (int(given) if given.isdecimal() else _QUEUE_KBYTES)

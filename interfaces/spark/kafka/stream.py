@@ -84,7 +84,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if isinstance(limit, ReadAllAvailable):
             return checkpoints.written(ends)
         new = self.broker.earliest(ends.keys() - known.keys())
-        starts = {place: min({**new, **known}[place], end) for place, end in ends.items()}
+        starts = new | known
         if self._should_wait(starts, ends):
             return start
         if most := getattr(limit, "max_rows", self.most):
@@ -115,26 +115,27 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.broker.close()
 
     def _ends(self, known: Offsets) -> Offsets:
-        """Where the log ends, without those that are gone; of one that was made again, its start:
-        the micro-batch after this one reads it from there."""
-        ends = dict(self._found() if self._target is None else self._target)
-        self._require_none_gone(known, ends)
-        other = self._other_topics()
-        shorter = [place for place in ends if ends[place] < known.get(place, 0)]
-        if shorter and self._target is None:
-            ends |= self._after_another_look(known, shorter)
-        again = [p for p in ends if p in known and (ends[p] < known[p] or p.topic in other)]
-        for place in again:
+        """Where the log ends. What is gone stays where it was read to, as it may be missing from
+        this answer only; what is shorter goes on from its new end, as with the connector. Of what
+        was made again, the start: the micro-batch after this one reads it from there."""
+        found = dict(self._found() if self._target is None else self._target)
+        self._require_none_gone(known, found)
+        shorter = [place for place in found if found[place] < known.get(place, 0)]
+        if shorter:
+            found |= self._after_another_look(known, shorter)
+        known_topics, other = set(self._topic_ids), self._other_topics()
+        back = [p for p in found if p in known and (found[p] < known[p] or p.topic in other)]
+        for place in back:
             self._lost(
-                f"{place} was read to offset {known[place]} and ends at {ends[place]} now: "
+                f"{place} was read to offset {known[place]} and ends at {found[place]} now: "
                 "it was cut, or deleted and made again"
             )
-        return ends | self.broker.earliest(again)
-
-    def _found(self) -> Offsets:
-        places = self.broker.places(self.assignment, lenient=True)
-        self._latest = self.broker.latest(places)
-        return self._latest
+        for place, first in self.broker.earliest(back).items():
+            # After a start nobody knows its id: one that begins at 0 may have been made again.
+            if place.topic in other or (place.topic not in known_topics and first == 0):
+                found[place] = first
+        gone = (place for place in known.keys() - found.keys() if place.topic not in other)
+        return found | {place: known[place] for place in gone}
 
     def _other_topics(self) -> set[str]:
         """Those that were deleted and made again since this was asked last."""
@@ -143,8 +144,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._topic_ids |= ids
         return other
 
+    def _found(self) -> Offsets:
+        places = self.broker.places(self.assignment, lenient=True)
+        self._latest = self.broker.latest(places)
+        return self._latest
+
     def _after_another_look(self, known: Offsets, shorter: list[Place]) -> Offsets:
-        """A replica that lags behind may have answered."""
+        """A replica that lags behind may have answered. What has come since is for later."""
         options = self.options
         tries = options.number("fetchOffset.numRetries", least=0)
         pause_ms = options.number("fetchOffset.retryIntervalMs", least=0)
@@ -154,13 +160,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 break
             time.sleep((_RETRY_INTERVAL_MS if pause_ms is None else pause_ms) / 1000)
             found = self.broker.latest(shorter)
+        if self._target is not None:
+            found = {place: min(found[place], known[place]) for place in shorter}
+            self._target |= found
         return found
 
     def _should_wait(self, starts: Offsets, ends: Offsets) -> bool:
-        """For more than there is: not for ever, and never where a run must come to its end."""
+        """For more than there is: not for ever, never where a run must come to its end, and not
+        with going back, which is found out only once."""
         now = time.monotonic()
         last = self._last_batch_s
-        enough = sum(max(0, ends[p] - starts[p]) for p in ends) >= (self.least or 0)
+        new = [ends[place] - starts[place] for place in ends]
+        enough = sum(new) >= (self.least or 0) or min(new, default=0) < 0
         if enough or self._target is not None or last is None or now - last >= self.delay_s:
             self._last_batch_s = now
             return False

@@ -32,7 +32,7 @@ _KINDS = {"headers": "array<struct<key:string,value:binary>>", "timestamp": "tim
 
 def all_rows(columns: dict[str, Any], topic: str | None = "t", **more: Any) -> list[Any]:
     rows, batch = made(columns, topic, **more)
-    return [row for _, part in rows.slices(batch) for row in part]
+    return [row for _, part, _ in rows.slices(batch) for row in part]
 
 
 def test_the_least_is_a_value() -> None:
@@ -51,7 +51,7 @@ def test_a_column_of_topics_tells_their_names_before_the_rows() -> None:
         "partition": pa.array([3, None], pa.int32()),
     }
     rows, batch = made(columns, None)
-    ((names, part),) = rows.slices(batch)
+    ((names, part, _),) = rows.slices(batch)
     assert names == {"one", "two"}
     assert list(part) == [("one", b"a", None, 3, called), ("two", b"b", None, -1, called)]
 
@@ -117,7 +117,7 @@ def test_rows_are_numbered_through_slices_and_batches_and_stamped_after_their_ow
     headers = pa.array([[{"key": "a", "value": b"1"}]] * count, kind)
     columns = {"value": pa.array([b"x"] * count), "headers": headers}
     rows, batch = made(columns, stamp=Provenance("q", "7", 3).stamp)
-    found = [row for _ in range(2) for _, part in rows.slices(batch) for row in part]
+    found = [row for _ in range(2) for _, part, _ in rows.slices(batch) for row in part]
     assert rows.number == len(found) == 2 * count
     assert [row[7] for row in found] == [
         [("a", b"1"), ("ottla.provenance", b"q/7/3/%d" % number)] for number in range(2 * count)
