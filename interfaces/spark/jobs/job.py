@@ -20,6 +20,12 @@ from interfaces.terminal.words import bootstrap
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Where a task that is run twice would do harm: not after a failure, and not because it is slow.
+ONE_TRY = (
+    ("spark.task.maxFailures", "1"),
+    ("spark.stage.maxConsecutiveAttempts", "1"),
+    ("spark.speculation", "false"),
+)
 #: A place that is not of this machine, or that Spark shall find itself.
 _URI = re.compile(r"[a-zA-Z][\w+.-]+:")
 
@@ -45,6 +51,10 @@ def kafka_options(parsed: argparse.Namespace) -> dict[str, str]:
     """As the data source `ottla` takes them."""
     given = {f"kafka.{name}": value for name, value in parsed.client_options}
     return {**given, "kafka.bootstrap.servers": bootstrap(parsed)}
+
+
+def is_local(path: str) -> bool:
+    return not _URI.match(path)
 
 
 def tell(
