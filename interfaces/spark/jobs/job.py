@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,29 +88,36 @@ def check_results(parsed: argparse.Namespace) -> None:
         if file and file != "-":
             _check_file(Path(file))
     folder = getattr(parsed, "to", None)
-    if folder and not _URI.match(folder):
+    if folder and is_local(folder):
         _check_folder(Path(folder))
 
 
 def _check_folder(folder: Path) -> None:
-    with _told(str(folder)):
-        was_there = folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-        if not was_there:
-            folder.rmdir()
+    with _told(str(folder)), _made(folder), tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _check_file(file: Path) -> None:
-    with _told(str(file)):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    with _told(str(file)), _made(file.parent):
         if file.exists():
             if file.is_file() or file.is_dir():  # a pipe would wait for its reader
                 file.open("ab").close()
         else:
             file.open("ab").close()
             file.unlink()
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """For a look: what was not there before, of those above too, goes again."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):  # it was not made, or another has put something there
+                each.rmdir()
 
 
 @contextmanager
