@@ -94,7 +94,7 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     records = _records(spark, parsed)
     folder = ArchiveFolder(spark, parsed.to)
     assignment = assignment_of(KafkaOptions(_options(parsed)))
-    folder.require_all_named(assignment.names)
+    folder.require_all_named(assignment.names, _checkpoint(parsed))
     partitions = _partitions(parsed, assignment)
     folder.belongs_to(_checkpoint(parsed))
     folder.note(partitions)

@@ -1,8 +1,9 @@
 """An archive's folder: what belongs to it, and which of its files count.
 
 Spark numbers batches in the checkpoint, and the folder's log passes over a number that it has: with
-another checkpoint records would be taken as read and never written. So folder and checkpoint carry
-the same name, in a note that Spark's readers pass over.
+another checkpoint, or with an older state of its own, records would be taken as read and never
+written. So folder and checkpoint carry the same name, in a note that Spark's readers pass over, and
+their newest batches are held against each other.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.jobs.hadoop_files import NEW, HadoopFiles
+from interfaces.spark.jobs.sink_log import LOG, SinkLog, newest_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CHECKPOINT, LOG, _NOTE = "_checkpoint", "_spark_metadata", "_ottla_archive.json"
-_NEW = ".new"
+CHECKPOINT, _NOTE = "_checkpoint", "_ottla_archive.json"
+_OFFSETS, _COMMITS = "offsets", "commits"
 
 
 class ArchiveFolder:
     """`partitions` is how many each archived topic had."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        self._files = _Files(spark)
+        self._files = HadoopFiles(spark)
         self.folder = folder.rstrip("/") or folder
+        self._log = SinkLog(self._files, self.folder)
         note = self._note_of(self.folder)
         self._name: str | None = note.get("name")
         self.partitions: dict[str, int] = note.get("partitions", {})
@@ -35,6 +39,8 @@ class ArchiveFolder:
         """From now on; it is refused where it is another's."""
         its = self._note_of(checkpoint).get("name")
         if self._name is not None and its == self._name:
+            self._require_same_age(checkpoint)
+            self._require_same_place()
             return
         if self._files.names(f"{self.folder}/{LOG}"):
             whose = "another archive's" if self._files.names(checkpoint) else "new"
@@ -42,17 +48,68 @@ class ArchiveFolder:
                 f"{self.folder} is an archive already, and the checkpoint {checkpoint} is {whose}: "
                 "records would be lost; name the checkpoint that it had, or another folder"
             )
-        if self._files.names(f"{checkpoint}/offsets"):
+        if self._files.names(f"{checkpoint}/{_OFFSETS}"):
             raise WrongOption(
                 f"the checkpoint {checkpoint} is not of {self.folder}: what it has noted is "
                 "elsewhere; name the folder that it had, or another checkpoint"
             )
-        self._name = uuid4().hex
-        self._write(checkpoint, {"name": self._name})
-        self._write(self.folder, {"name": self._name, "partitions": self.partitions})
+        self._begin(checkpoint, its)
 
-    def require_all_named(self, is_named: Callable[[str], bool]) -> None:
+    def _begin(self, checkpoint: str, its: str | None) -> None:
+        """Of two that begin at once, both have the name of the first, or one is refused."""
+        name = its or self._named(checkpoint, {"name": uuid4().hex})
+        note = {"name": name, "partitions": self.partitions}
+        if self._name is None:
+            self._name = self._named(self.folder, note)
+        else:  # of a run that ended before it archived anything
+            self._name = name
+            self._write(self.folder, note)
+        if self._name != name:
+            raise WrongOption(
+                f"{self.folder} is being made an archive by another run just now, and not with the "
+                f"checkpoint {checkpoint}; name its checkpoint, or another folder"
+            )
+
+    def _named(self, folder: str, note: Mapping[str, Any]) -> str:
+        self._files.write_first(f"{folder}/{_NOTE}", json.dumps(note, sort_keys=True))
+        there = self._note_of(folder).get("name")
+        if there is None:
+            self._write(folder, note)
+        return str(there or note["name"])
+
+    def _require_same_age(self, checkpoint: str) -> None:
+        """A batch is noted in `offsets`, then in the folder's log, then in `commits`."""
+        written = self._log.newest()
+        noted = newest_in(self._files, f"{checkpoint}/{_OFFSETS}")
+        done = newest_in(self._files, f"{checkpoint}/{_COMMITS}")
+        if written > noted:
+            known = f"ends with batch {noted}" if noted >= 0 else "knows no batch"
+            raise WrongOption(
+                f"the checkpoint {checkpoint} is older than {self.folder}: it {known}, and batch "
+                f"{written} is there: records would be lost; bring back its newest state, or name "
+                "another folder with another checkpoint"
+            )
+        if done > written:
+            has = f"ends with batch {written}" if written >= 0 else "has no batch"
+            raise WrongOption(
+                f"{self.folder} is older than its checkpoint {checkpoint}: it {has}, and batch "
+                f"{done} was written: records would be missing; bring back its newest state, or "
+                "name another folder with another checkpoint"
+            )
+
+    def _require_same_place(self) -> None:
+        """Spark's log has whole paths, and Spark would read neither the old files nor the new."""
+        was, place = self._log.place(), self._files.place(self.folder)
+        if was is not None and was != place:
+            raise WrongOption(
+                f"{place} was written as {was}: `restore` reads it where it is now, but it goes on "
+                "only as what it was (a link there will do); name that, or a new folder"
+            )
+
+    def require_all_named(self, is_named: Callable[[str], bool], checkpoint: str) -> None:
         """A checkpoint forgets a topic that is left out, and would begin it anew afterwards."""
+        if newest_in(self._files, f"{checkpoint}/{_OFFSETS}") < 0:
+            self.partitions = {}  # it knows of none
         for topic in sorted(self.partitions):
             if not is_named(topic):
                 raise WrongOption(
@@ -71,22 +128,13 @@ class ArchiveFolder:
             self._write(self.folder, {"name": self._name, "partitions": wanted})
 
     def files(self) -> list[str]:
-        """Those that count, by the log: relative to where the folder is now, since the log has the
-        place in which they were written."""
-        log = f"{self.folder}/{LOG}"
-        batches = {number: name for name in self._files.names(log) if (number := _number(name))}
-        whole = max((number for number in batches if number[1]), default=(-1, True))
-        found: dict[str, None] = {}
-        for number in sorted(batches):
-            if number == whole or (number[0] > whole[0] and not number[1]):
-                text = self._files.read(f"{log}/{batches[number]}") or ""
-                found |= dict.fromkeys(map(_relative, text.splitlines()[1:]))
-        return list(found)
+        """Those that count, by the log: relative to the folder."""
+        return self._log.files()
 
     def _note_of(self, folder: str) -> dict[str, Any]:
         """Where it was killed between the old note and the new: the new one, if it is whole."""
         text = self._files.read(f"{folder}/{_NOTE}")
-        new = None if text else self._files.read(f"{folder}/{_NOTE}{_NEW}")
+        new = None if text else self._files.read(f"{folder}/{_NOTE}{NEW}")
         try:
             note = json.loads(text or new or "{}")
         except ValueError:
@@ -97,69 +145,3 @@ class ArchiveFolder:
 
     def _write(self, folder: str, note: Mapping[str, Any]) -> None:
         self._files.write(f"{folder}/{_NOTE}", json.dumps(note, sort_keys=True))
-
-
-def _number(name: str) -> tuple[int, bool] | None:
-    """Of a batch in the log, and whether it has all that were before."""
-    number, dot, kind = name.partition(".")
-    known = number.isdecimal() and kind in ("", "compact")
-    return (int(number), bool(dot)) if known else None
-
-
-def _relative(line: str) -> str:
-    """topic=NAME/date=DAY/FILE"""
-    try:
-        parts = str(json.loads(line)["path"]).split("/")[-3:]
-    except (ValueError, TypeError, KeyError):
-        parts = []
-    if len(parts) < 3 or not parts[0].startswith("topic=") or not parts[1].startswith("date="):
-        raise JobFailed(f"the log of the archive names no file of an archive: {line[:200]}")
-    return "/".join(parts)
-
-
-class _Files:
-    """Of any file system that Spark writes to: through Hadoop, as Spark does."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        jvm: Any = spark._jvm
-        self._path = jvm.org.apache.hadoop.fs.Path
-        self._text = jvm.org.apache.commons.io.IOUtils.toString
-        self._settings = spark._jsc.hadoopConfiguration()
-
-    def names(self, folder: str) -> list[str]:
-        """None of them where there is no folder. What begins with a dot is a file system's own."""
-        path = self._path(folder)
-        files = path.getFileSystem(self._settings)
-        if not files.exists(path):
-            return []
-        names = [str(each.getPath().getName()) for each in files.listStatus(path)]
-        return sorted(name for name in names if not name.startswith("."))
-
-    def read(self, file: str) -> str | None:
-        path = self._path(file)
-        files = path.getFileSystem(self._settings)
-        if not files.exists(path):
-            return None
-        stream = files.open(path)
-        try:
-            return str(self._text(stream, "UTF-8"))
-        finally:
-            stream.close()
-
-    def write(self, file: str, text: str) -> None:
-        """The old one goes when the new one is whole: no rename of Hadoop's replaces a file."""
-        path, begun = self._path(file), self._path(file + _NEW)
-        files = path.getFileSystem(self._settings)
-        try:
-            stream = files.create(begun, True)
-            try:
-                stream.write(bytearray(text, "utf-8"))
-            finally:
-                stream.close()
-            files.delete(path, False)
-            moved = files.rename(begun, path)
-        except Exception as failure:
-            cause = getattr(failure, "java_exception", None)
-            raise JobFailed(f"{file} cannot be written: {cause or failure}") from None
-        if not moved:
-            raise JobFailed(f"{file} cannot be written")

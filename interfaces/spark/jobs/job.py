@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,12 @@ from interfaces.terminal.words import bootstrap
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Where a task that is run twice would do harm: not after a failure, and not because it is slow.
+ONE_TRY = (
+    ("spark.task.maxFailures", "1"),
+    ("spark.stage.maxConsecutiveAttempts", "1"),
+    ("spark.speculation", "false"),
+)
 #: A place that is not of this machine, or that Spark shall find itself.
 _URI = re.compile(r"[a-zA-Z][\w+.-]+:")
 
@@ -97,24 +103,31 @@ def check_results(parsed: argparse.Namespace) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    with _told(str(folder)):
-        was_there = folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-        if not was_there:
-            folder.rmdir()
+    with _told(str(folder)), _made(folder), tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _check_file(file: Path) -> None:
-    with _told(str(file)):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    with _told(str(file)), _made(file.parent):
         if file.exists():
             if file.is_file() or file.is_dir():  # a pipe would wait for its reader
                 file.open("ab").close()
         else:
             file.open("ab").close()
             file.unlink()
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """For a look: what was not there before, of those above too, goes again."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):  # it was not made, or another has put something there
+                each.rmdir()
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.jobs.job import spark_of, tell
+from interfaces.spark.jobs.hadoop_files import literally
+from interfaces.spark.jobs.job import is_local, spark_of, tell
 from interfaces.spark.reports import page, plots
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _MOST_ROWS = 50
 
 def run(parsed: argparse.Namespace) -> int:
     for log in parsed.logs:
-        if "://" not in log and not Path(log).exists():
+        if is_local(log) and not Path(log).exists():
             raise WrongOption(f"there is no {log}")
     with spark_of(parsed) as spark:
         result = look_at(spark, parsed.logs, parsed.slowest)
@@ -82,7 +83,8 @@ def look_at(spark: SparkSession, logs: list[str], slowest: int) -> dict[str, Any
 def _requests(spark: SparkSession, logs: list[str]) -> DataFrame:
     from pyspark.sql import functions as f
 
-    parsed = spark.read.text(logs).select(f.from_json("value", _COLUMNS).alias("line"))
+    named = [literally(log) if is_local(log) else log for log in logs]
+    parsed = spark.read.text(named).select(f.from_json("value", _COLUMNS).alias("line"))
     seen = parsed.select("line.*").where("event = 'request' and total_us is not null")
     waited = f.when(f.col("api").isin(*_WAIT_FOR_OTHERS), f.col("wait_us")).otherwise(0)
     return seen.withColumn("at_ms", f.unix_millis(f.to_timestamp("time"))).withColumn(

@@ -1,8 +1,9 @@
 """ottla spark restore: an archive back to topics, each partition in the order that it had.
 
-All of a partition goes through one task, by its offsets. A task that failed is not tried again: it
-would send what it had sent before once more. So an archive that was half restored shows in the
-topics, and the way on is to delete them and begin again.
+All of a partition goes through one task, by its offsets, and no task is done twice: it would send
+what was sent before once more. Spark is told so; where it begins one again all the same, because it
+has lost a machine, that fails. So an archive that was half restored shows in the topics, and the
+way on is to delete them and begin again.
 """
 
 from __future__ import annotations
@@ -16,11 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.columns import columns
 from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.jobs.archive_folder import LOG, ArchiveFolder
-from interfaces.spark.jobs.job import is_local, kafka_options, require_broker, spark_of, tell
+from interfaces.spark.jobs.archive_folder import ArchiveFolder
+from interfaces.spark.jobs.hadoop_files import literally
+from interfaces.spark.jobs.job import (
+    ONE_TRY,
+    is_local,
+    kafka_options,
+    require_broker,
+    spark_of,
+    tell,
+)
 from interfaces.spark.jobs.progress import Progress
+from interfaces.spark.jobs.sink_log import LOG
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.sink_attempts import one_attempt
 from interfaces.spark.kafka.sink_rows import NO_TIME_MS
 from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
@@ -30,7 +41,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_ONE_TRY = ("spark.task.maxFailures", "1")
 _TOPIC_S = 30.0
 #: A folder of this name stands for null.
 _AS_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -45,7 +55,7 @@ def run(parsed: argparse.Namespace) -> int:
         if not (Path(parsed.archive) / LOG).is_dir():
             raise _no_archive(parsed.archive)
     require_broker(KafkaOptions(kafka_options(parsed)))
-    parsed.spark_settings = [_ONE_TRY, *parsed.spark_settings]
+    parsed.spark_settings = [*parsed.spark_settings, *ONE_TRY]
     with spark_of(parsed) as spark:
         result = restore(spark, parsed)
     tell(parsed, result, _lines(result), lambda: _page(result))
@@ -76,7 +86,8 @@ def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     counts = {(parsed.prefix + row["topic"], row["partition"]): row["records"] for row in found}
     had = {parsed.prefix + topic: number for topic, number in folder.partitions.items()}
     _make_topics(KafkaOptions(kafka_options(parsed)), counts, had, parsed.append)
-    with Progress(lambda _: f"restoring {sum(counts.values()):,} records"):
+    told = Progress(lambda _: f"restoring {sum(counts.values()):,} records")
+    with told, one_attempt(spark.sparkContext):
         _written(records, parsed, len(counts))
     return {
         "from": parsed.archive,
@@ -92,7 +103,7 @@ def _archived(spark: SparkSession, parsed: argparse.Namespace, folder: ArchiveFo
     """The names of folders are texts: a topic may be called 007, or as Hive calls what is null."""
     from pyspark.sql import functions as f
 
-    files = [f"{folder.folder}/{file}" for file in folder.files()]
+    files = [literally(f"{folder.folder}/{file}") for file in folder.files()]
     if not files:
         raise _no_archive(parsed.archive)
     columns_of_all = f"{columns(with_headers=True)}, date date"

@@ -20,6 +20,7 @@ from pyspark.sql.datasource import (
 
 from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.sink_attempts import refuse_another
 from interfaces.spark.kafka.sink_columns import SinkColumns
 from interfaces.spark.kafka.sink_provenance import Provenance
 from interfaces.spark.kafka.sink_rows import Rows
@@ -62,6 +63,7 @@ class _Writing:
     def write(self, iterator: Iterator[pyarrow.RecordBatch]) -> Sent:
         task = TaskContext.get()
         assert task is not None, "Spark calls it in a task"
+        refuse_another(task)
         sending = Sending(self._options)
         stamp = Provenance.of(task, self._id).stamp if self._records_provenance else None
         rows = Rows(self._columns, sending.delivered, stamp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,7 +70,8 @@ def everything(servers: str, topic: str, number: int) -> list[Row]:
 
 def test_there_and_back(spark: SparkSession, servers: str, topic: str, tmp_path: Path) -> None:
     fill(servers, topic, 2_500)
-    folder, file = str(tmp_path / "archive"), tmp_path / "result.json"
+    # Names of folders are no patterns.
+    folder, file = str(tmp_path / "a [1] {b,c}*"), tmp_path / "result.json"
     report = tmp_path / "report.html"
     told = ("--json", str(file), "--report", str(report))
     words = (topic, "--to", folder, "--json-schema", "id BIGINT, name STRING")
@@ -86,7 +88,7 @@ def test_there_and_back(spark: SparkSession, servers: str, topic: str, tmp_path:
     assert job("archive", servers, *words, *told) == 0
     assert json.loads(file.read_text())["records"] == 0  # nothing is new
 
-    back = ("restore", servers, folder, "--prefix", "again-")
+    back = ("restore", servers, f"file:{folder}", "--prefix", "again-")
     assert job(*back, *told) == 0
     assert everything(servers, f"again-{topic}", 2_500) == everything(servers, topic, 2_500)
     assert json.loads(file.read_text())["records"] == 2_500
@@ -111,7 +113,7 @@ def test_topics_whose_names_are_a_number_or_mean_null_and_one_that_is_empty(
     with spark_broker.connect() as client:
         assert client.usable_partitions("n0042", 1) == 1
         assert client.usable_partitions(f"n{null}", 1) == 1
-    assert spark.read.parquet(str(tmp_path / "a")).count() >= 1
+    assert spark.read.parquet(str(tmp_path / "a")).count() == 2
 
 
 def test_a_folder_and_its_checkpoint_belong_together(
@@ -129,7 +131,34 @@ def test_a_folder_and_its_checkpoint_belong_together(
     with pytest.raises(WrongOption, match=rf"^the checkpoint .*c1 is not of {other}: [^\n]+$"):
         job("archive", servers, topic, "--to", other, "--checkpoint", str(tmp_path / "c1"))
     assert not Path(other).exists()
-    assert spark.read.parquet(one).count() == 10
+
+    backup = shutil.copytree(tmp_path / "c1", tmp_path / "backup")
+    fill(servers, topic, 10)
+    assert job("archive", servers, *words) == 0
+    newest = (tmp_path / "c1").rename(tmp_path / "newest")
+    backup.rename(tmp_path / "c1")
+    fill(servers, topic, 10)
+    with pytest.raises(WrongOption, match=rf"^the checkpoint .*c1 is older than {one}: [^\n]+$"):
+        job("archive", servers, *words)
+    (tmp_path / "c1").rename(backup)
+    newest.rename(tmp_path / "c1")
+    assert job("archive", servers, *words) == 0
+    assert spark.read.parquet(one).count() == 30
+
+
+def test_one_that_was_moved_goes_on_where_it_was(
+    spark: SparkSession, servers: str, topic: str, tmp_path: Path
+) -> None:
+    was, moved = tmp_path / "was", tmp_path / "moved"
+    fill(servers, topic, 10)
+    assert job("archive", servers, topic, "--to", str(was)) == 0
+    was.rename(moved)
+    fill(servers, topic, 10)
+    with pytest.raises(WrongOption, match=rf"^file:{moved} was written as file:{was}: [^\n]+$"):
+        job("archive", servers, topic, "--to", str(moved))
+    was.symlink_to(moved)
+    assert job("archive", servers, topic, "--to", str(was)) == 0
+    assert spark.read.parquet(str(was)).count() == 20
 
 
 def test_topics_may_be_added_to_an_archive_and_none_left_out(

@@ -30,7 +30,7 @@ def log(start_broker: StartBroker, tmp_path: Path) -> Path:
         client.fetch("orders", 5, max_wait_ms=250)
         assert client.create_topic("orders", 1) == 36  # it is there: one request fails
     broker.terminate()
-    file = tmp_path / "requests.log"
+    file = tmp_path / "requests [1].log"
     file.write_text(f"no JSON at all\n{broker.log()}\n")
     return file
 
@@ -85,6 +85,8 @@ def test_a_log_without_requests_says_how_to_get_them(spark: SparkSession, tmp_pa
     file.write_text('{"event": "started"}\n')
     with pytest.raises(JobFailed, match="--log-requests all --log-format json"):
         look_at(spark, [str(file)], 3)
+    with pytest.raises(JobFailed, match="--log-requests all --log-format json"):
+        look_at(spark, [f"file:{tmp_path}/e[m]pty.*"], 3)
 
 
 def test_a_log_that_is_not_there_is_told_before_spark_starts() -> None:

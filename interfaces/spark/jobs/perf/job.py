@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.jobs.job import kafka_options, require_broker, spark_of, tell
+from interfaces.spark.jobs.job import ONE_TRY, kafka_options, require_broker, spark_of, tell
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
 from interfaces.spark.jobs.perf.clients import (
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOT_RIGHT, WORSE, NOTHING = 3, 4, 5
-#: A task that failed is not measured again, among what it sent before.
-_ONE_TRY = (("spark.task.maxFailures", "1"), ("spark.stage.maxConsecutiveAttempts", "1"))
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -59,7 +57,8 @@ def run(parsed: argparse.Namespace) -> int:
     options = KafkaOptions(kafka_options(parsed))
     require_settings(options, workload)
     require_broker(options)
-    parsed.spark_settings = [*_ONE_TRY, *parsed.spark_settings]
+    # A task that failed is not measured again, among what it sent before.
+    parsed.spark_settings = [*ONE_TRY, *parsed.spark_settings]
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
         require_slots(spark, workload.tasks)

@@ -1,70 +1,181 @@
-"""Which files of an archive count, from the log that Spark keeps in its folder."""
+"""What belongs to an archive's folder: its checkpoint, of the same age, its place, its topics."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs import archive_folder
 from interfaces.spark.jobs.archive_folder import ArchiveFolder
+from tests.unit.interfaces.spark.local_files import LocalFiles
 
 
-class Files:
-    def __init__(self, _spark: object) -> None:
-        pass
-
-    def names(self, folder: str) -> list[str]:
-        return sorted(each.name for each in Path(folder).glob("*"))
-
-    def read(self, file: str) -> str | None:
-        return Path(file).read_text() if Path(file).exists() else None
+@pytest.fixture(autouse=True)
+def _local(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_folder, "HadoopFiles", LocalFiles)
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(archive_folder, "_Files", Files)
-    (tmp_path / "_spark_metadata").mkdir()
-    return tmp_path / "_spark_metadata"
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "archive"
 
 
-def line(file: str) -> str:
-    return json.dumps(
-        {"path": f"file:///was/there/topic=t/date=2026-11-22/{file}", "action": "add"}
-    )
+@pytest.fixture
+def checkpoint(folder: Path) -> Path:
+    return folder / "_checkpoint"
 
 
-def files(log: Path) -> list[str]:
-    found = ArchiveFolder(cast(Any, None), str(log.parent)).files()
-    return [file.removeprefix("topic=t/date=2026-11-22/") for file in found]
+def archive(folder: Path) -> ArchiveFolder:
+    return ArchiveFolder(cast(Any, None), str(folder))
 
 
-def test_the_newest_summary_and_what_came_after_it(log: Path) -> None:
-    (log / "8").write_text("v1\n" + line("gone-from-the-summary"))
-    (log / "9.compact").write_text("\n".join(["v1", line("a"), line("b")]))
-    (log / "10").write_text("v1\n" + line("c"))
-    (log / "11").write_text("v1")
-    (log / "12.tmp").write_text("v1\n" + line("never-finished"))
-    assert files(log) == ["a", "b", "c"]
+def begun(folder: Path, checkpoint: Path) -> ArchiveFolder:
+    made = archive(folder)
+    made.belongs_to(str(checkpoint))
+    made.note({"t": 2})
+    return made
 
 
-def test_without_a_summary_and_without_a_log(log: Path) -> None:
-    (log / "0").write_text("v1\n" + line("a"))
-    (log / "1").write_text("v1\n" + line("b"))
-    assert files(log) == ["a", "b"]
-    assert files(log / "nothing") == []
+def wrote(folder: Path, checkpoint: Path, batches: int) -> None:
+    """As Spark does, one after another."""
+    log = folder / "_spark_metadata"
+    for number in range(batches):
+        path = f"file://{folder}/topic=t/date=2026-11-22/{number}"
+        put(checkpoint / "offsets", [number])
+        put(log, [number], "v1\n" + json.dumps({"path": path}))
+        put(checkpoint / "commits", [number])
 
 
-@pytest.mark.parametrize(
-    "text", ["nonsense", "{}", "[]", '{"path": "file:///else/where/it.parquet"}']
-)
-def test_a_log_of_something_else_is_one_line(log: Path, text: str) -> None:
-    (log / "0").write_text("v1\n" + text)
-    with pytest.raises(JobFailed, match=r"^the log of the archive names no file of an archive: "):
-        files(log)
+def put(folder: Path, numbers: Iterable[int], text: str = "v1") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in numbers:
+        (folder / str(number)).write_text(text)
+
+
+def test_wherever_it_was_killed_it_goes_on(folder: Path, checkpoint: Path) -> None:
+    begun(folder, checkpoint)
+    archive(folder).belongs_to(str(checkpoint))
+    put(checkpoint / "offsets", [0])
+    archive(folder).belongs_to(str(checkpoint))
+    wrote(folder, checkpoint, 3)
+    archive(folder).belongs_to(str(checkpoint))
+    (checkpoint / "commits" / "2").unlink()
+    archive(folder).belongs_to(str(checkpoint))
+    (folder / "_spark_metadata" / "2").unlink()
+    archive(folder).belongs_to(str(checkpoint))
+
+
+@pytest.mark.parametrize(("kept", "known"), [(1, "ends with batch 0"), (0, "knows no batch")])
+def test_a_checkpoint_that_is_older_than_its_folder_is_refused(
+    folder: Path, checkpoint: Path, kept: int, known: str
+) -> None:
+    begun(folder, checkpoint)
+    wrote(folder, checkpoint, 3)
+    for number in range(kept, 3):
+        (checkpoint / "offsets" / str(number)).unlink()
+        (checkpoint / "commits" / str(number)).unlink()
+    line = rf"^the checkpoint {checkpoint} is older than {folder}: it {known}, and batch 2 is there"
+    with pytest.raises(WrongOption, match=line):
+        archive(folder).belongs_to(str(checkpoint))
+
+
+@pytest.mark.parametrize(("kept", "has"), [(1, "ends with batch 0"), (0, "has no batch")])
+def test_a_folder_that_is_older_than_its_checkpoint_is_refused(
+    folder: Path, tmp_path: Path, kept: int, has: str
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    begun(folder, checkpoint)
+    wrote(folder, checkpoint, 3)
+    for number in range(kept, 3):
+        (folder / "_spark_metadata" / str(number)).unlink()
+    line = rf"^{folder} is older than its checkpoint {checkpoint}: it {has}, and batch 2 was "
+    with pytest.raises(WrongOption, match=line):
+        archive(folder).belongs_to(str(checkpoint))
+
+
+def test_one_that_was_moved_does_not_go_on(folder: Path, checkpoint: Path, tmp_path: Path) -> None:
+    begun(folder, checkpoint)
+    wrote(folder, checkpoint, 3)
+    moved = tmp_path / "moved"
+    folder.rename(moved)
+    with pytest.raises(WrongOption, match=rf"^file:{moved} was written as file:{folder}: [^\n]+$"):
+        archive(moved).belongs_to(str(moved / "_checkpoint"))
+    assert archive(moved).files() == [f"topic=t/date=2026-11-22/{number}" for number in range(3)]
+
+
+def test_one_that_was_moved_before_anything_was_in_it_goes_on(
+    folder: Path, checkpoint: Path, tmp_path: Path
+) -> None:
+    begun(folder, checkpoint)
+    moved = folder.rename(tmp_path / "moved")
+    archive(moved).belongs_to(str(moved / "_checkpoint"))
+
+
+def test_what_a_run_named_that_archived_nothing_may_be_left_out(
+    folder: Path, checkpoint: Path
+) -> None:
+    begun(folder, checkpoint)
+    again = archive(folder)
+    again.require_all_named("other".__eq__, str(checkpoint))
+    again.belongs_to(str(checkpoint))
+    again.note({"other": 1})
+    put(checkpoint / "offsets", [0])  # the batch is not written yet
+    third = archive(folder)
+    assert third.partitions == {"other": 1}
+    with pytest.raises(WrongOption, match=rf"^{folder} is an archive of other too, which is not "):
+        third.require_all_named("t".__eq__, str(checkpoint))
+
+
+def test_two_that_begin_at_once_give_one_name(folder: Path, checkpoint: Path) -> None:
+    one, other = archive(folder), archive(folder)
+    one.belongs_to(str(checkpoint))
+    other.belongs_to(str(checkpoint))
+    one.note({"t": 2})
+    wrote(folder, checkpoint, 1)
+    archive(folder).belongs_to(str(checkpoint))
+
+
+class Interleaved(LocalFiles):
+    """Another run does all that it does at each of our writes, just before it."""
+
+    at = 0
+    writes = 0
+
+    def write_first(self, file: str, text: str) -> None:
+        Interleaved.writes += 1
+        if Interleaved.writes == Interleaved.at:
+            other = ArchiveFolder(cast(Any, None), str(Path(file).parents[0]).split("/_check")[0])
+            other.belongs_to(f"{other.folder}/_checkpoint")
+        super().write_first(file, text)
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_two_that_begin_at_once_between_their_writes(
+    folder: Path, checkpoint: Path, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_folder, "HadoopFiles", Interleaved)
+    monkeypatch.setattr(Interleaved, "at", at)
+    monkeypatch.setattr(Interleaved, "writes", 0)
+    archive(folder).belongs_to(str(checkpoint))
+    wrote(folder, checkpoint, 1)
+    archive(folder).belongs_to(str(checkpoint))
+
+
+def test_of_two_that_begin_at_once_with_two_checkpoints_one_is_refused(
+    folder: Path, checkpoint: Path, tmp_path: Path
+) -> None:
+    one, other = archive(folder), archive(folder)
+    one.belongs_to(str(checkpoint))
+    second = tmp_path / "second"
+    with pytest.raises(WrongOption, match=rf"^{folder} is being made an archive by another run"):
+        other.belongs_to(str(second))
+    wrote(folder, checkpoint, 1)
+    archive(folder).belongs_to(str(checkpoint))
 
 
 @pytest.mark.parametrize(
@@ -76,10 +187,11 @@ def test_a_log_of_something_else_is_one_line(log: Path, text: str) -> None:
     ],
 )
 def test_a_note_that_was_being_written_when_it_was_killed(
-    log: Path, old: str | None, new: str, partitions: dict[str, int]
+    folder: Path, old: str | None, new: str, partitions: dict[str, int]
 ) -> None:
-    note = log.parent / "_ottla_archive.json"
+    folder.mkdir()
+    note = folder / "_ottla_archive.json"
     if old is not None:
         note.write_text(old)
     note.with_name(note.name + ".new").write_text(new)
-    assert ArchiveFolder(cast(Any, None), str(log.parent)).partitions == partitions
+    assert archive(folder).partitions == partitions

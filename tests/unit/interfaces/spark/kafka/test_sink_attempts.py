@@ -1,0 +1,41 @@
+"""Where records may not be sent twice, a second attempt at a task sends nothing."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.sink_attempts import one_attempt, refuse_another
+
+
+class Context:
+    """Of Spark, with the properties of the thread that starts a job."""
+
+    def __init__(self) -> None:
+        self.properties: dict[str, str] = {}
+
+    def setLocalProperty(self, key: str, value: str | None) -> None:
+        if value is None:
+            del self.properties[key]
+        else:
+            self.properties[key] = value
+
+    def task(self, attempt: int) -> Any:
+        return SimpleNamespace(
+            getLocalProperty=dict(self.properties).get,
+            attemptNumber=lambda: attempt,
+            partitionId=lambda: 7,
+        )
+
+
+def test_a_second_attempt_is_refused_where_one_is_enough_and_nowhere_else() -> None:
+    context = Context()
+    with one_attempt(cast(Any, context)):
+        first, second = context.task(0), context.task(1)
+    refuse_another(first)
+    with pytest.raises(JobFailed, match=r"^task 7 failed, or its machine was lost, [^\n]+$"):
+        refuse_another(second)
+    refuse_another(context.task(1))
