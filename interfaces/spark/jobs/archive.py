@@ -97,6 +97,7 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     folder.require_all_named(assignment.names, _checkpoint(parsed))
     partitions = _partitions(parsed, assignment)
     folder.belongs_to(_checkpoint(parsed))
+    folder.note_json(_json_of(records))
     folder.note(partitions)
     query = _started(records, parsed)
     try:
@@ -138,6 +139,12 @@ def _partitions(parsed: argparse.Namespace, assignment: Assignment) -> dict[str,
 
 def _counted(places: Iterable[Place]) -> dict[str, int]:
     return dict(Counter(place.topic for place in places))
+
+
+def _json_of(records: DataFrame) -> str:
+    if "json" not in records.columns:
+        return ""
+    return records.schema["json"].dataType.simpleString()
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, str]:

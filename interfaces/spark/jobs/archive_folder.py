@@ -20,7 +20,7 @@ from interfaces.spark.jobs.sink_log import LOG, SinkLog, newest_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CHECKPOINT, _NOTE = "_checkpoint", "_ottla_archive.json"
+CHECKPOINT, NOTE = "_checkpoint", "_ottla_archive.json"
 _OFFSETS, _COMMITS = "offsets", "commits"
 
 
@@ -34,6 +34,12 @@ class ArchiveFolder:
         note = self._note_of(self.folder)
         self._name: str | None = note.get("name")
         self.partitions: dict[str, int] = note.get("partitions", {})
+        #: The type of the column `json`, or that there is none; None: not noted yet.
+        self._json: str | None = note.get("json")
+
+    @property
+    def was_begun(self) -> bool:
+        return self._name is not None
 
     def belongs_to(self, checkpoint: str) -> None:
         """From now on; it is refused where it is another's."""
@@ -58,12 +64,11 @@ class ArchiveFolder:
     def _begin(self, checkpoint: str, its: str | None) -> None:
         """Of two that begin at once, both have the name of the first, or one is refused."""
         name = its or self._named(checkpoint, {"name": uuid4().hex})
-        note = {"name": name, "partitions": self.partitions}
         if self._name is None:
-            self._name = self._named(self.folder, note)
+            self._name = self._named(self.folder, self._note(name))
         else:  # of a run that ended before it archived anything
             self._name = name
-            self._write(self.folder, note)
+            self._keep()
         if self._name != name:
             raise WrongOption(
                 f"{self.folder} is being made an archive by another run just now, and not with the "
@@ -71,7 +76,7 @@ class ArchiveFolder:
             )
 
     def _named(self, folder: str, note: Mapping[str, Any]) -> str:
-        self._files.write_first(f"{folder}/{_NOTE}", json.dumps(note, sort_keys=True))
+        self._files.write_first(f"{folder}/{NOTE}", json.dumps(note, sort_keys=True))
         there = self._note_of(folder).get("name")
         if there is None:
             self._write(folder, note)
@@ -125,7 +130,19 @@ class ArchiveFolder:
         }
         if wanted != self.partitions:
             self.partitions = wanted
-            self._write(self.folder, {"name": self._name, "partitions": wanted})
+            self._keep()
+
+    def note_json(self, kind: str) -> None:
+        """Files of two kinds in one folder are none that Spark could read."""
+        if self._json is None or self._log.newest() < 0:
+            if kind != self._json:
+                self._json = kind
+                self._keep()
+        elif kind != self._json:
+            had = f"{self._json} as" if self._json else "no"
+            raise WrongOption(
+                f"{self.folder} has {had} --json-schema: give the same, or name another folder"
+            )
 
     def files(self) -> list[str]:
         """Those that count, by the log: relative to the folder."""
@@ -133,15 +150,22 @@ class ArchiveFolder:
 
     def _note_of(self, folder: str) -> dict[str, Any]:
         """Where it was killed between the old note and the new: the new one, if it is whole."""
-        text = self._files.read(f"{folder}/{_NOTE}")
-        new = None if text else self._files.read(f"{folder}/{_NOTE}{NEW}")
+        text = self._files.read(f"{folder}/{NOTE}")
+        new = None if text else self._files.read(f"{folder}/{NOTE}{NEW}")
         try:
             note = json.loads(text or new or "{}")
         except ValueError:
             note = None if text else {}
         if not isinstance(note, dict):
-            raise JobFailed(f"{folder}/{_NOTE} is no note of an archive")
+            raise JobFailed(f"{folder}/{NOTE} is no note of an archive")
         return note
 
+    def _keep(self) -> None:
+        self._write(self.folder, self._note(self._name))
+
+    def _note(self, name: str | None) -> dict[str, Any]:
+        facts = {"name": name, "partitions": self.partitions, "json": self._json}
+        return {key: value for key, value in facts.items() if value is not None}
+
     def _write(self, folder: str, note: Mapping[str, Any]) -> None:
-        self._files.write(f"{folder}/{_NOTE}", json.dumps(note, sort_keys=True))
+        self._files.write(f"{folder}/{NOTE}", json.dumps(note, sort_keys=True))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.columns import columns
 from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.jobs.archive_folder import ArchiveFolder
+from interfaces.spark.jobs.archive_folder import NOTE, ArchiveFolder
 from interfaces.spark.jobs.hadoop_files import literally
 from interfaces.spark.jobs.job import (
     ONE_TRY,
@@ -50,9 +50,10 @@ def run(parsed: argparse.Namespace) -> int:
     for day in (parsed.first, parsed.last):
         _check_day(day)
     if is_local(parsed.archive):
-        if not Path(parsed.archive).is_dir():
-            raise WrongOption(f"there is no folder {parsed.archive}")
-        if not (Path(parsed.archive) / LOG).is_dir():
+        folder = Path(parsed.archive)
+        if not folder.is_dir():
+            raise WrongOption(f"there is no folder {folder}")
+        if not (folder / LOG).exists() and not (folder / NOTE).exists():
             raise _no_archive(parsed.archive)
     require_broker(KafkaOptions(kafka_options(parsed)))
     parsed.spark_settings = [*parsed.spark_settings, *ONE_TRY]
@@ -104,6 +105,8 @@ def _archived(spark: SparkSession, parsed: argparse.Namespace, folder: ArchiveFo
     from pyspark.sql import functions as f
 
     files = [literally(f"{folder.folder}/{file}") for file in folder.files()]
+    if not files and folder.was_begun:
+        raise JobFailed(f"{parsed.archive} is an archive without a record")
     if not files:
         raise _no_archive(parsed.archive)
     columns_of_all = f"{columns(with_headers=True)}, date date"

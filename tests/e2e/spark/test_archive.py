@@ -87,6 +87,8 @@ def test_there_and_back(spark: SparkSession, servers: str, topic: str, tmp_path:
     assert rows.where("json.id = 8 and json.name = 'name 8'").count() == 1
     assert job("archive", servers, *words, *told) == 0
     assert json.loads(file.read_text())["records"] == 0  # nothing is new
+    with pytest.raises(WrongOption, match="has struct<id:bigint,name:string> as --json-schema"):
+        job("archive", servers, topic, "--to", folder, "--json-schema", "id STRING")
 
     back = ("restore", servers, f"file:{folder}", "--prefix", "again-")
     assert job(*back, *told) == 0
@@ -114,6 +116,10 @@ def test_topics_whose_names_are_a_number_or_mean_null_and_one_that_is_empty(
         assert client.usable_partitions("n0042", 1) == 1
         assert client.usable_partitions(f"n{null}", 1) == 1
     assert spark.read.parquet(str(tmp_path / "a")).count() == 2
+
+    assert job("archive", servers, empty, "--to", str(tmp_path / "e")) == 0
+    with pytest.raises(JobFailed, match="is an archive without a record$"):
+        job("restore", servers, str(tmp_path / "e"))
 
 
 def test_a_folder_and_its_checkpoint_belong_together(

@@ -131,6 +131,26 @@ def test_what_a_run_named_that_archived_nothing_may_be_left_out(
         third.require_all_named("t".__eq__, str(checkpoint))
 
 
+def test_the_type_of_json_is_that_of_the_first_files(folder: Path, checkpoint: Path) -> None:
+    begun(folder, checkpoint).note_json("struct<a:int>")
+    archive(folder).note_json("struct<b:int>")  # nothing is archived yet
+    wrote(folder, checkpoint, 1)
+    archive(folder).note_json("struct<b:int>")
+    for other in ("struct<a:int>", ""):
+        with pytest.raises(
+            WrongOption, match=r" has struct<b:int> as --json-schema: give the same"
+        ):
+            archive(folder).note_json(other)
+
+
+def test_an_archive_without_json_gets_none_later(folder: Path, checkpoint: Path) -> None:
+    begun(folder, checkpoint).note_json("")
+    wrote(folder, checkpoint, 1)
+    archive(folder).note_json("")
+    with pytest.raises(WrongOption, match=r" has no --json-schema: give the same"):
+        archive(folder).note_json("struct<a:int>")
+
+
 def test_two_that_begin_at_once_give_one_name(folder: Path, checkpoint: Path) -> None:
     one, other = archive(folder), archive(folder)
     one.belongs_to(str(checkpoint))
