@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Of several brokers one may know the password, or have the right certificate.
 GRACE_S = 3.0
+_PROBE_S = 3.0
 _WHERE = re.compile(r"^\w+://|^(?=[^/ ]+:\d+/)")
 _WHEN = re.compile(r" \(after \d+ms in state \w+\)")
 _UNTRUSTED = "certificate could not be verified"
@@ -96,5 +97,5 @@ def _speaks_tls(address: Address) -> bool:
             anybody.wrap_socket(connection),
         ):
             return True
-    except (OSError, UnicodeError):
+    except (OSError, ValueError):
         return False
