@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
@@ -22,6 +23,10 @@ _WITHOUT_MEANING = frozenset(
         "payloadFile",
     }
 )
+
+
+_SECRET = re.compile(r"password|secret|\.key\.pem|jaas|oauthbearer\.config")
+_HIDDEN = "(hidden)"
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,15 @@ class Workload:
         return self.topics * (self.producersPerTopic + self.subscriptionsPerTopic * members)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Results are shown around, and kept: what opens a broker is not in them."""
+        whole = asdict(self)
+        for client in ("producer", "consumer"):
+            whole[client] = {name: _shown(name, value) for name, value in whole[client].items()}
+        return whole
+
+
+def _shown(name: str, value: Any) -> Any:
+    return _HIDDEN if _SECRET.search(name) else value
 
 
 def load(file: str | None, **given: Any) -> Workload:
