@@ -74,6 +74,12 @@ def own_key(kafka: Secured) -> dict[str, str]:
     return {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(kafka.files.client)}
 
 
+def own_texts(kafka: Secured) -> dict[str, str]:
+    file = kafka.files.client
+    chain = file.with_suffix(".crt").read_text()
+    return {"ssl.keystore.key": file.read_text(), "ssl.keystore.certificate.chain": chain}
+
+
 def own_store(kafka: Secured) -> dict[str, str]:
     store = str(kafka.files.client_store)
     return {"ssl.keystore.location": store, "ssl.keystore.password": KEY_PASSWORD}
@@ -100,6 +106,7 @@ def test_whatever_java_calls_them_keys_certificates_and_passwords_open_the_broke
         (kafka.tls, {"security.protocol": "SSL", "ssl.truststore.certificates": text}),
         (elsewhere, {**tls(kafka), "ssl.endpoint.identification.algorithm": ""}),
         (kafka.mutual, {**tls(kafka), **own_key(kafka)}),
+        (kafka.mutual, {**tls(kafka), **own_texts(kafka)}),
         (kafka.mutual, {**tls(kafka), **own_store(kafka)}),
         (kafka.login, login(kafka)),
         (kafka.login, login(kafka, PLAIN, "PLAIN")),
