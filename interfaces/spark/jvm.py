@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _KEPT_BYTES = 64 * 1024
 #: How Spark begins to draw how far it is, which is for terminals.
 _BAR = b"\r"
+#: While a job draws a line of its own: two would take turns in one place.
+bars_hidden = threading.Event()
 
 
 class Said:
@@ -34,7 +36,7 @@ class Said:
     def _read(self) -> None:
         while said := os.read(self._reads, _KEPT_BYTES):
             self._kept = (self._kept + said)[-_KEPT_BYTES:]
-            if said.startswith(_BAR) and sys.stderr.isatty():
+            if said.startswith(_BAR) and sys.stderr.isatty() and not bars_hidden.is_set():
                 sys.stderr.write(said.decode("utf-8", "replace"))
                 sys.stderr.flush()
         os.close(self._reads)

@@ -108,6 +108,8 @@ def _settings(master: str) -> dict[str, str]:
         **_SETTINGS,
         "spark.log.level": "ERROR" if is_loud() else "OFF",
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+        # Of executors that were not started by this process, and have its modules where it has.
+        "spark.executorEnv.PYTHONPATH": root(),
     }
     if master.startswith("local"):
         settings.update(_LOCAL_SETTINGS)

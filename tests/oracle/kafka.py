@@ -9,7 +9,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,7 +29,7 @@ COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies
 _ONE_NODE = """
 process.roles=broker,controller
 node.id=1
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}{more}
 controller.listener.names=CONTROLLER
 controller.quorum.bootstrap.servers=127.0.0.1:{controller}
 log.dirs={folder}/data
@@ -76,18 +76,26 @@ def find_jars() -> Path:
     return folder
 
 
-def format_folder(java: Sequence[str], folder: Path, properties: str) -> int:
+def format_folder(
+    java: Sequence[str],
+    folder: Path,
+    properties: str,
+    listeners: Iterable[str] = (),
+    options: Sequence[str] = (),
+) -> int:
     """Makes the folder that of one node, on ports that were free; returns the clients' port.
 
-    Raises CalledProcessError, with what Kafka's tool said.
+    `listeners` are more of them, like `TLS://127.0.0.1:1234`, and `options` those of Kafka's tool.
+    Raises CalledProcessError, with what it said.
     """
-    port = _free_port()
+    port = free_port()
     file = folder / "server.properties"
-    own = _ONE_NODE.format(port=port, controller=_free_port(), folder=folder)
+    more = "".join(f",{listener}" for listener in listeners)
+    own = _ONE_NODE.format(port=port, controller=free_port(), more=more, folder=folder)
     file.write_text(own + properties)
     tool = [*java, "kafka.tools.StorageTool"]
     identity = _said_by(*tool, "random-uuid").split()[-1]
-    _said_by(*tool, "format", "--standalone", "-t", identity, "-c", str(file))
+    _said_by(*tool, "format", "--standalone", "-t", identity, "-c", str(file), *options)
     return port
 
 
@@ -96,13 +104,20 @@ def _said_by(*command: str) -> str:
 
 
 @contextmanager
-def running_kafka(jars: Path, folder: Path) -> Iterator[Address]:
+def running_kafka(
+    jars: Path,
+    folder: Path,
+    properties: str = "",
+    listeners: Iterable[str] = (),
+    options: Sequence[str] = (),
+) -> Iterator[Address]:
+    """Its address is that of the listener without TLS and without passwords."""
     java = [*_JAVA, "-cp", f"{jars}/*"]
-    port = format_folder(java, folder, _PROPERTIES)
-    properties = folder / "server.properties"
+    port = format_folder(java, folder, _PROPERTIES + properties, listeners, options)
+    file = folder / "server.properties"
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
-            [*java, "kafka.Kafka", str(properties)],
+            [*java, "kafka.Kafka", str(file)],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -142,7 +157,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
             time.sleep(0.1)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

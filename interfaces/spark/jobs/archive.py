@@ -144,7 +144,7 @@ def _counted(places: Iterable[Place]) -> dict[str, int]:
 def _json_of(records: DataFrame) -> str:
     if "json" not in records.columns:
         return ""
-    return records.schema["json"].dataType.simpleString()
+    return str(records.schema["json"].dataType.simpleString())
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Progress of what goes on elsewhere: a line that moves on a terminal, twice a second."""
+"""Progress of what goes on elsewhere: a line that moves on a terminal, twice a second.
+
+Spark's own, of its stages, is not shown meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Self
 
+from interfaces.spark.jvm import bars_hidden
 from interfaces.terminal.progress import Line
 
 _EVERY_S = 0.5
@@ -23,6 +27,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._line.is_shown:
+            bars_hidden.set()
             self._teller.start()
         return self
 
@@ -30,6 +35,7 @@ class Progress:
         if self._line.is_shown:
             self._done.set()
             self._teller.join()
+            bars_hidden.clear()
             self._line.clear()
 
     def _tell(self) -> None:

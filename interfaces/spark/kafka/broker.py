@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.kafka.refusals import Refusals
 from interfaces.spark.wanted.assignment import Assignment
 from interfaces.spark.wanted.bounds import EARLIEST, LATEST, Where
 from interfaces.spark.wanted.ranges import Offsets, Place
@@ -39,7 +41,7 @@ class Broker:
         self.options = options
         self.patience_s = min(PATIENCE_S, options.patience_s)
         self._admin: AdminClient | None = None
-        self._complaint = ""
+        self._refusals = Refusals(options)
         #: Of the topics that were asked for last; another id is another topic of the same name.
         self.topic_ids: dict[str, str] = {}
 
@@ -52,14 +54,18 @@ class Broker:
 
         if self._admin is None:
             look(self.options.servers)
-            self._admin = self.options.made(AdminClient, error_cb=self._complained)
+            self._refusals = Refusals(self.options)
+            admin = self.options.made(AdminClient, error_cb=self._refusals)
+            self._meet(admin)
+            self._admin = admin
         return self._admin
 
-    def _complained(self, error: KafkaError) -> None:
-        from confluent_kafka import KafkaError
-
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self._complaint = error.str()
+    def _meet(self, admin: AdminClient) -> None:
+        """Nobody waits for long where they are not let in; what else is wrong is told later."""
+        met: Future[Any] = admin.describe_cluster(request_timeout=self.patience_s)
+        while not wait([met], _RETRY_S).done:
+            admin.poll(0)
+            self._refusals.check()
 
     def places(self, assignment: Assignment, lenient: bool = False) -> list[Place]:
         """In the order of topics and partitions."""
@@ -162,7 +168,7 @@ class Broker:
                 error = failure.args[0]
                 if time.monotonic() >= deadline or not _may_pass(error):
                     raise self._failed(what, error) from None
-            admin.poll(_RETRY_S)  # meanwhile it hands over what it complains of
+            admin.poll(_RETRY_S)
 
     def _failed(self, what: str, error: KafkaError) -> JobFailed:
         if error.code() in _silence():
@@ -170,9 +176,11 @@ class Broker:
         return JobFailed(f"{what}: {in_words(error)}")
 
     def _silent(self, what: str) -> JobFailed:
-        why = f": {self._complaint}" if self._complaint else ""
+        self.admin.poll(0)  # it hands over what it complained of
+        why = self._refusals.why()
         return JobFailed(
-            f"{what}: no answer from {self.options.servers} within {self.patience_s:g} s{why}"
+            f"{what}: no answer from {self.options.servers} within {self.patience_s:g} s"
+            f"{': ' if why else ''}{why}"
         )
 
 

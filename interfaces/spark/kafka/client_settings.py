@@ -137,7 +137,18 @@ def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
                 translated[theirs] = _in_unit(name, value)
         else:
             translated[name] = value
+    _require_mechanism(translated)
     return translated | tls_settings(tls)
+
+
+def _require_mechanism(settings: Mapping[str, str]) -> None:
+    """Without one both take GSSAPI, which librdkafka has not got here."""
+    if settings.get("security.protocol", "").upper().startswith("SASL") and not (
+        settings.keys() & {"sasl.mechanism", "sasl.mechanisms"}
+    ):
+        raise WrongOption(
+            "kafka.sasl.mechanism is missing: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER"
+        )
 
 
 def _in_unit(name: str, value: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.refusals import Refusals
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka import Consumer
 
 #: What a range is read with, unless the options say otherwise; measured in docs/spark.md.
 _TUNED: dict[str, Any] = {
@@ -31,21 +32,15 @@ _TUNED: dict[str, Any] = {
 
 
 class Reader:
-    """A consumer, and what it complained of last."""
+    """A consumer, and what it complains of."""
 
     def __init__(self, options: KafkaOptions, group: str) -> None:
         from confluent_kafka import Consumer
 
-        self.complaint = ""
+        self.refusals = Refusals(options)
         self.consumer: Consumer = options.made(
-            Consumer, group_id=group, error_cb=self._complained, **_TUNED
+            Consumer, group_id=group, error_cb=self.refusals, **_TUNED
         )
-
-    def _complained(self, error: KafkaError) -> None:
-        from confluent_kafka import KafkaError
-
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self.complaint = error.str()
 
 
 _kept: dict[str, Reader] = {}
@@ -56,7 +51,7 @@ def take(options: KafkaOptions, group: str) -> Reader:
     reader = _kept.pop(_key(options, group), None)
     if reader is None:
         return Reader(options, group)
-    reader.complaint = ""
+    reader.refusals.complaint = ""
     return reader
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from socket import gethostname
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -68,7 +70,14 @@ class KafkaOptions(Options):
         try:
             return make(self.client(**more))
         except (KafkaException, ValueError, TypeError) as refusal:
-            raise WrongOption(in_words(refusal)) from None
+            raise WrongOption(self._missing_file() or in_words(refusal)) from None
+
+    def _missing_file(self) -> str:
+        """OpenSSL says it in numbers."""
+        for name, file in self._client.items():
+            if name.endswith(".location") and file != "probe" and not Path(file).exists():
+                return f"kafka.{name}: there is no {file} on {gethostname()}"
+        return ""
 
     def group(self) -> str:
         """As the connector names it: one of its own for each query, unless it is given."""

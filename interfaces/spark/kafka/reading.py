@@ -118,7 +118,7 @@ class _Reading:
                 gone = gone + 1 if self._is_gone() else 0
                 if gone == _TIMES_GONE:
                     return self._gone()
-        why = f": {self.reader.complaint}" if self.reader.complaint else ""
+        why = f": {complaint}" if (complaint := self.reader.refusals.complaint) else ""
         raise JobFailed(
             f"{self.wanted.place}: nothing came from {self.servers} for {self.patience_s:g} s "
             f"at offset {self.position}{why}"

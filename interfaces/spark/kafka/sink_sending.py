@@ -10,14 +10,17 @@ from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.kafka.refusals import Refusals
 from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
+    from confluent_kafka.admin import TopicMetadata
 
 #: What is wanted of a topic that is being created by its first use.
 _CREATION_S = 3.0
-_PATIENCE_S = 30.0
+#: For an answer, one after the other.
+_PATIENCE_S = (1.0, 2.0, 4.0, 8.0, 15.0)
 _POLL_S, _AGAIN_S, _FLUSH_S = 0.002, 0.1, 1.0
 
 _QUEUE_KBYTES = 65_536
@@ -48,7 +51,7 @@ class Sending:
         self._made: Producer | None = None
         self._topics: set[str] = set()
         self._failure = ""
-        self._complaint = ""
+        self._refusals = Refusals(options)
 
     def send(
         self, topics: set[str], rows: Iterable[tuple[Any, ...]], bytes_beside_values: int = 0
@@ -101,32 +104,41 @@ class Sending:
             settings = dict(SETTINGS)
             if not may_be_idempotent(self._options.client()):
                 settings["enable_idempotence"] = False
-            self._made = self._options.made(Producer, error_cb=self._complained, **settings)
+            self._refusals = Refusals(self._options)
+            self._made = self._options.made(Producer, error_cb=self._refusals, **settings)
         return self._made
-
-    def _complained(self, error: KafkaError) -> None:
-        from confluent_kafka import KafkaError
-
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self._complaint = error.str()
 
     def _look_for(self, topic: str) -> None:
         """A broker that creates topics at their first use says for a moment that there is none."""
-        from confluent_kafka import KafkaError, KafkaException
+        from confluent_kafka import KafkaError
 
         soon = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
         deadline = time.monotonic() + _CREATION_S
         while True:
-            try:
-                found = self._producer.list_topics(topic, timeout=_PATIENCE_S).topics[topic]
-            except KafkaException as failure:
-                raise self._gives_up(self._said(failure.args[0], topic)) from None
-            if found.error is None:
+            error = self._asked_about(topic).error
+            if error is None:
                 self._topics.add(topic)
                 return
-            if found.error.code() not in soon or time.monotonic() > deadline:
-                raise self._gives_up(self._said(found.error, topic))
+            if error.code() not in soon or time.monotonic() > deadline:
+                raise self._gives_up(self._said(error, topic))
             time.sleep(_AGAIN_S)
+
+    def _asked_about(self, topic: str) -> TopicMetadata:
+        """Nobody waits for long where they are not let in."""
+        from confluent_kafka import KafkaException
+
+        last: KafkaException | None = None
+        for patience_s in _PATIENCE_S:
+            try:
+                found = self._producer.list_topics(topic, timeout=patience_s)
+                asked: TopicMetadata = found.topics[topic]
+                return asked
+            except KafkaException as failure:
+                last = failure
+            self._producer.poll(0)  # it hands over what it complained of
+            self._refusals.check()
+        assert last is not None
+        raise self._gives_up(self._said(last.args[0], topic))
 
     def _make_room(self) -> None:
         """What is acknowledged leaves the queue, and nothing stays in it for ever."""
@@ -163,10 +175,11 @@ class Sending:
         if code == KafkaError.MSG_SIZE_TOO_LARGE:
             return self._too_large(topic, row, message)
         if code in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
-            why = f" ({self._complaint})" if self._complaint else ""
+            why = f" ({why})" if (why := self._refusals.why()) else ""
             return f"no answer from {self._options.servers} for topic {topic!r}{why}"
         if code == KafkaError._MSG_TIMED_OUT:
-            why = f" ({self._complaint})" if self._complaint else ""
+            complaint = self._refusals.complaint
+            why = f" ({complaint})" if complaint else ""
             return (
                 f"topic {topic!r}: a record was not acknowledged within "
                 f"kafka.delivery.timeout.ms{why}"

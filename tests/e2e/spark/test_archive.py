@@ -118,7 +118,7 @@ def test_topics_whose_names_are_a_number_or_mean_null_and_one_that_is_empty(
     assert spark.read.parquet(str(tmp_path / "a")).count() == 2
 
     assert job("archive", servers, empty, "--to", str(tmp_path / "e")) == 0
-    with pytest.raises(JobFailed, match="is an archive without a record$"):
+    with pytest.raises(JobFailed, match=r"is an archive without a record$"):
         job("restore", servers, str(tmp_path / "e"))
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LEAD_S = 0.3
 #: Of a task's process, at the least.
 _TASK_MB = 100
+#: For executors that start.
+_EXECUTORS_S, _LOOK_S = 30.0, 0.2
 
 
 def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[Consumed]]:
@@ -63,7 +65,12 @@ def _mark() -> int:
 
 
 def require_slots(spark: SparkSession, tasks: int) -> None:
-    slots = spark.sparkContext.defaultParallelism
+    """Executors of a cluster come one by one, after the session is there."""
+    context = spark.sparkContext
+    patience_s = 0.0 if context.master.startswith("local[") else _EXECUTORS_S
+    deadline = time.monotonic() + patience_s
+    while (slots := context.defaultParallelism) < tasks and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
     if slots < tasks:
         raise WrongOption(
             f"{tasks} tasks at once need as many cores of Spark, which has {slots}; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -25,6 +26,10 @@ _NOT_USED = frozenset(
         "payloadFile",
     }
 )
+
+
+_SECRET = re.compile(r"password|secret|\.key\.pem|jaas|oauthbearer\.config")
+_HIDDEN = "(hidden)"
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,15 @@ class Workload:
         return self.topics * (self.producersPerTopic + self.subscriptionsPerTopic * members)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Results are shown around, and kept: what opens a broker is not in them."""
+        whole = asdict(self)
+        for client in ("producer", "consumer"):
+            whole[client] = {name: _shown(name, value) for name, value in whole[client].items()}
+        return whole
+
+
+def _shown(name: str, value: Any) -> Any:
+    return _HIDDEN if _SECRET.search(name) else value
 
 
 def load(file: str | None, **given: Any) -> Workload:

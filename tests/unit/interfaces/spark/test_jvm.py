@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 
 import pytest
 
-from interfaces.spark.jvm import Said, reason_in
+from interfaces.spark.jvm import Said, bars_hidden, reason_in
 
 
 def test_no_writer_waits_and_the_end_is_kept() -> None:
@@ -17,6 +19,26 @@ def test_no_writer_waits_and_the_end_is_kept() -> None:
     told = said.all()
     assert len(told) == 64 * 1024
     assert "2999xxx" in told
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_sparks_bar_is_shown_on_a_terminal_unless_a_job_has_a_line_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    for _ in range(2):
+        said = Said()
+        os.write(said.writes, b"\r[Stage 0:>   (0 + 2) / 4]\r")
+        said.written()
+        assert "Stage" in said.all()
+        assert screen.getvalue() == "\r[Stage 0:>   (0 + 2) / 4]\r"
+        bars_hidden.set()
+    bars_hidden.clear()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ PLAIN = (
 
 
 def test_what_both_have_stays_as_it_is() -> None:
-    given = {"isolation.level": "read_committed", "security.protocol": "SASL_SSL"}
+    given = {"isolation.level": "read_committed", "security.protocol": "SSL"}
     assert for_librdkafka(given) == given
 
 
@@ -77,6 +77,13 @@ def test_user_and_password_are_taken_from_jaas() -> None:
 def test_jaas_that_cannot_be_used_is_told(jaas: str, says: str) -> None:
     with pytest.raises(WrongOption, match=rf"^kafka\.sasl\.jaas\.config.*{says}"):
         for_librdkafka({"sasl.jaas.config": jaas})
+
+
+def test_a_login_without_its_mechanism_is_told() -> None:
+    with pytest.raises(WrongOption, match=r"^kafka\.sasl\.mechanism is missing: PLAIN, SCRAM"):
+        for_librdkafka({"security.protocol": "sasl_ssl", "sasl.jaas.config": PLAIN})
+    for name in ("sasl.mechanism", "sasl.mechanisms"):
+        assert for_librdkafka({"security.protocol": "SASL_SSL", name: "PLAIN"})
 
 
 def test_pem_files_and_texts_are_translated() -> None:

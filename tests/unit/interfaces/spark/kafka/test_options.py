@@ -79,3 +79,11 @@ def test_groups_are_named_as_the_connector_names_them() -> None:
     assert first.startswith("spark-kafka-source-")
     assert options(groupIdPrefix="night").group().startswith("night-")
     assert options(kafka__group__id="given").group() == "given"
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    from confluent_kafka.admin import AdminClient
+
+    made = options(kafka__security__protocol="SSL", kafka__ssl__ca__location="/nowhere/ca.pem")
+    with pytest.raises(WrongOption, match=r"^kafka\.ssl\.ca\.location: there is no /nowhere/ca"):
+        made.made(AdminClient)

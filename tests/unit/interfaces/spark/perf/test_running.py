@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from interfaces.spark.failures import WrongOption
+from interfaces.spark.jobs.perf import running
 from interfaces.spark.jobs.perf.plan import Plan
-from interfaces.spark.jobs.perf.running import _begun, master_for
+from interfaces.spark.jobs.perf.running import _begun, master_for, require_slots
 
 
 class Barrier:
@@ -36,3 +37,32 @@ def test_a_local_spark_has_a_thread_for_each_task_as_far_as_memory_goes() -> Non
     assert master_for("spark://there:7077", 1_000_000) == "spark://there:7077"
     with pytest.raises(WrongOption, match="fewer --topics, --producers or --consumers"):
         master_for("local[*]", 1_000_000)
+
+
+class Cluster:
+    """Of a session: one more core each time that somebody asks, up to `most`."""
+
+    def __init__(self, master: str, most: int) -> None:
+        self.master, self._most, self._cores = master, most, 0
+        self.sparkContext = self
+
+    @property
+    def defaultParallelism(self) -> int:
+        self._cores = min(self._most, self._cores + 1)
+        return self._cores
+
+
+def test_executors_that_are_starting_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_LOOK_S", 0.0)
+    cluster: Any = Cluster("spark://host:7077", 3)
+    require_slots(cluster, 3)
+    monkeypatch.setattr(running, "_EXECUTORS_S", 0.01)
+    small: Any = Cluster("local-cluster[1,2,1024]", 2)
+    with pytest.raises(WrongOption, match=r"^3 tasks at once need .* which has 2; "):
+        require_slots(small, 3)
+
+
+def test_a_local_spark_has_its_cores_from_the_start() -> None:
+    local: Any = Cluster("local[3]", 3)
+    with pytest.raises(WrongOption, match=r"^3 tasks at once need .* which has 1; "):
+        require_slots(local, 3)

@@ -101,3 +101,14 @@ def test_what_is_no_workload_is_told(tmp_path: Path, text: str) -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(WrongOption, match=r"cannot be read: No such file or directory$"):
         load(str(tmp_path / "nowhere.yaml"))
+
+
+def test_a_result_has_the_settings_of_clients_without_what_opens_a_broker() -> None:
+    settings = {"linger.ms": 5, "sasl.username": "ann", "sasl.password": "PaSs", "ssl.key.pem": "K"}
+    workload = Workload(producer=settings, consumer={"ssl.key.password": "PaSs"})
+    told = workload.to_json()
+    assert told["producer"]["linger.ms"] == 5
+    assert told["producer"]["sasl.username"] == "ann"
+    assert "PaSs" not in str(told)
+    assert "'K'" not in str(told)
+    assert workload.producer == settings

@@ -1,0 +1,203 @@
+"""TLS, certificates and passwords, against an Apache Kafka that asks for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from interfaces.main.arguments import parser
+from interfaces.spark.failures import JobFailed, cause_of
+from interfaces.spark.jobs.analyze.analysis import run as analyze
+from interfaces.spark.kafka import refusals
+from tests.e2e.conftest import unused_topic_name
+from tests.e2e.spark.kafka.topics import create, fill, read
+from tests.oracle.kafka import KafkaNotFound
+from tests.oracle.secured import (
+    KEY_PASSWORD,
+    PASSWORD,
+    PLAIN,
+    SCRAM,
+    USER,
+    Secured,
+    secured_kafka,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytest.importorskip("pyspark", reason="needs Spark")
+
+RECORDS = 20
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    try:
+        with secured_kafka(tmp_path_factory.mktemp("secured")) as secured:
+            yield secured
+    except KafkaNotFound as reason:
+        pytest.skip(f"needs Apache Kafka: {reason}")
+
+
+@pytest.fixture
+def filled(kafka: Secured) -> str:
+    topic = unused_topic_name()
+    create(kafka.plain, topic)
+    fill(kafka.plain, topic, [b"%d" % number for number in range(RECORDS)])
+    return topic
+
+
+def trusted(authority: Path) -> dict[str, str]:
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(authority)}
+
+
+def tls(kafka: Secured) -> dict[str, str]:
+    return {"security.protocol": "SSL", **trusted(kafka.files.authority)}
+
+
+def login(
+    kafka: Secured, module: str = SCRAM, mechanism: str = "SCRAM-SHA-512", password: str = PASSWORD
+) -> dict[str, str]:
+    return {
+        **tls(kafka),
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f'{module} required username="{USER}" password="{password}";',
+    }
+
+
+def own_key(kafka: Secured) -> dict[str, str]:
+    return {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(kafka.files.client)}
+
+
+def own_texts(kafka: Secured) -> dict[str, str]:
+    file = kafka.files.client
+    chain = file.with_suffix(".crt").read_text()
+    return {"ssl.keystore.key": file.read_text(), "ssl.keystore.certificate.chain": chain}
+
+
+def own_store(kafka: Secured) -> dict[str, str]:
+    store = str(kafka.files.client_store)
+    return {"ssl.keystore.location": store, "ssl.keystore.password": KEY_PASSWORD}
+
+
+def rows(servers: str, topic: str, settings: dict[str, str]) -> int:
+    """Read in this process, without a JVM."""
+    return len(read(servers, subscribe=topic, **prefixed(settings)))
+
+
+def prefixed(settings: dict[str, str]) -> dict[str, str]:
+    return {f"kafka.{name}": value for name, value in settings.items()}
+
+
+def test_whatever_java_calls_them_keys_certificates_and_passwords_open_the_broker(
+    kafka: Secured, filled: str
+) -> None:
+    by_its_ending = str(kafka.files.authority)
+    text = kafka.files.authority.with_suffix(".crt").read_text()
+    elsewhere = f"localhost:{kafka.tls.rpartition(':')[2]}"
+    for servers, settings in (
+        (kafka.tls, tls(kafka)),
+        (kafka.tls, {"security.protocol": "SSL", "ssl.truststore.location": by_its_ending}),
+        (kafka.tls, {"security.protocol": "SSL", "ssl.truststore.certificates": text}),
+        (elsewhere, {**tls(kafka), "ssl.endpoint.identification.algorithm": ""}),
+        (kafka.mutual, {**tls(kafka), **own_key(kafka)}),
+        (kafka.mutual, {**tls(kafka), **own_texts(kafka)}),
+        (kafka.mutual, {**tls(kafka), **own_store(kafka)}),
+        (kafka.login, login(kafka)),
+        (kafka.login, login(kafka, PLAIN, "PLAIN")),
+    ):
+        assert rows(servers, filled, settings) == RECORDS, settings
+
+
+def test_who_is_not_let_in_is_told_why_in_a_line_and_soon(
+    kafka: Secured, filled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refusals, "GRACE_S", 0.5)
+    wrong = "PaSs-that-is-wrong"
+    stranger = {"security.protocol": "SSL", **trusted(kafka.files.stranger)}
+    elsewhere = f"localhost:{kafka.tls.rpartition(':')[2]}"
+    for servers, settings, says in (
+        (kafka.login, login(kafka, password=wrong), "SASL authentication error"),
+        (kafka.login, login(kafka, PLAIN, "PLAIN", wrong), "Invalid username or password"),
+        (kafka.login, login(kafka, mechanism="SCRAM-SHA-256"), "Unsupported SASL mechanism"),
+        (kafka.tls, stranger, "certificate could not be verified"),
+        (elsewhere, tls(kafka), "or it is for another name"),
+        (kafka.mutual, tls(kafka), "bad certificate"),
+        (kafka.tls, {}, "it speaks TLS, and the client does not"),
+        (kafka.plain, tls(kafka), "connecting to a PLAINTEXT broker listener?"),
+    ):
+        with pytest.raises(JobFailed) as refusal:
+            rows(servers, filled, settings)
+        told = str(refusal.value)
+        assert says in told
+        assert wrong not in told
+        assert "\n" not in told
+
+
+def test_a_broker_that_wants_a_password_and_is_given_none_is_suspected(
+    kafka: Secured, filled: str
+) -> None:
+    impatient = {"subscribe": filled, "kafkaConsumer.pollTimeoutMs": "1000"}
+    with pytest.raises(JobFailed, match="closes them again; does it want a password"):
+        read(kafka.login, **prefixed(tls(kafka)), **impatient)
+
+
+def options(kafka: Secured, password: str = PASSWORD, **more: str) -> dict[str, str]:
+    settings = prefixed(login(kafka, password=password))
+    return {"kafka.bootstrap.servers": kafka.login, **settings, **more}
+
+
+def test_streams_pass_a_login_and_tell_nobody_the_password(
+    spark: SparkSession,
+    kafka: Secured,
+    filled: str,
+    checkpoint: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    copy = unused_topic_name()
+    create(kafka.plain, copy)
+    given = options(kafka, subscribe=filled, startingOffsets="earliest")
+    found = spark.readStream.format("ottla").options(**given).load()
+    to = found.writeStream.format("ottla").options(**options(kafka, topic=copy))
+    query = to.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+    assert query.awaitTermination(60)
+    assert rows(kafka.plain, copy, {}) == RECORDS
+
+    query.explain(extended=True)
+    batch = spark.read.format("ottla").options(**options(kafka, subscribe=filled)).load()
+    batch.explain("extended")
+    told = [*capfd.readouterr(), str(query.lastProgress)]
+    kept = [file for file in Path(checkpoint).rglob("*") if file.is_file()]
+    told += [file.read_text("utf-8", "replace") for file in kept]
+    assert "BatchScan ottla" in told[0]
+    assert PASSWORD not in "".join(told)
+
+
+def test_a_sink_that_is_not_let_in_tells_nobody_the_password(
+    spark: SparkSession, kafka: Secured, filled: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows = spark.range(1).selectExpr("string(id) AS value")
+    wrong = options(kafka, password=f"{PASSWORD}-wrong", topic=filled)
+    with pytest.raises(Exception, match="SASL authentication error") as refusal:
+        rows.write.format("ottla").mode("append").options(**wrong).save()
+    assert str(cause_of(refusal.value)).startswith("no broker lets this client in: 127.0.0.1:")
+    trace = getattr(refusal.value, "_stackTrace", "")
+    assert PASSWORD not in f"{refusal.value}{trace}{capfd.readouterr()}"
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_job_takes_the_same_settings(
+    kafka: Secured, filled: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = [word for pair in login(kafka).items() for word in ("-X", "=".join(pair))]
+    words = ["spark", "analyze", "-b", kafka.login, *settings, filled, "--json", "-"]
+    assert analyze(parser().parse_args(words)) == 0
+    said = capsys.readouterr()
+    assert f'"records": {RECORDS}' in said.out
+    assert PASSWORD not in said.out + said.err
+    assert json.loads(said.out)
