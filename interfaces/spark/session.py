@@ -15,6 +15,8 @@ from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.java import java_home
 from interfaces.spark.jvm import hush, is_loud, start_jvm
 from interfaces.spark.memory import for_the_jvm_mb
+from interfaces.terminal.addresses import addresses
+from interfaces.terminal.reachable import NobodyListens, first_reachable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +26,7 @@ DEFAULT_MASTER = "local[*]"
 _MASTER = re.compile(
     r"local(\[([1-9]\d*|\*)(,[1-9]\d*)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"
 )
+_STANDALONE = "spark://"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 _SETTINGS = {
@@ -52,6 +55,7 @@ def open_session(
     if not _MASTER.fullmatch(master):
         raise WrongOption(f"{master!r} is no master; local[2] or spark://host:7077 is one")
     require_spark()
+    _require_master(master)
     prepare_environment(os.environ)
     from pyspark.sql import SparkSession
 
@@ -70,6 +74,19 @@ def open_session(
         session.stop()
         raise KeyboardInterrupt
     return session
+
+
+def _require_master(master: str) -> None:
+    """Spark itself would only say, after a minute, that it was stopped."""
+    place = master.removeprefix(_STANDALONE)
+    if place == master:
+        return
+    try:
+        first_reachable(addresses(place), what="Spark master")
+    except ValueError as wrong:
+        raise WrongOption(f"{master!r} is no master: {wrong}") from None
+    except NobodyListens as why:
+        raise JobFailed(str(why)) from None
 
 
 def opened() -> SparkSession | None:

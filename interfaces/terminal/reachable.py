@@ -15,14 +15,16 @@ class NobodyListens(Exception):
     """At any of the addresses; it says why, in one line."""
 
 
-def first_reachable(addresses: Iterable[Address], timeout_s: float = PROBE_S) -> Address:
+def first_reachable(
+    addresses: Iterable[Address], timeout_s: float = PROBE_S, what: str = "broker"
+) -> Address:
     reasons = []
     for address in addresses:
         reason = why_not(address, timeout_s)
         if reason is None:
             return address
         reasons.append(f"{address}: {reason}")
-    raise NobodyListens(f"no broker at {'; '.join(reasons)}")
+    raise NobodyListens(f"no {what} at {'; '.join(reasons)}")
 
 
 def why_not(address: Address, timeout_s: float) -> str | None:

@@ -127,8 +127,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         back = [p for p in found if p in known and (found[p] < known[p] or p.topic in other)]
         for place in back:
             self._lost(
-                f"{place} was read to offset {known[place]} and ends at {found[place]} now: "
-                "it was cut, or deleted and made again"
+                f"{place} goes on at offset {known[place]} and ends at {found[place]} now: "
+                "it was cut, or deleted and made again, or never had as many"
             )
         for place, first in self.broker.earliest(back).items():
             # After a start nobody knows its id: one that begins at 0 may have been made again.

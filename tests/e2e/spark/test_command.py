@@ -52,6 +52,7 @@ def test_what_fails_in_a_task_is_one_line(tmp_path: Path) -> None:
         ("analyze --data {folder}", 1, "there is no store in {folder}"),
         ("requests {folder}/none", 2, "there is no {folder}/none"),
         ("requests {file} --master nowhere", 2, "'nowhere' is no master; local[2] or spark://"),
+        ("requests {file} --master spark://127.0.0.1:1", 1, "no Spark master at 127.0.0.1:1: conn"),
         ("requests {file} --json {folder}", 1, "{folder} cannot be written: Is a directory"),
         # And with words that are right, Spark would start.
         ("perf -b {there}", 1, "Spark needs Java 17 or newer: "),

@@ -81,6 +81,27 @@ def test_it_streams_in_limited_batches_and_goes_on_from_its_checkpoint(
     assert len(records(servers, target)[0]) == 1_100
 
 
+def test_a_stream_goes_on_from_the_checkpoint_of_the_other(
+    spark: SparkSession,
+    connector: str,
+    servers: str,
+    topic: str,
+    checkpoint: str,
+    tmp_path: Path,
+) -> None:
+    folder = str(tmp_path / "rows")
+    for source in (connector, "ottla", connector):
+        write(numbered(spark, 50), connector, servers, topic)
+        reader = spark.readStream.format(source).option("subscribe", topic)
+        reader = reader.option("startingOffsets", "earliest")
+        rows = reader.option("kafka.bootstrap.servers", servers).load()
+        writer = rows.select("partition", "offset").writeStream.format("parquet")
+        query = writer.trigger(availableNow=True).start(folder, checkpointLocation=checkpoint)
+        assert query.awaitTermination(50), "the query does not end"
+    found = spark.read.parquet(folder)
+    assert (found.count(), found.distinct().count()) == (150, 150)
+
+
 def test_each_reads_what_the_other_wrote_and_keys_are_in_the_same_partitions(
     spark: SparkSession, connector: str, spark_broker: BrokerProcess, servers: str
 ) -> None:

@@ -123,7 +123,7 @@ def test_a_topic_that_was_made_again_is_lost_data_or_read_from_its_start(servers
     create(servers, topic)
     fill(servers, topic, [b"new"] * 2)
     strict, lenient = readers
-    with pytest.raises(JobFailed, match=rf"^{topic}-0 was read to offset 3 and ends at 2 now"):
+    with pytest.raises(JobFailed, match=rf"^{topic}-0 goes on at offset 3 and ends at 2 now"):
         strict.latestOffset(start, all_of_it())
 
     again = lenient.latestOffset(start, all_of_it())
