@@ -82,7 +82,19 @@ def _batches(batches: dict[str, Any] | None) -> list[str]:
 def _room(told: dict[str, Any] | None) -> list[str]:
     if told is None:
         return []
-    return [f"  a day       {told['records_per_day']:,} records, {size(told['bytes_per_day'])}"]
+    since = reckoned_from(told["seconds"])
+    a_day = f"{told['records_per_day']:,} records, {size(told['bytes_per_day'])}"
+    return [f"  a day       {a_day}{f', {since}' if since else ''}"]
+
+
+def reckoned_from(seconds: float | None) -> str:
+    """Of what was measured for less than a day, which is 1,440 minutes that have begun."""
+    if seconds is None or seconds >= 86_400 - 60:
+        return ""
+    for name, length in (("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return f"reckoned from {counted(int(seconds // length), name)}"
+    return "reckoned from less than a minute"
 
 
 def _forecast(told: dict[str, Any]) -> list[str]:
@@ -91,6 +103,8 @@ def _forecast(told: dict[str, Any]) -> list[str]:
         f"All of it is {size(told['bytes'])} ({told['of']}). "
         f"{size(told['bytes_per_day'])} a day came last; at that rate are kept of {kept}",
     ]
+    if since := reckoned_from(told["seconds"]):
+        found.append(f"That is {since}, for the youngest topic")
     if "disk_bytes" in told:
         when = told["disk_full_on"]
         full = f"is full on {when}" if when else "is not full within ten years"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from interfaces.spark.jobs.analyze.lines import days, share, size
+from interfaces.spark.jobs.analyze.lines import days, reckoned_from, share, size
 from interfaces.spark.reports import page, plots
 
 #: Between moments that are further apart than this nothing happened, and the line says so.
@@ -21,7 +21,9 @@ def page_of(result: dict[str, Any]) -> str:
         "topics": len(topics),
         "records": sum(each["records"] for each in topics),
         f"bytes ({forecast['of']})": size(forecast["bytes"]),
-        "a day, as on the last day": size(forecast["bytes_per_day"]),
+        "a day, as on the last day": " ".join(
+            (size(forecast["bytes_per_day"]), reckoned_from(forecast["seconds"]))
+        ),
     }
     for name, value in forecast["bytes_kept"].items():
         shown[f"kept of {days(name)}"] = size(value)

@@ -191,13 +191,15 @@ def _batches(figures: Figures) -> dict[str, Any]:
 def _forecast(
     topics: list[dict[str, Any]], of_store: bool, disk: int | None, end_ms: int, now_ms: int
 ) -> dict[str, Any]:
-    rates = [each["forecast"]["bytes_per_day"] for each in topics if each["forecast"]]
+    known = [each["forecast"] for each in topics if each["forecast"]]
+    rates = [each["bytes_per_day"] for each in known]
     used = sum(each["batches"]["stored_bytes"] if of_store else each["bytes"] for each in topics)
     told: dict[str, Any] = {
         "of": "batches as they are stored"
         if of_store
         else "records, as if nothing were compressed",
         "day_ends": moment(end_ms),
+        "seconds": min((each["seconds"] for each in known), default=None),
         "bytes": used,
         **forecast.told(sum(rates)),
     }

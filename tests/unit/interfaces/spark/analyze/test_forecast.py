@@ -8,6 +8,7 @@ import pytest
 
 from interfaces.spark.arguments.analyze import size
 from interfaces.spark.jobs.analyze.forecast import DAY_MS, end_of, full_on, rate_of, told
+from interfaces.spark.jobs.analyze.lines import reckoned_from
 from interfaces.spark.jobs.analyze.over_time import MINUTE_MS, LastDay
 
 #: 2024-01-11 00:00 UTC.
@@ -99,3 +100,20 @@ def test_sizes(text: str, expected: int) -> None:
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         size(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (None, ""),
+        (86_345.0, ""),
+        (86_000.0, "reckoned from 23 hours"),
+        (3_600.0, "reckoned from 1 hour"),
+        (430.0, "reckoned from 7 minutes"),
+        (3.0, "reckoned from less than a minute"),
+    ],
+)
+def test_what_is_reckoned_from_less_than_a_day_says_so(
+    seconds: float | None, expected: str
+) -> None:
+    assert reckoned_from(seconds) == expected
