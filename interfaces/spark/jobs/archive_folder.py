@@ -83,10 +83,11 @@ class ArchiveFolder:
         return str(there or note["name"])
 
     def _require_same_age(self, checkpoint: str) -> None:
-        """A batch is noted in `offsets`, then in the folder's log, then in `commits`."""
+        """A batch is noted in `offsets`, then in the folder's log, then in `commits`; looked at the
+        other way round, since another run may be at work."""
+        done = newest_in(self._files, f"{checkpoint}/{_COMMITS}")
         written = self._log.newest()
         noted = newest_in(self._files, f"{checkpoint}/{_OFFSETS}")
-        done = newest_in(self._files, f"{checkpoint}/{_COMMITS}")
         if written > noted:
             known = f"ends with batch {noted}" if noted >= 0 else "knows no batch"
             raise WrongOption(

@@ -98,6 +98,24 @@ def test_a_folder_that_is_older_than_its_checkpoint_is_refused(
         archive(folder).belongs_to(str(checkpoint))
 
 
+class AtWork(LocalFiles):
+    """Another run writes the next batch before each look."""
+
+    def names(self, folder: str) -> list[str]:
+        archived = Path(folder).parents[1] if "_checkpoint" in folder else Path(folder).parent
+        wrote(archived, archived / "_checkpoint", len(super().names(folder)) + 1)
+        return super().names(folder)
+
+
+def test_a_run_that_is_at_work_makes_neither_older(
+    folder: Path, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(folder, checkpoint)
+    wrote(folder, checkpoint, 3)
+    monkeypatch.setattr(archive_folder, "HadoopFiles", AtWork)
+    archive(folder).belongs_to(str(checkpoint))
+
+
 def test_one_that_was_moved_does_not_go_on(folder: Path, checkpoint: Path, tmp_path: Path) -> None:
     begun(folder, checkpoint)
     wrote(folder, checkpoint, 3)
