@@ -1,4 +1,4 @@
-# pip install 'ottla[spark]'
+# pip install '.[spark]'
 from pyspark.sql import SparkSession
 
 spark = SparkSession.builder.getOrCreate()

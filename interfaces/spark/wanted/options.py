@@ -30,6 +30,8 @@ READ_OPTIONS = (
 )
 #: For the client, and of how the connector keeps its consumers: who has none passes over them.
 _OF_CLIENTS = ("kafka.", "kafkaconsumer.", "fetchoffset.")
+#: What Spark says of a table when one is made with CREATE TABLE ... USING.
+_OF_TABLES = ("provider", "owner", "location", "external", "is_managed_location")
 
 
 class Options:
@@ -40,6 +42,11 @@ class Options:
         self._refuse_unknown({name.lower(): name for name in known})
 
     def _refuse_unknown(self, known: Mapping[str, str]) -> None:
+        if any(name in self._given for name in _OF_TABLES):
+            raise WrongOption(
+                "a table is not possible: Spark would not hand its options on when it is read; "
+                "CREATE TEMPORARY VIEW ... USING ... OPTIONS (...) is"
+            )
         for name in self._given:
             if name in known or name.startswith(_OF_CLIENTS):
                 continue

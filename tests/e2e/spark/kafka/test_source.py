@@ -48,6 +48,20 @@ def test_the_columns_are_those_of_the_connector(
     assert with_headers.selectExpr("count(1)", "count(headers)").first() == (300, 0)
 
 
+def test_a_view_in_sql_is_read_and_a_table_is_refused(
+    spark: SparkSession, servers: str, filled: str
+) -> None:
+    options = f"(`kafka.bootstrap.servers` '{servers}', subscribe '{filled}')"
+    spark.sql(f"CREATE TEMPORARY VIEW filled USING ottla OPTIONS {options}")
+    try:
+        counted = spark.sql("SELECT partition, count(*) FROM filled GROUP BY ALL ORDER BY ALL")
+        assert [tuple(row) for row in counted.collect()] == [(0, 150), (1, 150)]
+    finally:
+        spark.catalog.dropTempView("filled")
+    with pytest.raises(Exception, match="CREATE TEMPORARY VIEW"):
+        spark.sql(f"CREATE TABLE filled USING ottla OPTIONS {options}")
+
+
 def test_rows_are_read_by_as_many_tasks_as_wanted(
     spark: SparkSession, servers: str, filled: str
 ) -> None:

@@ -18,6 +18,12 @@ def test_what_is_empty_was_not_said() -> None:
     assert options(minPartitions=" 3 ", maxRecordsPerPartition="5").for_tasks == (3, 5)
 
 
+@pytest.mark.parametrize("said_by_spark", ["provider", "owner", "location"])
+def test_a_table_is_refused_when_it_is_made(said_by_spark: str) -> None:
+    with pytest.raises(WrongOption, match="CREATE TEMPORARY VIEW"):
+        options(subscribe="orders", **{said_by_spark: "ottla"})
+
+
 def test_values_are_checked() -> None:
     with pytest.raises(WrongOption, match=r"^minPartitions: 'many' is no whole number$"):
         options(minPartitions="many").number("minPartitions")
