@@ -6,6 +6,7 @@ from typing import Any
 
 from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.workload import Workload
+from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
 
 #: Records under way are bounded by bytes; a batch waits so long for more.
@@ -17,8 +18,6 @@ _CONSUMER = {
     "queued.max.messages.kbytes": 64 * 1024,
     "fetch.message.max.bytes": 4 * 1024 * 1024,
 }
-#: An idempotent producer waits for all replicas.
-_WITHOUT_IDEMPOTENCE = ("0", "1")
 _LONGEST_KEY = 20
 _LARGEST = "message.max.bytes"
 #: librdkafka's own.
@@ -27,9 +26,8 @@ _LARGEST_BYTES = 1_000_000
 
 def producer_settings(options: KafkaOptions, workload: Workload) -> dict[str, Any]:
     given = {**options.client(), **workload.producer}
-    acks = given.get("acks", given.get("request.required.acks"))
     ours = dict(_PRODUCER)
-    if str(acks) in _WITHOUT_IDEMPOTENCE:
+    if not may_be_idempotent(given):
         del ours["enable.idempotence"]
     largest = _number(given.get(_LARGEST, _LARGEST_BYTES))
     if workload.messageSize + _LONGEST_KEY > largest:
