@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
 from interfaces.spark.kafka.refusals import Refusals
@@ -36,7 +37,6 @@ SETTINGS = {
     "queue_buffering_max_messages": 200_000,
     "delivery_report_only_error": True,
 }
-_WITHOUT_IDEMPOTENCE = ("0", "1")
 
 
 class Sending:
@@ -47,6 +47,8 @@ class Sending:
         self._made: Producer | None = None
         self._topics: set[str] = set()
         self._failure = ""
+        #: The failure is not of the record that it was told of, and not the reason.
+        self._is_of_another = False
         self._refusals = Refusals(options)
 
     def send(self, topics: set[str], rows: Iterable[tuple[Any, ...]]) -> None:
@@ -59,11 +61,15 @@ class Sending:
         produce = producer.produce
         for row in rows:
             try:
+                was_alone = False
                 while True:
                     try:
                         produce(*row)
                         break
                     except BufferError:
+                        if was_alone:
+                            raise self._gives_up(_too_large_for_memory(row)) from None
+                        was_alone = not len(producer)
                         self._make_room()
             except KafkaException as refusal:
                 raise self._gives_up(self._said(refusal.args[0], row[0], row[3], row)) from None
@@ -79,8 +85,12 @@ class Sending:
 
     def delivered(self, error: KafkaError | None, message: Message) -> None:
         """Called for those that were not."""
-        if error is not None and not self._failure:
-            self._failure = self._said(error, message.topic(), message.partition(), None, message)
+        from confluent_kafka import KafkaError
+
+        if error is None or (self._failure and not self._is_of_another):
+            return
+        self._is_of_another = error.code() == KafkaError._INVALID_DIFFERENT_RECORD
+        self._failure = self._said(error, message.topic(), message.partition(), None, message)
 
     @property
     def _producer(self) -> Producer:
@@ -89,7 +99,7 @@ class Sending:
         if self._made is None:
             look(self._options.servers)
             settings = dict(SETTINGS)
-            if self._options.client().get("acks") in _WITHOUT_IDEMPOTENCE:
+            if not may_be_idempotent(self._options.client()):
                 settings["enable_idempotence"] = False
             self._refusals = Refusals(self._options)
             self._made = self._options.made(Producer, error_cb=self._refusals, **settings)
@@ -171,17 +181,13 @@ class Sending:
                 f"topic {topic!r}: a record was not acknowledged within "
                 f"kafka.delivery.timeout.ms{why}"
             )
-        return f"topic {topic!r}: {in_words(error)}"
+        return f"topic {topic!r}: {in_words(error)}{_why(error)}"
 
     def _too_large(
         self, topic: str | None, row: tuple[Any, ...] | None, message: Message | None
     ) -> str:
         if row is not None:
-            size = sum(len(part) for part in row[1:3] if part is not None)
-            return (
-                f"a record of {size} bytes for topic {topic!r} is larger than "
-                "kafka.max.request.size allows"
-            )
+            return f"{_in_bytes(row)} is larger than kafka.max.request.size allows"
         assert message is not None
         value, key = message.value(), message.key()
         size = sum(len(part) for part in (value, key) if part is not None)
@@ -190,3 +196,24 @@ class Sending:
             "max.message.bytes is less than the record, or than a batch of records "
             "(a smaller kafka.batch.size makes smaller ones)"
         )
+
+
+def _in_bytes(row: tuple[Any, ...]) -> str:
+    size = sum(len(part) for part in row[1:3] if part is not None)
+    return f"a record of {size} bytes for topic {row[0]!r}"
+
+
+def _too_large_for_memory(row: tuple[Any, ...]) -> str:
+    return f"{_in_bytes(row)} is larger than kafka.buffer.memory, with nothing else in it"
+
+
+def _why(error: KafkaError) -> str:
+    """Of what a broker refuses after a look at the records: its own words are not handed on."""
+    from confluent_kafka import KafkaError
+
+    time = "a time that message.timestamp.before.max.ms or message.timestamp.after.max.ms excludes"
+    if error.code() == KafkaError.INVALID_TIMESTAMP:
+        return f": the topic takes no record with {time}"
+    if error.code() == KafkaError.INVALID_RECORD:
+        return f": that is a record with {time}, or one without a key in a compacted topic"
+    return ""
