@@ -42,7 +42,7 @@ _JAVAS_NAMES = {
     "request.required.acks": "acks",
     "sasl.mechanisms": "sasl.mechanism",
 }
-_NAMED = re.compile(r"[\"`]([a-z0-9]+(?:\.[a-z0-9]+)+)[\"`]")
+_NAMED = re.compile(r"(?<!value )[\"`]([a-z]+(?:\.[a-z0-9]+)+|acks|retries)[\"`]")
 _KNOWN = (*SAME, *NUMBERS, *CHOICES, *FLAGS, *LEVELS, *RENAMED, *PASSED_OVER)
 _OF_SOURCE = re.compile(r"(?<![\w.'-])(option )?kafka\.([a-z0-9]+(?:\.[a-z0-9]+)+)")
 _LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+)\s+(?:required|requisite|sufficient|optional)\b(.*)")

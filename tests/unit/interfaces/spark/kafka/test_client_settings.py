@@ -227,6 +227,10 @@ def test_librdkafka_complains_in_the_names_that_were_given() -> None:
     assert in_javas_names(said, []) == (
         "kafka.delivery.timeout.ms must be greater than kafka.linger.ms"
     )
+    said = "`retries` must be set >= 1 when `enable.idempotence` is true"
+    assert in_javas_names(said, []).startswith("kafka.retries must be set >= 1 when kafka.enable.")
+    said = 'Invalid value "a.b" for configuration property "compression.codec"'
+    assert in_javas_names(said, []).startswith('Invalid value "a.b" for ')
     said = 'value for configuration property "queue.buffering.max.ms"'
     assert in_javas_names(said, ["queue.buffering.max.ms"]).endswith(
         "property kafka.queue.buffering.max.ms"
