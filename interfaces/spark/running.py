@@ -8,6 +8,7 @@ import sys
 
 from interfaces.spark.failures import WrongOption, cause_of
 from interfaces.spark.interruptible import Interruptible, Terminated
+from interfaces.spark.kafka.client_settings import on_command_line
 from interfaces.spark.session import is_running, opened, require_spark
 from interfaces.terminal.endings import (
     FAILED,
@@ -32,7 +33,8 @@ def run(parsed: argparse.Namespace) -> int:
         if "OTTLA_TRACEBACK" in os.environ:
             raise
         cause = cause_of(failure)
-        complain(str(cause))
+        said = str(cause)
+        complain(on_command_line(said) if hasattr(parsed, "client_options") else said)
         return USAGE if isinstance(cause, WrongOption) else FAILED
 
 

@@ -154,7 +154,10 @@ def _told(folder: Path, error: lmdb.Error) -> StorageUnusable:
 
 
 def _check_there_is_one(folder: Path) -> None:
-    if (folder / "data.mdb").is_file():
+    data_file = folder / "data.mdb"
+    if data_file.is_file():
+        if not data_file.stat().st_size:
+            raise StorageDamaged(f"the store in {folder} cannot be read: data.mdb is empty")
         return
     if folder.is_dir():
         check_it_is_not_kafkas(folder)

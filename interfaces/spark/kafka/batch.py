@@ -32,7 +32,7 @@ class BatchReader(RangesReader):
         self.end.check(everything)
         places = [place for place in everything if pushed.wants(place)]
         starts, ends = broker.resolved(self.start, places), broker.resolved(self.end, places)
-        self.start.check_order(starts, ends)
+        self.start.check_order(self.end, starts, ends)
         since_ms = pushed.since_ms
         if since_ms is not None and since_ms > 0:  # less than that is something else to a broker
             # After the ends are known: what comes in between lies behind them.

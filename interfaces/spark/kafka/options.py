@@ -6,33 +6,38 @@ Whatever is wrong with them is found before anything is read, and is one line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from socket import gethostname
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from interfaces.spark.failures import WrongOption
-from interfaces.spark.kafka.client_settings import for_librdkafka, suggestion
-from interfaces.spark.wanted.options import READ_OPTIONS, Options
+from interfaces.spark.kafka.client_settings import (
+    for_librdkafka,
+    in_javas_names,
+    suggestion,
+)
+from interfaces.spark.wanted.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
 
 T = TypeVar("T")
 
 PREFIX = "kafka."
-_STREAM_OPTIONS = (
-    "maxOffsetsPerTrigger",
-    "minOffsetsPerTrigger",
-    "maxTriggerDelay",
-    "commitOffsetsToGroup",
-    "kafkaConsumer.pollTimeoutMs",
-    "fetchOffset.numRetries",
-    "fetchOffset.retryIntervalMs",
-)
+_OWN_OPTIONS = ("commitOffsetsToGroup",)
 _WRITE_OPTIONS = ("topic", "recordProvenance", "useTimestamp")
 #: What Spark says itself to whoever writes a stream.
 _OF_SPARK = ("checkpointLocation", "queryName")
 _SERVERS = "kafka.bootstrap.servers"
-_KNOWN = (*READ_OPTIONS, *_STREAM_OPTIONS, *_WRITE_OPTIONS, *_OF_SPARK, _SERVERS)
+_PATIENCE = "kafkaConsumer.pollTimeoutMs"
+_KNOWN = (
+    *READ_OPTIONS,
+    *STREAM_OPTIONS,
+    *CLIENT_OPTIONS,
+    *_OWN_OPTIONS,
+    *_WRITE_OPTIONS,
+    *_OF_SPARK,
+    _SERVERS,
+)
 DEFAULT_PATIENCE_MS = 120_000
 DEFAULT_GROUP_PREFIX = "spark-kafka-source"
 
@@ -44,6 +49,8 @@ class KafkaOptions(Options):
         super().__init__(given, _KNOWN)
         self.servers = self._servers()
         self._client = for_librdkafka(self._kafka())
+        for name in CLIENT_OPTIONS:
+            self.number(name, least=int(name == _PATIENCE))
 
     def _servers(self) -> str:
         servers = self._given.get(_SERVERS, "")
@@ -70,7 +77,7 @@ class KafkaOptions(Options):
         try:
             return make(self.client(**more))
         except (KafkaException, ValueError, TypeError) as refusal:
-            raise WrongOption(self._missing_file() or in_words(refusal)) from None
+            raise WrongOption(self._missing_file() or in_words(refusal, self._kafka())) from None
 
     def _missing_file(self) -> str:
         """OpenSSL says it in numbers."""
@@ -96,11 +103,11 @@ class KafkaOptions(Options):
     @property
     def patience_s(self) -> float:
         """How long nothing may come from a broker before a read fails."""
-        wanted = self.number("kafkaConsumer.pollTimeoutMs", least=1)
+        wanted = self.number(_PATIENCE, least=1)
         return (DEFAULT_PATIENCE_MS if wanted is None else wanted) / 1000
 
 
-def in_words(refusal: BaseException) -> str:
+def in_words(refusal: BaseException, given: Iterable[str]) -> str:
     from confluent_kafka import KafkaError
 
     error = refusal.args[0] if refusal.args else refusal
@@ -108,4 +115,4 @@ def in_words(refusal: BaseException) -> str:
     unknown = re.search(r'No such configuration property: "(.*?)"', said)
     if unknown:
         return f"there is no option kafka.{unknown[1]}{suggestion(unknown[1])}"
-    return f"an option kafka.*: {said}"
+    return f"an option kafka.*: {in_javas_names(said, given)}"

@@ -51,6 +51,8 @@ class Sending:
         self._made: Producer | None = None
         self._topics: set[str] = set()
         self._failure = ""
+        #: The failure is not of the record that it was told of, and not the reason.
+        self._is_of_another = False
         self._refusals = Refusals(options)
 
     def send(
@@ -72,11 +74,15 @@ class Sending:
         produce = producer.produce
         for row in rows:
             try:
+                was_alone = False
                 while True:
                     try:
                         produce(*row)
                         break
                     except BufferError:
+                        if was_alone:
+                            raise self._gives_up(_too_large_for_memory(row)) from None
+                        was_alone = not len(producer)
                         self._make_room()
             except KafkaException as refusal:
                 raise self._gives_up(self._said(refusal.args[0], row[0], row[3], row)) from None
@@ -92,8 +98,12 @@ class Sending:
 
     def delivered(self, error: KafkaError | None, message: Message) -> None:
         """Called for those that were not."""
-        if error is not None and not self._failure:
-            self._failure = self._said(error, message.topic(), message.partition(), None, message)
+        from confluent_kafka import KafkaError
+
+        if error is None or (self._failure and not self._is_of_another):
+            return
+        self._is_of_another = error.code() == KafkaError._INVALID_DIFFERENT_RECORD
+        self._failure = self._said(error, message.topic(), message.partition(), None, message)
 
     @property
     def _producer(self) -> Producer:
@@ -184,17 +194,13 @@ class Sending:
                 f"topic {topic!r}: a record was not acknowledged within "
                 f"kafka.delivery.timeout.ms{why}"
             )
-        return f"topic {topic!r}: {in_words(error)}"
+        return f"topic {topic!r}: {in_words(error)}{_why(error)}"
 
     def _too_large(
         self, topic: str | None, row: tuple[Any, ...] | None, message: Message | None
     ) -> str:
         if row is not None:
-            size = sum(len(part) for part in row[1:3] if part is not None)
-            return (
-                f"a record of {size} bytes for topic {topic!r} is larger than "
-                "kafka.max.request.size allows"
-            )
+            return f"{_in_bytes(row)} is larger than kafka.max.request.size allows"
         assert message is not None
         value, key = message.value(), message.key()
         size = sum(len(part) for part in (value, key) if part is not None)
@@ -208,3 +214,24 @@ class Sending:
 def _queue_bytes(options: KafkaOptions) -> int:
     given = str(options.client().get("queue.buffering.max.kbytes", ""))
     return 1024 * (int(given) if given.isdecimal() else _QUEUE_KBYTES)
+
+
+def _in_bytes(row: tuple[Any, ...]) -> str:
+    size = sum(len(part) for part in row[1:3] if part is not None)
+    return f"a record of {size} bytes for topic {row[0]!r}"
+
+
+def _too_large_for_memory(row: tuple[Any, ...]) -> str:
+    return f"{_in_bytes(row)} is larger than kafka.buffer.memory, with nothing else in it"
+
+
+def _why(error: KafkaError) -> str:
+    """Of what a broker refuses after a look at the records: its own words are not handed on."""
+    from confluent_kafka import KafkaError
+
+    time = "a time that message.timestamp.before.max.ms or message.timestamp.after.max.ms excludes"
+    if error.code() == KafkaError.INVALID_TIMESTAMP:
+        return f": the topic takes no record with {time}"
+    if error.code() == KafkaError.INVALID_RECORD:
+        return f": that is a record with {time}, or one without a key in a compacted topic"
+    return ""

@@ -179,7 +179,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _require_none_gone(self, known: Offsets, found: Offsets) -> None:
         for place in sorted(known.keys() - found.keys()):
-            self._lost(f"{place} is not there any more")
+            self._lost(self.assignment.gone(place))
 
     def _lost(self, what: str) -> None:
         if self.fail_on_loss:

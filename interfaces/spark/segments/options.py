@@ -1,7 +1,7 @@
 """What may be said to `ottla-segments`, in the words of Spark's Kafka connector where it has them.
 
-`kafka.` options mean nothing without a broker and are passed over, so that a query moves by its
-format's name and a path.
+Options of clients and of streams mean nothing to a batch without a broker and are passed over, so
+that a query moves by its format's name and a path.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from interfaces.spark.failures import WrongOption
 from interfaces.spark.wanted.assignment import WAYS, assignment_in
 from interfaces.spark.wanted.bounds import end_of_batch, start_of_batch
-from interfaces.spark.wanted.options import READ_OPTIONS, Options
+from interfaces.spark.wanted.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
 
-_KNOWN = (*READ_OPTIONS, "path", "topic", "includeBatches")
+_KNOWN = (*READ_OPTIONS, *STREAM_OPTIONS, *CLIENT_OPTIONS, "path", "topic", "includeBatches")
 
 
 class SegmentsOptions(Options):

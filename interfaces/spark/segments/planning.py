@@ -52,8 +52,9 @@ class _Planning:
         options, pushed = self._options, self._pushed
         low, high = self._store.bounds(partition_id)
         log = StoredRange(place, low, high, partition_id, low)
-        start = pushed.start(self._offset(log, options.starting))
-        end = pushed.end(self._offset(log, options.ending))
+        start, end = self._offset(log, options.starting), self._offset(log, options.ending)
+        options.starting.check_order(options.ending, {place: start}, {place: end})
+        start, end = pushed.start(start), pushed.end(end)
         if pushed.since_ms is not None:
             # All that lies before has smaller times, whether these rise or not.
             start = max(start, self._store.log.at_timestamp(partition_id, pushed.since_ms))

@@ -16,8 +16,15 @@ from interfaces.spark.wanted.reader import RangesReader
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
+    from pyspark.sql.datasource import (
+        DataSourceReader,
+        DataSourceStreamReader,
+        DataSourceStreamWriter,
+        DataSourceWriter,
+    )
     from pyspark.sql.types import StructType
+
+_ONLY_READ = "a data folder is only read: the format that writes, to a broker, is ottla"
 
 
 class SegmentsSource(DataSource):
@@ -39,6 +46,12 @@ class SegmentsSource(DataSource):
         raise WrongOption(
             "ottla-segments is read as a batch, by spark.read; the format for a stream is ottla"
         )
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        raise WrongOption(_ONLY_READ)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        raise WrongOption(_ONLY_READ)
 
 
 class SegmentsReader(RangesReader):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.wanted.java_pattern import compiled
 from interfaces.spark.wanted.options import Options
 from interfaces.spark.wanted.partitions_json import partitions_of
 from interfaces.spark.wanted.ranges import Place
@@ -25,11 +25,16 @@ class Assignment:
     places: tuple[Place, ...] = ()
 
     def matches(self, topic: str) -> bool:
-        return topic not in _INTERNAL and re.fullmatch(self.pattern, topic) is not None
+        return topic not in _INTERNAL and compiled(self.pattern).fullmatch(topic) is not None
 
     def names(self, topic: str) -> bool:
         """Whether it is one of those that are read, there or not."""
         return topic in self.topics or (bool(self.pattern) and self.matches(topic))
+
+    def gone(self, place: Place) -> str:
+        """Of one that was read before, and is not found."""
+        is_read = place in self.places if self.places else self.names(place.topic)
+        return f"{place} is not {'there' if is_read else 'among what is read'} any more"
 
     def among(
         self, partitions: Mapping[str, int], where: str, lenient: bool = False
@@ -81,7 +86,7 @@ def assignment_in(options: Options, ways: Sequence[str]) -> Assignment | None:
 
 def _pattern(text: str) -> str:
     try:
-        re.compile(text)
-    except re.error as wrong:
-        raise WrongOption(f"subscribePattern: {text!r} is no regular expression: {wrong}") from None
+        compiled(text)
+    except ValueError as wrong:
+        raise WrongOption(f"subscribePattern: {text!r} cannot be used: {wrong}") from None
     return text

@@ -27,6 +27,11 @@ class Where:
     #: No record is that young: the end of the log, instead of a failure.
     or_latest: bool = True
 
+    @property
+    def is_edge(self) -> bool:
+        """Of each log, whatever is in it."""
+        return self.of_places is None and not self.are_times
+
     def of(self, place: Place) -> int:
         return self.of_all if self.of_places is None else self.of_places[place]
 
@@ -40,14 +45,17 @@ class Where:
         for extra in sorted(self.of_places.keys() - wanted):
             raise WrongOption(f"{self.option} names {extra}, which is not read or not there")
 
-    def check_order(self, starts: Mapping[Place, int], ends: Mapping[Place, int]) -> None:
-        """A start that was named and is beyond the end fails, whatever failOnDataLoss says."""
-        if self.of_places is None or self.are_times:
+    def check_order(
+        self, ending: Where, starts: Mapping[Place, int], ends: Mapping[Place, int]
+    ) -> None:
+        """A start beyond the end fails, whatever failOnDataLoss says and however both were said."""
+        if self.is_edge and ending.is_edge:
             return
         for place, start in starts.items():
             if start > ends[place]:
                 raise WrongOption(
                     f"{self.option}: {place} starts at {start}, after its end, {ends[place]}"
+                    f"{'' if ending.is_edge else f' ({ending.option})'}"
                 )
 
     def has_none(self, place: Place) -> JobFailed:

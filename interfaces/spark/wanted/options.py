@@ -28,8 +28,21 @@ READ_OPTIONS = (
     "groupIdPrefix",
     "pushDownFilters",
 )
-#: For the client, and of how the connector keeps its consumers: who has none passes over them.
-_OF_CLIENTS = ("kafka.", "kafkaconsumer.", "fetchoffset.")
+#: Of reading a stream.
+STREAM_OPTIONS = (
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+)
+#: Of how a broker is asked: who asks none passes over them.
+CLIENT_OPTIONS = (
+    "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries",
+    "fetchOffset.retryIntervalMs",
+)
+#: Begins the names of the client's settings.
+_OF_CLIENTS = "kafka."
+_MOST = 2**63 - 1
 #: What Spark says of a table when one is made with CREATE TABLE ... USING.
 _OF_TABLES = ("provider", "owner", "location", "external", "is_managed_location")
 
@@ -65,8 +78,10 @@ class Options:
         text = self.text(name)
         if text is None:
             return None
-        if not re.fullmatch(r"[+-]?\d{1,18}", text):
+        if not re.fullmatch(r"[+-]?\d{1,19}", text):
             raise WrongOption(f"{name}: {text!r} is no whole number")
+        if int(text) > _MOST:
+            raise WrongOption(f"{name}: {text} is more than {_MOST}")
         if int(text) < least:
             raise WrongOption(f"{name}: {text} is less than {least}")
         return int(text)

@@ -145,6 +145,25 @@ def test_a_record_that_is_too_large_is_named(
     )
 
 
+def test_records_that_a_topic_refuses_are_told_with_the_reason(
+    spark: SparkSession, spark_broker: BrokerProcess, servers: str
+) -> None:
+    topic = new_topic(spark_broker, message__timestamp__after__max__ms="3600000")
+    times = "timestamp_millis(IF(id % 2 = 1, 33344332800000, 1700000000000)) AS timestamp"
+    frame = spark.range(6).selectExpr("'x' AS value", times).coalesce(1)
+    told = str(why_not(frame, servers, topic=topic, useTimestamp="true"))
+    assert told.startswith(f"topic '{topic}': Broker")
+    assert "a time that message.timestamp.before.max.ms or message.timestamp.after.max.ms" in told
+
+
+def test_a_record_that_never_fits_into_the_producers_memory_is_named(
+    spark: SparkSession, servers: str, topic: str
+) -> None:
+    frame = spark.range(1).selectExpr("repeat('x', 900000) AS value")
+    told = str(why_not(frame, servers, topic=topic, **{"kafka.buffer.memory": "100000"}))
+    assert told.startswith(f"a record of 900000 bytes for topic '{topic}' is larger than kafka.buf")
+
+
 def test_a_partition_that_is_not_there_is_named(
     spark: SparkSession, servers: str, topic: str
 ) -> None:

@@ -138,6 +138,12 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
         StoreBeside(tmp_path)
 
 
+def test_an_empty_file_is_refused_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "data.mdb").touch()
+    with pytest.raises(StorageDamaged, match=r"cannot be read: data\.mdb is empty$"):
+        StoreBeside(tmp_path)
+
+
 def test_what_the_system_refuses_is_one_line(tmp_path: Path) -> None:
     lock_file = made(tmp_path) / "lock.mdb"
     lock_file.unlink()

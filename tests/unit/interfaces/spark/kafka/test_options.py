@@ -47,9 +47,27 @@ def test_an_unknown_option_that_is_like_no_other_is_refused_without_a_guess() ->
         KafkaOptions(SERVERS | {"zzz": "x"})
 
 
-def test_options_of_the_connector_that_change_nothing_here_are_taken() -> None:
-    given = {"kafkaConsumer.someCache": "1", "fetchOffset.numRetries": "5"}
-    assert KafkaOptions(SERVERS | given).number("fetchOffset.numRetries") == 5
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("fetchOffset.numRetries", "x", "'x' is no whole number"),
+        ("fetchOffset.numRetries", "-1", "-1 is less than 0"),
+        ("fetchOffset.retryIntervalMs", "1.5", "'1.5' is no whole number"),
+        ("kafkaConsumer.pollTimeoutMs", "0", "0 is less than 1"),
+    ],
+)
+def test_how_a_broker_is_asked_is_looked_at_before_it_is_asked(
+    name: str, value: str, says: str
+) -> None:
+    with pytest.raises(WrongOption) as refusal:
+        KafkaOptions(SERVERS | {name: value})
+    assert str(refusal.value) == f"{name}: {says}"
+    assert KafkaOptions(SERVERS | {name: "5"}).number(name) == 5
+
+
+def test_a_misspelt_option_of_the_connector_is_told() -> None:
+    with pytest.raises(WrongOption, match=r"did you mean fetchOffset\.numRetries\?$"):
+        KafkaOptions(SERVERS | {"fetchOffset.numRetris": "5"})
 
 
 def test_what_is_given_for_the_client_wins_over_ours() -> None:
@@ -69,8 +87,21 @@ def test_a_setting_that_no_client_knows_is_refused() -> None:
     assert str(refusal.value) == (
         "there is no option kafka.isolation.levle; did you mean kafka.isolation.level?"
     )
-    with pytest.raises(WrongOption, match=r'Invalid value .* "isolation\.level"'):
-        options(kafka__isolation__level="sloppy").made(AdminClient)
+    with pytest.raises(
+        WrongOption, match=r'Invalid value "sloppy" .* kafka\.broker\.address\.family'
+    ):
+        options(kafka__broker__address__family="sloppy").made(AdminClient)
+
+
+def test_the_isolation_is_the_same_however_it_is_spelt() -> None:
+    assert options(kafka__isolation__level="READ_COMMITTED").isolation == "read_committed"
+
+
+def test_settings_that_only_together_are_wrong_are_named_as_they_were_given() -> None:
+    from confluent_kafka import Producer
+
+    with pytest.raises(WrongOption, match=r"kafka\.delivery\.timeout\.ms must be greater than k"):
+        options(kafka__delivery__timeout__ms="10").made(Producer, linger_ms=20)
 
 
 def test_groups_are_named_as_the_connector_names_them() -> None:

@@ -42,8 +42,9 @@ def test_topics_are_chosen_as_in_sparks_connector_and_as_its_sink_names_one() ->
     assert options(subscribePattern="log.*").assignment == Assignment(pattern="log.*")
 
 
-def test_options_of_a_broker_are_passed_over() -> None:
+def test_options_of_a_broker_and_of_streams_are_passed_over() -> None:
     given = {"kafka.bootstrap.servers": "nowhere:1", "groupIdPrefix": "x"}
+    given |= {"maxOffsetsPerTrigger": "5", "fetchOffset.numRetries": "3"}
     assert options(**given).assignment is None
 
 
@@ -57,6 +58,10 @@ def test_options_of_a_broker_are_passed_over() -> None:
         ({"subscribe": "a", "assign": "{}"}, "subscribe and assign exclude each other"),
         ({"startingOffsets": "latest"}, "startingOffsets: latest, but reading a batch cannot"),
         ({"endingOffsets": '{"a": {"0": -2}}'}, "endingOffsets: -2 (earliest) of a-0, but"),
+        ({"startingTimestamp": "1²"}, "startingTimestamp: '1²' is no whole number"),
+        ({"startingTimestamp": "9" * 30}, "startingTimestamp: '999"),
+        ({"startingTimestamp": "9" * 19}, "startingTimestamp: 9999999999999999999 is more than 9"),
+        ({"startingOffsets": '{"a": {"²": 3}}'}, "startingOffsets: '²' of topic 'a' is no part"),
         ({"failOnDataLoss": "maybe"}, "failOnDataLoss: 'maybe' is neither true nor false"),
     ],
 )
@@ -65,3 +70,15 @@ def test_what_is_said_wrongly_is_one_line(given: dict[str, str], line: str) -> N
         options(**given)
     assert str(wrong.value).startswith(line)
     assert "\n" not in str(wrong.value)
+
+
+def test_a_folder_is_not_written() -> None:
+    pytest.importorskip("pyspark", reason="needs Spark")
+    from pyspark.sql.types import StructType
+
+    from interfaces.spark.segments.sources import SegmentsSource
+
+    source = SegmentsSource({"path": "/data"})
+    for writes in (source.writer, source.streamWriter):
+        with pytest.raises(WrongOption, match=r"^a data folder is only read: "):
+            writes(StructType([]), False)

@@ -61,6 +61,16 @@ def test_a_log_that_was_deleted_up_to_its_end_has_nothing(folder: DataFolder) ->
     assert planned(folder) == [("a-0", 2, 3)]
 
 
+def test_a_start_after_the_end_is_refused(folder: DataFolder) -> None:
+    (only,) = folder.topic("a")
+    folder.append(only, timed(1000, 2000, 3000))
+    offsets = {"startingOffsets": '{"a": {"0": 2}}', "endingOffsets": '{"a": {"0": 1}}'}
+    times = {"startingTimestamp": "3000", "endingTimestamp": "2000"}
+    for given in (offsets, times):
+        with pytest.raises(WrongOption, match=r"^starting.*: a-0 starts at 2, after its end, 1 \("):
+            planned(folder, **given)
+
+
 def test_offsets_say_where_it_begins_and_ends(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, ["1", "2", "3", "4", "5"])

@@ -29,7 +29,8 @@ def test_exactly_one_option_says_what_is_read() -> None:
     ("given", "says"),
     [
         ({"subscribe": " , "}, "names no topic"),
-        ({"subscribePattern": "a("}, "is no regular expression"),
+        ({"subscribePattern": "a("}, "cannot be used: missing"),
+        ({"subscribePattern": "[t&&[^x]].*"}, "cannot be used: && in a set is Java's alone"),
         ({"assign": "t"}, "is no JSON"),
         ({"assign": "{}"}, "names no partition"),
         ({"assign": '{"t": 0}'}, "a list is expected"),
@@ -76,3 +77,12 @@ def test_whoever_need_not_say_what_is_read_may_have_more_ways_to_say_it() -> Non
     assert found.topics == ("a", "b")
     with pytest.raises(WrongOption, match=r"^subscribe and topic exclude each other"):
         assignment_in(options(subscribe="a", topic="a"), ways)
+
+
+def test_what_is_gone_is_told_from_what_is_left_out() -> None:
+    some = assignment_of(options(subscribe="a"))
+    assert some.gone(Place("a", 3)) == "a-3 is not there any more"
+    assert some.gone(Place("b", 0)) == "b-0 is not among what is read any more"
+    one = assignment_of(options(assign='{"t": [0]}'))
+    assert one.gone(T0) == "t-0 is not there any more"
+    assert one.gone(T1) == "t-1 is not among what is read any more"

@@ -92,7 +92,19 @@ def test_wrong_ends_are_told() -> None:
 
 def test_a_start_that_was_named_is_not_after_the_end() -> None:
     named = start_of_batch(options(startingOffsets='{"t": {"0": 5, "1": 10}}'))
-    named.check_order({T0: 5, T1: 0}, {T0: 5, T1: 9})
+    end = end_of_batch(options())
+    named.check_order(end, {T0: 5, T1: 0}, {T0: 5, T1: 9})
     with pytest.raises(WrongOption, match=r"^startingOffsets: t-1 starts at 10, after its end, 9$"):
-        named.check_order({T0: 5, T1: 10}, {T0: 5, T1: 9})
-    start_of_batch(options()).check_order({T0: 6}, {T0: 5})
+        named.check_order(end, {T0: 5, T1: 10}, {T0: 5, T1: 9})
+    start_of_batch(options()).check_order(end, {T0: 6}, {T0: 5})
+
+
+def test_a_start_is_not_after_an_end_that_was_named_either() -> None:
+    start = start_of_batch(options(startingTimestamp="9000"))
+    end = end_of_batch(options(endingTimestamp="5000"))
+    start.check_order(end, {T0: 2}, {T0: 2})
+    with pytest.raises(WrongOption, match=r"^startingTimestamp: t-0 .* 4, .*, 2 \(endingTimest"):
+        start.check_order(end, {T0: 4}, {T0: 2})
+    end = end_of_batch(options(endingOffsets='{"t": {"0": 3}}'))
+    with pytest.raises(WrongOption, match=r"t-0 starts at 4, after its end, 3 \(endingOffsets\)$"):
+        start_of_batch(options()).check_order(end, {T0: 4}, {T0: 3})

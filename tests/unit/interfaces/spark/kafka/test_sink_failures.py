@@ -1,0 +1,101 @@
+"""What a task says of records that a broker, or the producer's own memory, does not take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError
+
+from interfaces.spark.failures import JobFailed
+from interfaces.spark.kafka import sink_sending
+from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.kafka.sink_sending import Sending
+
+OF_ANOTHER = KafkaError._INVALID_DIFFERENT_RECORD
+
+
+class Told:
+    """A record that a delivery report is about."""
+
+    def topic(self) -> str:
+        return "t"
+
+    def partition(self) -> int:
+        return 0
+
+
+class Full:
+    """A producer whose memory is full `times`, and empty after the first look."""
+
+    def __init__(self, times: int) -> None:
+        self.times, self.waiting, self.taken = times, 1, 0
+
+    def __len__(self) -> int:
+        return self.waiting
+
+    def produce(self, *row: Any) -> None:
+        if self.times:
+            self.times -= 1
+            raise BufferError
+        self.taken += 1
+
+    def poll(self, timeout: float) -> int:
+        self.waiting = 0
+        return 0
+
+    def purge(self, blocking: bool) -> None:
+        self.times = 0
+
+
+@pytest.fixture
+def sending(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def nobody_looks(servers: str) -> None:
+        assert servers == "b:1"
+
+    monkeypatch.setattr(sink_sending, "look", nobody_looks)
+    made: Any = Sending(KafkaOptions({"kafka.bootstrap.servers": "b:1"}))
+    made._topics.add("t")
+    return made
+
+
+def test_of_a_batch_the_record_is_told_that_it_was_refused_for(sending: Any) -> None:
+    reasons = (OF_ANOTHER, OF_ANOTHER, KafkaError.INVALID_RECORD, OF_ANOTHER, KafkaError.NO_ERROR)
+    for code in reasons:
+        sending.delivered(KafkaError(code), Told())
+    with pytest.raises(JobFailed, match=r"^topic 't': .*\(INVALID_RECORD\): .*timestamp\.after\."):
+        sending._check()
+
+
+def test_the_first_reason_stays(sending: Any) -> None:
+    for code in (KafkaError.INVALID_TIMESTAMP, OF_ANOTHER, KafkaError._MSG_TIMED_OUT):
+        sending.delivered(KafkaError(code), Told())
+    with pytest.raises(JobFailed, match=r"\(INVALID_TIMESTAMP\): the topic takes no record with a"):
+        sending._check()
+
+
+def test_a_record_that_will_never_fit_into_the_memory_does_not_wait_for_ever(sending: Any) -> None:
+    sending._made = Full(times=10)
+    with pytest.raises(
+        JobFailed, match=r"^a record of 5 bytes for topic 't' is larger than kafka\.b"
+    ):
+        sending.send({"t"}, [("t", b"value", None, -1)])
+
+
+def test_one_that_fits_when_others_have_left_is_taken(sending: Any) -> None:
+    sending._made = producer = Full(times=2)
+    sending.send({"t"}, [("t", b"value", None, -1)])
+    assert producer.taken == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("acks", "1"), ("retries", "0"), ("max.in.flight.requests.per.connection", "10")],
+)
+def test_what_excludes_idempotence_is_taken_as_java_takes_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setattr(sink_sending, "look", str)
+    given = {"kafka.bootstrap.servers": "b:1", f"kafka.{name}": value}
+    made: Any = Sending(KafkaOptions(given))
+    assert made._producer is not None  # librdkafka takes the settings together
