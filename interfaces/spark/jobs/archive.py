@@ -77,10 +77,7 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json_schema:
         require_schema(parsed.json_schema)
     options = KafkaOptions(_options(parsed))
-    try:
-        assignment_of(options)
-    except WrongOption as wrong:
-        raise _in_words_of_this_command(wrong) from None
+    assignment_of(options)
     require_broker(options)
     with spark_of(parsed) as spark:
         result = archive(spark, parsed)
@@ -124,8 +121,7 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def _in_words_of_this_command(failure: WrongOption | JobFailed) -> WrongOption | JobFailed:
-    said = str(failure).replace("failOnDataLoss=false", "--allow-loss")
-    return type(failure)(said.replace("subscribePattern: ", "--pattern: "))
+    return type(failure)(str(failure).replace("failOnDataLoss=false", "--allow-loss"))
 
 
 def _partitions(parsed: argparse.Namespace, assignment: Assignment) -> dict[str, int]:
