@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -130,6 +131,7 @@ def _once(
         words += ["--name", f"{called}, records of {size:,} bytes", "--json", str(file)]
         if name != KAFKA:
             words += ["--report", str(given.out / f"spark-{size}-{name.split()[1]}.html")]
+        os.sync()  # what one broker wrote is not to be waited for by the next
         say(f"{size:,} bytes: {called}")
         code = _perf(broker, *words)
         stage.lost(name)

@@ -88,11 +88,12 @@ def run(parsed: argparse.Namespace) -> int:
 def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     register(spark)
     done = Archived()
+    options = KafkaOptions(_options(parsed))
+    assignment = assignment_of(options)
     records = _records(spark, parsed)
     folder = ArchiveFolder(spark, parsed.to)
-    assignment = assignment_of(KafkaOptions(_options(parsed)))
     folder.require_all_named(assignment.names, _checkpoint(parsed))
-    partitions = _partitions(parsed, assignment)
+    partitions = _partitions(options, assignment)
     folder.belongs_to(_checkpoint(parsed))
     folder.note_json(_json_of(records))
     folder.note(partitions)
@@ -124,9 +125,9 @@ def _in_words_of_this_command(failure: WrongOption | JobFailed) -> WrongOption |
     return type(failure)(str(failure).replace("failOnDataLoss=false", "--allow-loss"))
 
 
-def _partitions(parsed: argparse.Namespace, assignment: Assignment) -> dict[str, int]:
+def _partitions(options: KafkaOptions, assignment: Assignment) -> dict[str, int]:
     """How many each topic has that is there."""
-    broker = Broker(KafkaOptions(_options(parsed)))
+    broker = Broker(options)
     try:
         return _counted(broker.places(assignment, lenient=True))
     finally:
@@ -191,9 +192,8 @@ def _started(records: DataFrame, parsed: argparse.Namespace) -> StreamingQuery:
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    return [
-        f"{result['records']:,} records in {result['batches']:,} batches are in {result['to']} now"
-    ]
+    batches = f"{result['batches']:,} batch{'' if result['batches'] == 1 else 'es'}"
+    return [f"{result['records']:,} records were added to {result['to']}, in {batches}"]
 
 
 def _page(result: dict[str, Any]) -> str:

@@ -108,8 +108,8 @@ class ArchiveFolder:
         was, place = self._log.place(), self._files.place(self.folder)
         if was is not None and was != place:
             raise WrongOption(
-                f"{place} was written as {was}: `restore` reads it where it is now, but it goes on "
-                "only as what it was (a link there will do); name that, or a new folder"
+                f"{place} was written as {was}, and Spark would find neither its old files nor new "
+                "ones here: `restore` reads it, and what is new goes to a new folder"
             )
 
     def require_all_named(self, is_named: Callable[[str], bool], checkpoint: str) -> None:

@@ -215,6 +215,10 @@ def _lines(result: dict[str, Any]) -> list[str]:
             f"{each['api']:28}{each['requests']:>10,}{each['failed']:>8,}"
             f"{busy['p50']:>9,}{busy['p99']:>9,}{busy['p99.9']:>10,}"
         )
+    if result["errors"]:
+        lines += ["", "What failed:"]
+    for each in result["errors"][:5]:
+        lines.append(f"  {each['requests']:>9,}  {each['api']}: {each['error']}")
     lines += ["", "The slowest, without what they waited for records or other members:"]
     for each in result["slowest"][:5]:
         lines.append(
@@ -235,8 +239,8 @@ def _page(result: dict[str, Any]) -> str:
         [each["api"], *(each[f"{stage}_us"] for stage in STAGES)] for each in result["stages"]
     ]
     columns = (
-        *("time", "api", "busy_us", *(f"{stage}_us" for stage in STAGES)),
-        *("client_id", "peer", "correlation_id", "topic"),
+        *("time", "correlation_id", "client_id", "api", "busy_us"),
+        *(*(f"{stage}_us" for stage in STAGES), "peer", "topic"),
     )
     slowest = [
         [("-" if each[name] is None else each[name]) for name in columns]

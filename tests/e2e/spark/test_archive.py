@@ -160,7 +160,9 @@ def test_one_that_was_moved_goes_on_where_it_was(
     assert job("archive", servers, topic, "--to", str(was)) == 0
     was.rename(moved)
     fill(servers, topic, 10)
-    with pytest.raises(WrongOption, match=rf"^file:{moved} was written as file:{was}: [^\n]+$"):
+    with pytest.raises(
+        WrongOption, match=rf"^file:{moved} was written as file:{was}, and Spark [^\n]+$"
+    ):
         job("archive", servers, topic, "--to", str(moved))
     was.symlink_to(moved)
     assert job("archive", servers, topic, "--to", str(was)) == 0

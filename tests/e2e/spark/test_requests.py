@@ -77,7 +77,9 @@ def test_what_is_told_is_what_the_log_says(
     assert result["slowest"][0]["correlation_id"] == slowest["correlation_id"]
     assert sum(each["per_second"] for each in result["over_time"]) == pytest.approx(len(requests))
     assert "TOPIC_ALREADY_EXISTS" in report.read_text()
-    assert f"{len(requests)} requests" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"{len(requests)} requests" in told
+    assert "1  CreateTopics: TOPIC_ALREADY_EXISTS" in told
 
 
 def test_a_log_without_requests_says_how_to_get_them(spark: SparkSession, tmp_path: Path) -> None:

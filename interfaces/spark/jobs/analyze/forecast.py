@@ -36,13 +36,13 @@ def end_of(newest: Iterable[int | None], now_ms: int) -> int:
 
 
 def rate_of(day: LastDay, oldest_ms: int | None, end_ms: int, of_store: bool) -> Rate | None:
-    """None where there is no time to tell it from: no record, or all of them at once."""
+    """None where there is no time to tell it from: no record, or all of them in a minute."""
     if oldest_ms is None:
         return None
     first_minute = end_ms // MINUTE_MS - MINUTES_OF_A_DAY + 1
     counts = [counts for minute, counts in day.minutes.items() if minute >= first_minute]
     span_ms = end_ms - max(first_minute * MINUTE_MS, oldest_ms)
-    if span_ms <= 0:
+    if span_ms < MINUTE_MS:
         return None
     records = sum(each[0] for each in counts)
     return Rate(span_ms, records, sum(each[2 if of_store else 1] for each in counts))

@@ -91,10 +91,8 @@ def reckoned_from(seconds: float | None) -> str:
     """Of what was measured for less than a day, which is 1,440 minutes that have begun."""
     if seconds is None or seconds >= 86_400 - 60:
         return ""
-    for name, length in (("hour", 3_600), ("minute", 60)):
-        if seconds >= length:
-            return f"reckoned from {counted(int(seconds // length), name)}"
-    return "reckoned from less than a minute"
+    name, length = ("hour", 3_600) if seconds >= 3_600 else ("minute", 60)
+    return f"reckoned from {counted(int(seconds // length), name)}"
 
 
 def _forecast(told: dict[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _LEAD_S = 0.3
 #: Of a task's process, at the least.
 _TASK_MB = 100
+#: With so many cores; what else there is tells when it runs.
+_LOCAL = re.compile(r"local(?:\[(\d+)(?:,\d+)?\])?")
 #: For executors that start.
 _EXECUTORS_S, _LOOK_S = 30.0, 0.2
 
@@ -71,6 +74,10 @@ def require_slots(spark: SparkSession, tasks: int) -> None:
     deadline = time.monotonic() + patience_s
     while (slots := context.defaultParallelism) < tasks and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
+    _require(slots, tasks)
+
+
+def _require(slots: int, tasks: int) -> None:
     if slots < tasks:
         raise WrongOption(
             f"{tasks} tasks at once need as many cores of Spark, which has {slots}; "
@@ -104,6 +111,8 @@ def refuse_the_broken(plan: Plan, produced: list[Produced], consumed: list[Consu
 
 def master_for(master: str, tasks: int) -> str:
     """A local Spark gets a thread for each task: most of the time they wait."""
+    if named := _LOCAL.fullmatch(master):
+        _require(int(named[1] or 1), tasks)
     if master != "local[*]":
         return master
     if tasks * _TASK_MB > whole_mb():

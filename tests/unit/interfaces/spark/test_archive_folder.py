@@ -121,7 +121,9 @@ def test_one_that_was_moved_does_not_go_on(folder: Path, checkpoint: Path, tmp_p
     wrote(folder, checkpoint, 3)
     moved = tmp_path / "moved"
     folder.rename(moved)
-    with pytest.raises(WrongOption, match=rf"^file:{moved} was written as file:{folder}: [^\n]+$"):
+    with pytest.raises(
+        WrongOption, match=rf"^file:{moved} was written as file:{folder}, and Spark [^\n]+$"
+    ):
         archive(moved).belongs_to(str(moved / "_checkpoint"))
     assert archive(moved).files() == [f"topic=t/date=2026-11-22/{number}" for number in range(3)]
 

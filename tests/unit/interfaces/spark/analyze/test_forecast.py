@@ -50,6 +50,7 @@ def test_one_that_was_silent_for_a_day_needs_nothing() -> None:
 def test_nothing_is_told_from_no_time_at_all() -> None:
     assert rate_of(LastDay(), None, NOW_MS, of_store=True) is None
     assert rate_of(day_of((NOW_MS, 5, 50, 50)), NOW_MS, NOW_MS, of_store=True) is None
+    assert rate_of(day_of((NOW_MS, 5, 50, 50)), NOW_MS - 59_999, NOW_MS, of_store=True) is None
     assert rate_of(LastDay(), NOW_MS + DAY_MS, NOW_MS, of_store=True) is None
 
 
@@ -110,7 +111,7 @@ def test_what_is_no_size(text: str) -> None:
         (86_000.0, "reckoned from 23 hours"),
         (3_600.0, "reckoned from 1 hour"),
         (430.0, "reckoned from 7 minutes"),
-        (3.0, "reckoned from less than a minute"),
+        (60.0, "reckoned from 1 minute"),
     ],
 )
 def test_what_is_reckoned_from_less_than_a_day_says_so(

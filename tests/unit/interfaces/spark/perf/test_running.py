@@ -34,6 +34,10 @@ def test_all_tasks_of_an_attempt_agree_and_another_attempt_is_another_run() -> N
 
 def test_a_local_spark_has_a_thread_for_each_task_as_far_as_memory_goes() -> None:
     assert master_for("local[*]", 3) != "local[*]"
+    assert master_for("local[4,2]", 4) == "local[4,2]"
+    for few in ("local", "local[3]"):
+        with pytest.raises(WrongOption, match=r"^4 tasks at once need as many cores of Spark, whi"):
+            master_for(few, 4)
     assert master_for("spark://there:7077", 1_000_000) == "spark://there:7077"
     with pytest.raises(WrongOption, match="fewer --topics, --producers or --consumers"):
         master_for("local[*]", 1_000_000)
