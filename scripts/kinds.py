@@ -67,7 +67,7 @@ KINDS = (
     # The tests of these two wait for members, browsers and clients more than they compute.
     Kind("groups", ("tests/e2e/groups",), 130, ("-n", "3", "--dist", "loadfile")),
     Kind("admin", ("tests/e2e/admin",), 200, ("-n", "3", "--dist", "loadfile")),
-    Kind("spark", ("tests/e2e/spark",), 200, ("-n", "2", "--dist", "loadfile")),
+    Kind("spark", ("tests/e2e/spark",), 260, ("-n", "2", "--dist", "loadfile")),
 )
 
 

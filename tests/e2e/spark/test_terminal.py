@@ -105,6 +105,6 @@ def test_ctrl_c_ends_an_archive_and_all_of_its_processes(
             assert time.monotonic() < deadline, left
             time.sleep(0.05)
     told = screen.lines()
-    assert re.fullmatch(r"\d+ records in \d+ batches are in .+ now", told[0]), told
+    assert re.fullmatch(r"\d+ records were added to .+, in \d+ batch(es)?", told[0]), told
     assert set(told[1:]) <= {"ottla: interrupted"}, told
     assert b"[Stage" not in screen.said[screen.said.index(b"archived") :]
