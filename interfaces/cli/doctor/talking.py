@@ -14,6 +14,7 @@ from interfaces.cli.doctor.holder import holder
 from interfaces.cli.wire_client import NoAnswer, WireClient
 from interfaces.terminal.addresses import USUAL_PORT, Address
 from interfaces.terminal.reachable import reason_of
+from interfaces.terminal.tls import speaks_tls
 
 if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.api_versions import ApiVersionsResponse
@@ -117,7 +118,7 @@ def _tls_failed(address: Address, failure: ssl.SSLError, timeout_s: float) -> Fi
             "give the authority's certificate with -X ssl.ca.location=FILE, or a name that is in "
             "the certificate with -b",
         )
-    if not _speaks_tls(address, timeout_s):
+    if not speaks_tls(address, timeout_s):
         return problem(
             f"{address} does not speak TLS, and the client does",
             "leave out security.protocol (or -X security.protocol=PLAINTEXT), or use the TLS port",
@@ -132,7 +133,7 @@ def _no_broker(
     address: Address, failure: NoAnswer, protocol: Protocol, timeout_s: float
 ) -> Finding:
     who = speaker(failure.received)
-    if who == TLS or (protocol.context is None and who is None and _speaks_tls(address, timeout_s)):
+    if who == TLS or (protocol.context is None and who is None and speaks_tls(address, timeout_s)):
         return problem(f"{address} speaks TLS, and the client does not", _SAYS_SSL)
     who = who or speaker(_answer_to_http(address, timeout_s))
     if who is not None:
@@ -153,23 +154,6 @@ def _held_by(address: Address) -> str:
         return ""
     who = holder(address.port)
     return f"; {who} listens there" if who else ""
-
-
-def _speaks_tls(address: Address, timeout_s: float) -> bool:
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    try:
-        with (
-            socket.create_connection(address, timeout_s) as plain,
-            context.wrap_socket(plain),
-        ):
-            return True
-    except ssl.SSLError as failure:
-        # It understood enough to refuse us: it wants a certificate, or another version.
-        return "ALERT" in (failure.reason or "")
-    except OSError:
-        return False
 
 
 def _answer_to_http(address: Address, timeout_s: float) -> bytes:

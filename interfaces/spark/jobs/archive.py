@@ -21,7 +21,6 @@ from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka import checkpoints
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
 from interfaces.spark.wanted.assignment import Assignment, assignment_of
 from interfaces.spark.wanted.ranges import Place
@@ -86,7 +85,6 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
-    register(spark)
     done = Archived()
     options = KafkaOptions(_options(parsed))
     assignment = assignment_of(options)

@@ -33,7 +33,6 @@ from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_attempts import one_attempt
 from interfaces.spark.kafka.sink_rows import NO_TIME_MS
-from interfaces.spark.registration import register
 from interfaces.spark.reports import page, plots
 from interfaces.spark.wanted.ranges import Place
 
@@ -78,7 +77,6 @@ def _check_day(day: str | None) -> None:
 def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     from pyspark.sql import functions as f
 
-    register(spark)
     folder = ArchiveFolder(spark, parsed.archive)
     records = _archived(spark, parsed, folder)
     found = records.groupBy("topic", "partition").agg(f.count("*").alias("records")).collect()

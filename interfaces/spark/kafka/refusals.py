@@ -7,22 +7,20 @@ is a wrong password after half a minute, too.
 from __future__ import annotations
 
 import re
-import socket
-import ssl
 import time
 from typing import TYPE_CHECKING
 
 from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.terminal.addresses import Address, addresses
+from interfaces.terminal.addresses import addresses
 from interfaces.terminal.reachable import PROBE_S
+from interfaces.terminal.tls import speaks_tls
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
 
 #: Of several brokers one may know the password, or have the right certificate.
 GRACE_S = 3.0
-_PROBE_S = 3.0
 _WHERE = re.compile(r"^\w+://|^(?=[^/ ]+:\d+/)")
 _WHEN = re.compile(r" \(after \d+ms in state \w+\)")
 _UNTRUSTED = "certificate could not be verified"
@@ -74,7 +72,7 @@ class Refusals:
         """librdkafka does not say why a connection without TLS is closed."""
         if self.complaint or not self._is_closed or self._protocol.endswith("ssl"):
             return ""
-        if any(map(_speaks_tls, addresses(self._servers))):
+        if any(speaks_tls(address, PROBE_S) for address in addresses(self._servers)):
             return "it speaks TLS, and the client does not: kafka.security.protocol=SSL or SASL_SSL"
         return ""
 
@@ -85,17 +83,3 @@ def _plain(said: str) -> str:
     place, slash, rest = said.partition("/bootstrap: ")
     said = f"{place}: {rest}" if slash else said
     return f"{said}, or it is for another name" if _UNTRUSTED in said else said
-
-
-def _speaks_tls(address: Address) -> bool:
-    anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    anybody.check_hostname = False
-    anybody.verify_mode = ssl.CERT_NONE
-    try:
-        with (
-            socket.create_connection(address, PROBE_S) as connection,
-            anybody.wrap_socket(connection),
-        ):
-            return True
-    except (OSError, ValueError):
-        return False

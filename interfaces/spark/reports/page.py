@@ -10,7 +10,7 @@ from html import escape
 _FIGURE = re.compile(r"([+-]?[\d,]+(\.\d+)?( ?(%|[kMGTP]?i?B))?|-)$")
 #: Letters of a text that may take several lines.
 _LONG = 40
-_COLOURS = ("#3b7dd8", "#d8733b", "#3aa76d", "#b05bc9", "#c2a02c", "#d0506e")
+COLOURS = ("#3b7dd8", "#d8733b", "#3aa76d", "#b05bc9", "#c2a02c", "#d0506e")
 #: Of lines that lie on each other both are seen, and without colours they are told apart.
 _DASHES = ("", "7 4", "2 3", "10 3 2 3", "5 2", "1 2")
 _STYLE = """
@@ -51,7 +51,7 @@ def _colours() -> str:
         f".c{number} {{ fill: {colour}; stroke: {colour} }} "
         f".legend .k{number} {{ border-color: {colour} }}"
         + (f" .line.c{number} {{ stroke-dasharray: {dash} }}" if dash else "")
-        for number, (colour, dash) in enumerate(zip(_COLOURS, _DASHES, strict=True))
+        for number, (colour, dash) in enumerate(zip(COLOURS, _DASHES, strict=True))
     )
 
 

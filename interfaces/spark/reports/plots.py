@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from html import escape
 
+from interfaces.spark.reports.page import COLOURS
+
 Points = Sequence[tuple[float, float]]
 
 _WIDTH, _HEIGHT = 720, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 28, 48
-_COLOURS = 6
 #: Of a character; the page's text is 12 high.
 _LETTER = 7.7
 #: Of a name below a bar, which may stand for its neighbours too.
@@ -94,13 +95,13 @@ def _lines(
     for number, (name, points) in enumerate(series):
         drawn = " ".join(f"{place(scaled(at)):.1f},{_y(v, top):.1f}" for at, v in points)
         parts.append(
-            f'<polyline class="line c{number % _COLOURS}" points="{drawn}">'
+            f'<polyline class="line c{number % len(COLOURS)}" points="{drawn}">'
             f"<title>{escape(name)}</title></polyline>"
         )
         dot = "only" if len(points) == 1 else "dot"
         said = f"{escape(name)}: " if name else ""
         parts += [
-            f'<circle class="{dot} c{number % _COLOURS}" cx="{place(scaled(at)):.1f}" '
+            f'<circle class="{dot} c{number % len(COLOURS)}" cx="{place(scaled(at)):.1f}" '
             f'cy="{_y(value, top):.1f}" r="5"><title>{said}{shown.format(value)} {escape(y)} '
             f"at {at:,.6g} {escape(x)}</title></circle>"
             for at, value in points
@@ -112,7 +113,7 @@ def _legend(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     shown = (
-        f'<span><i class="k{number % _COLOURS}"></i>{escape(name)}</span>'
+        f'<span><i class="k{number % len(COLOURS)}"></i>{escape(name)}</span>'
         for number, name in enumerate(names)
     )
     return f'<p class="legend">{"".join(shown)}</p>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +34,13 @@ class RangesReader(DataSourceReader):
         if isinstance(partition.value, Range):  # where there are none, Spark makes one up
             yield from self.rows(partition.value)
 
+    @abstractmethod
     def ranges(self) -> Sequence[Range]:
         """Of what `pushed` wants; found out once, when the query is planned."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, wanted: Any) -> Iterator[pyarrow.RecordBatch]:
         """Of one of the ranges."""
-        raise NotImplementedError
 
 
 class _Push:

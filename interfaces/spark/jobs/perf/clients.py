@@ -66,6 +66,13 @@ def require_settings(options: KafkaOptions, workload: Workload) -> None:
             made.close()
 
 
+def complaint_of(error: Any) -> str:
+    """Told to an `error_cb`: nothing new where it only sums up what was told of each broker."""
+    from confluent_kafka import KafkaError
+
+    return "" if error.code() == KafkaError._ALL_BROKERS_DOWN else str(error.str())
+
+
 def _number(value: Any) -> int:
     try:
         return int(value)

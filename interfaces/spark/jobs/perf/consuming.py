@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from interfaces.spark.jobs.perf.clients import complaint_of
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan
 from interfaces.spark.jobs.perf.reach import Reach
 from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
@@ -91,10 +92,7 @@ class _Consuming:
                 return
 
     def _troubled(self, error: Any) -> None:
-        from confluent_kafka import KafkaError
-
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self._found.complaint = error.str()
+        self._found.complaint = complaint_of(error) or self._found.complaint
 
     def _take(self, messages: list[Any], now_ns: int) -> None:
         import numpy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from interfaces.spark.jobs.perf.topics import topics_of
 from interfaces.spark.jobs.perf.workload import Workload, load
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.terminal.endings import complain
 from interfaces.terminal.progress import bar
 
 if TYPE_CHECKING:
@@ -87,13 +87,13 @@ def _measured(
 
 def _code(result: Mapping[str, Any], compared: list[Compared]) -> int:
     if result["verification"]["right"] is False:
-        print("ottla: records are not as they were sent", file=sys.stderr)
+        complain("records are not as they were sent")
         return NOT_RIGHT
     if not result["meanPublishRate"]:
-        print("ottla: nothing was published in the measured time", file=sys.stderr)
+        complain("nothing was published in the measured time")
         return NOTHING
     if any(each.is_worse for each in compared):
-        print("ottla: it got worse by more than the threshold", file=sys.stderr)
+        complain("it got worse by more than the threshold")
         return WORSE
     return 0
 

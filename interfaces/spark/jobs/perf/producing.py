@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from interfaces.spark.jobs.perf.clients import complaint_of
 from interfaces.spark.jobs.perf.plan import Plan, ProducerTask
 from interfaces.spark.jobs.perf.reach import Reach
 from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_and_time
@@ -166,10 +167,7 @@ class _Producing:
         return True
 
     def _troubled(self, error: Any) -> None:
-        from confluent_kafka import KafkaError
-
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self._complaint = error.str()
+        self._complaint = complaint_of(error) or self._complaint
 
     def _last(self, error: Any, _message: Message) -> None:
         if error is None:

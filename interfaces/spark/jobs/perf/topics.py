@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
+from interfaces.terminal.endings import complain
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def topics_of(
 def _tell(left: list[str]) -> None:
     """The run is what it is all the same."""
     if left:
-        print(f"ottla: {': '.join(left)}", file=sys.stderr)
+        complain(": ".join(left))
 
 
 class _Topics:
