@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -20,6 +19,7 @@ from interfaces.kafka.patience import Patience
 from interfaces.kafka.routes import Routes
 from interfaces.kafka.session import Session
 from interfaces.kafka.wire.framing import ReadBuffer
+from interfaces.sockets import BoundSockets, bind
 
 BACKLOG = 1024
 
@@ -143,38 +143,25 @@ class Shared:
         return True
 
 
-#: As with Kafka, all of IPv6 is all of IPv4 too; asyncio would keep `::` to IPv6.
-_EVERY_ADDRESS = ("", "::")
-
-
-def _every_address(port: int) -> socket.socket:
-    """One socket, and so one port, for IPv4 and IPv6 where the system can."""
-    if socket.has_dualstack_ipv6():
-        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
-    return socket.create_server(("", port))
-
-
 @dataclass
 class Listener:
-    """One bound address. `start` raises OSError when it cannot be had."""
+    """One HOST:PORT. `start` raises OSError when it cannot be bound."""
 
     shared: Shared
     name: str
     host: str
     port: int
     advertised: Advertised
-    _server: asyncio.Server | None = field(default=None, init=False)
+    _bound: BoundSockets | None = field(default=None, init=False)
+    _servers: list[asyncio.Server] = field(default_factory=list, init=False)
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
         self.shared.advertise(self.advertised)
-        if self.host not in _EVERY_ADDRESS:
-            self._server = await loop.create_server(
-                self._session, self.host, self.port, backlog=BACKLOG, reuse_address=True
-            )
-        else:
-            self._server = await loop.create_server(
-                self._session, sock=_every_address(self.port), backlog=BACKLOG
+        self._bound = bind(self.host, self.port)
+        for bound in self._bound.sockets:
+            self._servers.append(
+                await loop.create_server(self._session, sock=bound, backlog=BACKLOG)
             )
 
     def _session(self) -> Session:
@@ -182,14 +169,13 @@ class Listener:
 
     @property
     def bound(self) -> tuple[str, int]:
-        assert self._server is not None
-        host, port = self._server.sockets[0].getsockname()[:2]
-        return host, port
+        assert self._bound is not None
+        return self._bound.host, self._bound.port
 
     @property
     def is_open(self) -> bool:
-        return self._server is not None and self._server.is_serving()
+        return bool(self._servers) and all(each.is_serving() for each in self._servers)
 
     def stop_accepting(self) -> None:
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()

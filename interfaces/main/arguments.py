@@ -13,7 +13,7 @@ from interfaces.main.settings.origin import COMMAND_LINE, Given
 from interfaces.spark.arguments import add_commands as add_spark
 from interfaces.terminal.values import key_value
 
-_LISTEN = "where clients connect (127.0.0.1:9092); again, with another NAME, for one more"
+_LISTEN = "where clients connect (localhost:9092); again, with another NAME, for one more"
 
 # Options that are settings by another name.
 _OPTIONS = {
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     generate = commands.add_parser("generate", help="a dashboard, alerts, files to run it by")
     generate.add_argument("what", choices=("grafana", "prometheus", "alerts", "systemd", "compose"))
     generate.add_argument(
-        "--admin", metavar="HOST:PORT", default="127.0.0.1:8082", help="where the metrics are"
+        "--admin", metavar="HOST:PORT", default="localhost:8082", help="where the metrics are"
     )
     add_commands(commands)
     add_spark(commands)
@@ -100,7 +100,7 @@ class _subparser(argparse.ArgumentParser):
 def _add_settings(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--listen", action="append", metavar="[NAME://]HOST:PORT", help=_LISTEN)
-    add("--admin", metavar="HOST:PORT|off", help="where REST listens (127.0.0.1:8082)")
+    add("--admin", metavar="HOST:PORT|off", help="where REST listens (localhost:8082)")
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
     add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")
     add("--flush", metavar="commit|interval|os", help="when data is forced to the disk (commit)")

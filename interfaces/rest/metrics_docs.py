@@ -13,12 +13,12 @@ _HEAD = """\
 Written by `python -m interfaces.rest.metrics_docs` from the tables in `application/metrics/`;
 change those, not this.
 
-`GET /metrics` on the admin address (`admin.listeners`, 127.0.0.1:8082) tells all of them as text
+`GET /metrics` on the admin address (`admin.listeners`, localhost:8082) tells all of them as text
 that Prometheus reads. The names are those that boards and alerts already ask for: whoever used
 kafka_exporter, the JMX exporter or kminion beside Kafka needs none of them here.
 
 ```sh
-ottla generate prometheus --admin 127.0.0.1:8082
+ottla generate prometheus --admin localhost:8082
 ottla generate alerts
 ottla generate grafana
 ```

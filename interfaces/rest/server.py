@@ -12,10 +12,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from application.ports.event_log import EventLog
+from interfaces.sockets import bind
 
 BACKLOG = 128
-#: All of IPv6 is all of IPv4 too, as with the Kafka listeners.
-_EVERY_ADDRESS = ("", "::")
 
 
 class HttpServer(Protocol):
@@ -43,13 +42,14 @@ class AdminServer:
 
     def open(self, host: str, port: int) -> tuple[str, int]:
         """The address that is had; raises OSError when it cannot be."""
-        listening = _listening(host, port)
-        listening.setblocking(False)
+        bound = bind(host, port)
         self._hosts.append(host)
-        self._sockets.append(listening)
-        asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
-        bound_host, bound_port = listening.getsockname()[:2]
-        return bound_host, bound_port
+        for listening in bound.sockets:
+            listening.listen(BACKLOG)
+            listening.setblocking(False)
+            self._sockets.append(listening)
+            asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
+        return bound.host, bound.port
 
     def _somebody_connects(self) -> None:
         self._stop_looking()
@@ -94,14 +94,3 @@ class AdminServer:
             for listening in self._sockets:
                 listening.close()
             self._sockets.clear()
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    if host in _EVERY_ADDRESS and socket.has_dualstack_ipv6():
-        return socket.create_server(
-            ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG
-        )
-    family, _, _, _, address = socket.getaddrinfo(
-        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    return socket.create_server(address[:2], family=family, backlog=BACKLOG)

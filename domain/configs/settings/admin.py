@@ -11,7 +11,7 @@ class AdminSettings:
     admin_listeners: tuple[str, ...] = setting(
         "admin.listeners",
         LIST,
-        ("127.0.0.1:8082",),
+        ("localhost:8082",),
         "Where REST, metrics and the console listen, as HOST:PORT; off: nowhere. Whoever can "
         "connect there can do everything.",
     )

@@ -23,8 +23,9 @@ class IdentitySettings:
     listeners: tuple[str, ...] = setting(
         "listeners",
         LIST,
-        ("PLAINTEXT://127.0.0.1:9092",),
-        "Where to listen, as NAME://HOST:PORT; no host means every address, port 0 a free port.",
+        ("PLAINTEXT://localhost:9092",),
+        "Where to listen, as NAME://HOST:PORT; localhost is both loopback addresses, no host every "
+        "address, port 0 a free port.",
     )
     advertised_listeners: tuple[str, ...] = setting(
         "advertised.listeners",

@@ -27,7 +27,7 @@ def opened(door: Door, events: FakeEventLog, given: str | None = None) -> list[s
 
 def test_it_listens_where_it_is_told() -> None:
     events = FakeEventLog()
-    assert opened(Door(), events) == ["127.0.0.1:8082"]
+    assert opened(Door(), events) == ["localhost:8082"]
     assert opened(Door(), events, "127.0.0.1:0, :9, [::1]:7") == [
         "127.0.0.1:40000",
         "0.0.0.0:9",
@@ -43,7 +43,7 @@ def test_a_default_that_is_busy_is_a_warning() -> None:
     [(level, event, fields)] = events.lines
     assert level == "warning"
     assert event == "the admin side is off: its default address cannot be had"
-    assert fields["address"] == "127.0.0.1:8082"
+    assert fields["address"] == "localhost:8082"
 
 
 def test_a_chosen_address_that_is_busy_ends_the_start() -> None:

@@ -22,10 +22,10 @@ def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
     assert banner(started(storage="lmdb:///var/ottla")) == (
         "Ottla 1.2.3, cluster a-cluster\n"
         "\n"
-        "  listening  PLAINTEXT 127.0.0.1:19092 -> the address each client connects to\n"
+        "  listening  PLAINTEXT localhost:19092 -> the address each client connects to\n"
         "  storage    lmdb:///var/ottla  (2 topics, 3 partitions)\n"
         "  flush      commit: what is acknowledged is on disk, and survives a power cut\n"
-        "  try        kcat -b 127.0.0.1:19092 -L\n"
+        "  try        kcat -b localhost:19092 -L\n"
         "\n"
         "Ctrl-C stops it.\n"
     )

@@ -115,7 +115,7 @@ def test_older_names_stand_for_newer_ones() -> None:
 
 def test_nothing_advertised_means_nothing_fixed() -> None:
     [listener] = load().listeners
-    assert (listener.host, listener.port) == ("127.0.0.1", 9092)
+    assert (listener.host, listener.port) == ("localhost", 9092)
     assert (listener.advertised_host, listener.advertised_port) == (None, None)
 
 

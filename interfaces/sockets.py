@@ -1,0 +1,88 @@
+"""Sockets for one HOST:PORT, bound and not yet listening."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Sequence
+
+#: Both loopback addresses.
+LOCALHOST = "localhost"
+#: As with Kafka, all of IPv6 is all of IPv4 too; asyncio would keep `::` to IPv6.
+_DUAL_STACK = ("", "::")
+#: What bind() says of ::1 on a machine without IPv6.
+_NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+#: A free port of one loopback address may be taken on the other.
+_TRIES = 20
+
+
+class BoundSockets:
+    """One port on one or more addresses."""
+
+    __slots__ = ("host", "port", "sockets")
+
+    def __init__(self, host: str, sockets: Sequence[socket.socket]) -> None:
+        self.sockets = sockets
+        address, self.port = sockets[0].getsockname()[:2]
+        #: To show: the first address, or the name that stands for all of them.
+        self.host: str = LOCALHOST if host == LOCALHOST else address
+
+
+def bind(host: str, port: int) -> BoundSockets:
+    """Raises OSError when an address of the host cannot be bound."""
+    if host in _DUAL_STACK and socket.has_dualstack_ipv6():
+        sockets = [_bound(socket.AF_INET6, "::", port, only_ipv6=False)]
+    elif host == LOCALHOST:
+        sockets = _bind_localhost(port)
+    else:
+        sockets = _bind_all(host, port)
+    return BoundSockets(host, sockets)
+
+
+def _bind_localhost(port: int) -> list[socket.socket]:
+    """Both, whatever the hosts file says: clients take either, librdkafka at random."""
+    for _ in range(_TRIES - 1):
+        try:
+            return _bind_loopback(port)
+        except OSError as failure:
+            if port or failure.errno != errno.EADDRINUSE:
+                raise
+    return _bind_loopback(port)
+
+
+def _bind_loopback(port: int) -> list[socket.socket]:
+    sockets = [_bound(socket.AF_INET, "127.0.0.1", port)]
+    try:
+        sockets.append(_bound(socket.AF_INET6, "::1", sockets[0].getsockname()[1]))
+    except OSError as failure:
+        if failure.errno not in _NO_IPV6:
+            sockets[0].close()
+            raise
+    return sockets
+
+
+def _bind_all(host: str, port: int) -> list[socket.socket]:
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    try:
+        for family, address in dict.fromkeys((each[0], str(each[4][0])) for each in found):
+            sockets.append(_bound(family, address, port))
+            port = sockets[0].getsockname()[1]
+    except OSError:
+        for each in sockets:
+            each.close()
+        raise
+    return sockets
+
+
+def _bound(family: int, address: str, port: int, only_ipv6: bool = True) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_ipv6)
+        made.bind((address, port))
+    except OSError:
+        made.close()
+        raise
+    return made
