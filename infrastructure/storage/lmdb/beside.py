@@ -13,10 +13,10 @@ from typing import cast
 import lmdb
 
 from infrastructure.storage.errors import StorageDamaged, StorageInUse, StorageUnusable
-from infrastructure.storage.lmdb.environment import LmdbEnvironment, check_it_is_not_kafkas
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import NobodyWrites
 from infrastructure.storage.lmdb.identity import identify
-from infrastructure.storage.lmdb.inspection import check_pages, page_problem
+from infrastructure.storage.lmdb.inspection import check_pages, holds_a_store, page_problem
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.reading import open_environment
@@ -154,14 +154,8 @@ def _told(folder: Path, error: lmdb.Error) -> StorageUnusable:
 
 
 def _check_there_is_one(folder: Path) -> None:
-    data_file = folder / "data.mdb"
-    if data_file.is_file():
-        if not data_file.stat().st_size:
-            raise StorageDamaged(f"the store in {folder} cannot be read: data.mdb is empty")
-        return
-    if folder.is_dir():
-        check_it_is_not_kafkas(folder)
-    raise StorageUnusable(f"there is no store in {folder}")
+    if not holds_a_store(folder):
+        raise StorageUnusable(f"there is no store in {folder}")
 
 
 def _check_last_end(folder: Path) -> None:

@@ -27,15 +27,17 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
-from infrastructure.storage.errors import (
-    StorageDamaged,
-    StorageForeign,
-    StorageUnusable,
-)
+from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.folder_lock import FolderLock
 from infrastructure.storage.lmdb.identity import FORMAT, FORMAT_ROW, ID_ROW, identify
-from infrastructure.storage.lmdb.inspection import check_batches, check_pages, page_problem
+from infrastructure.storage.lmdb.inspection import (
+    DATA_FILE,
+    check_batches,
+    check_pages,
+    holds_a_store,
+    page_problem,
+)
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class LmdbEnvironment:
         self.read_only = read_only
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            check_it_is_not_kafkas(folder)
+            holds_a_store(folder)  # before the lock's file: a folder of Kafka's is left as it is
             self._lock = FolderLock(folder)
         except FileExistsError as error:
             raise StorageUnusable(f"{folder} is a file, not a folder") from error
@@ -89,7 +91,7 @@ class LmdbEnvironment:
         try:
             self.recovery_point = RecoveryPoint(folder)
             self._recover()
-            if not read_only and not (folder / "data.mdb").exists():
+            if not read_only and not holds_a_store(folder):
                 self._make()
             self.env = self._open(folder, map_size_bytes)
             try:
@@ -159,7 +161,7 @@ class LmdbEnvironment:
         finally:
             env.close()
         lock.unlink(missing_ok=True)
-        new.rename(self.folder / "data.mdb")
+        new.rename(self.folder / DATA_FILE)
         sync_folder(self.folder)
         sync_folder(self.folder.parent)
 
@@ -203,9 +205,6 @@ class LmdbEnvironment:
     def _identify(self) -> int:
         """The format that the store is marked with."""
         self._check_length()
-        if self.env.stat()["entries"] == 0 and not self.read_only:
-            # Nothing in it yet: an earlier version was interrupted when it made it.
-            self._create(self.env)
         found = identify(self.env, self.folder)
         self.store_id, self.rows = found.store_id, found.rows
         self.batches, self.timestamps = found.batches, found.timestamps
@@ -232,7 +231,7 @@ class LmdbEnvironment:
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""
-        data_file = self.folder / "data.mdb"
+        data_file = self.folder / DATA_FILE
         actual_bytes = data_file.stat().st_size
         if actual_bytes >= self.used_bytes:
             return
@@ -304,18 +303,6 @@ class LmdbEnvironment:
                 self.recovery_point.forget()
         finally:
             self._lock.release()
-
-
-def check_it_is_not_kafkas(folder: Path) -> None:
-    """Whoever comes with a `server.properties` may expect that its data comes along."""
-    if (folder / "data.mdb").exists():
-        return
-    for kafkas in ("meta.properties", "*/00000000000000000000.log", "__cluster_metadata-0"):
-        if any(folder.glob(kafkas)):
-            raise StorageForeign(
-                f"{folder} is a data folder of Apache Kafka, which Ottla cannot read: "
-                "give Ottla one of its own (--data), and copy the topics with a Kafka client"
-            )
 
 
 def _there_is_room_for(size_bytes: int) -> bool:

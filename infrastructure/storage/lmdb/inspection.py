@@ -20,16 +20,53 @@ from domain.messages.batch import (
     LENGTH_OVERHEAD_BYTES,
 )
 from infrastructure.codecs.checksum import crc32c
-from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.errors import StorageDamaged, StorageForeign
 from infrastructure.storage.lmdb.keys import KEY
+from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE
 
 if TYPE_CHECKING:
     import lmdb
     from lmdb import _Database
 
 
+DATA_FILE = "data.mdb"
+#: Files that are written only beside a data.mdb that is there.
+_BESIDE_DATA = ("lock.mdb", UNSYNCED_FILE)
+
+
+def holds_a_store(folder: Path) -> bool:
+    """False: a store may be created there. Raises StorageUnusable where there was one."""
+    data_file = folder / DATA_FILE
+    if data_file.is_file():
+        if not data_file.stat().st_size:
+            raise _lost(folder, "is empty")
+        return True
+    _check_it_is_not_kafkas(folder)
+    for name in _BESIDE_DATA:
+        if (folder / name).exists():
+            raise _lost(folder, f"is missing, and {name} shows that it was there")
+    return False
+
+
+def _lost(folder: Path, problem: str) -> StorageDamaged:
+    return StorageDamaged(
+        f"the store in {folder} cannot be read: {DATA_FILE} {problem}; "
+        "restore it from a copy, or delete the folder to start with an empty store"
+    )
+
+
+def _check_it_is_not_kafkas(folder: Path) -> None:
+    """Users who bring a `server.properties` may expect that its data comes along."""
+    for kafkas in ("meta.properties", "*/00000000000000000000.log", "__cluster_metadata-0"):
+        if any(folder.glob(kafkas)):
+            raise StorageForeign(
+                f"{folder} is a data folder of Apache Kafka, which Ottla cannot read: "
+                "give Ottla one of its own (--data), and copy the topics with a Kafka client"
+            )
+
+
 def check_pages(folder: Path) -> None:
-    problem = page_problem(folder / "data.mdb")
+    problem = page_problem(folder / DATA_FILE)
     if problem is not None:
         raise _damaged(folder, problem)
 

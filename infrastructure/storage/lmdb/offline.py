@@ -15,10 +15,9 @@ import lmdb
 from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
-from infrastructure.storage.lmdb.inspection import page_problem
+from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
 
-DATA_FILE = "data.mdb"
 #: Left behind by a compaction that was killed; the next one makes it anew.
 COMPACT_FILE = "compact.mdb"
 _OF_A_NEW_STORE = {

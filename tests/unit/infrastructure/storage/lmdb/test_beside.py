@@ -140,7 +140,7 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_refused_as_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "data.mdb").touch()
-    with pytest.raises(StorageDamaged, match=r"cannot be read: data\.mdb is empty$"):
+    with pytest.raises(StorageDamaged, match=r"cannot be read: data\.mdb is empty;"):
         StoreBeside(tmp_path)
 
 

@@ -173,7 +173,7 @@ def test_a_store_of_an_older_format_is_not_marked_by_who_only_looks(tmp_path: Pa
 
 def test_who_only_looks_makes_no_store(tmp_path: Path) -> None:
     with lmdb.Environment(str(tmp_path), max_dbs=8):
-        pass  # nothing in it, as an early version could leave it
+        pass  # nothing in it
     before = (tmp_path / "data.mdb").read_bytes()
 
     with pytest.raises(StorageDamaged):
@@ -250,8 +250,30 @@ def test_a_file_that_ends_within_its_first_pages_is_refused(
         LmdbEnvironment(tmp_path, "os")
 
 
-def test_an_empty_file_is_a_store_that_was_never_made(tmp_path: Path) -> None:
-    (tmp_path / "data.mdb").write_bytes(b"")
+def test_an_empty_data_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    LmdbEnvironment(tmp_path, "os").close()
+    os.truncate(tmp_path / "data.mdb", 0)
+
+    with pytest.raises(StorageDamaged, match=r"data\.mdb is empty; restore it"):
+        LmdbEnvironment(tmp_path, "os")
+
+    assert (tmp_path / "data.mdb").stat().st_size == 0
+
+
+@pytest.mark.parametrize("left", ["lock.mdb", "ottla.unsynced"])
+def test_a_data_file_that_is_missing_beside_its_others_is_refused(
+    tmp_path: Path, left: str
+) -> None:
+    (tmp_path / left).touch()
+
+    with pytest.raises(StorageDamaged, match=rf"data\.mdb is missing, and {left} shows"):
+        LmdbEnvironment(tmp_path, "os")
+
+    assert not (tmp_path / "data.mdb").exists()
+
+
+def test_a_folder_whose_first_start_failed_is_started_in(tmp_path: Path) -> None:
+    (tmp_path / "ottla.lock").touch()
 
     LmdbEnvironment(tmp_path, "os").close()
 
