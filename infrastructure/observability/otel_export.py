@@ -36,7 +36,7 @@ def missing_extra() -> str | None:
     try:
         from infrastructure.observability import otel_messages  # noqa: F401
     except ImportError:
-        return "otel.endpoint needs a library that is not installed: pip install ottla[otel]"
+        return "otel.endpoint needs a library: pip install opentelemetry-proto"
     return None
 
 

@@ -206,7 +206,7 @@ def open_offsets(
         home.give_up()
         return MemoryOffsetRepository()
     if scheme == "postgresql" and importlib.util.find_spec("psycopg") is None:
-        raise OffsetsUnusable("PostgreSQL needs its driver: pip install ottla[postgres]")
+        raise OffsetsUnusable("PostgreSQL needs its driver: pip install 'psycopg[binary]'")
     from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
 
     return SqlOffsetRepository(url, storage.info.store_id, flush, to_loop, unusable, events, home)

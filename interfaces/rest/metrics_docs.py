@@ -59,8 +59,8 @@ id, is found by that id in the log.
 
 ## OpenTelemetry
 
-With `pip install ottla[otel]` and `--set otel.endpoint=http://collector:4318/v1/metrics` all of
-them are sent to a collector as well, every `otel.interval.ms`, by OTLP over HTTP in protobuf. A
+With `pip install opentelemetry-proto` and `--set otel.endpoint=http://collector:4318/v1/metrics`
+all of them are sent to a collector too, every `otel.interval.ms`, by OTLP over HTTP in protobuf. A
 thread of its own sends and waits; the values are read on the loop, as for a scrape. What cannot be
 sent is dropped, and the log says so once until it works again. Names and labels are the same.
 """

@@ -21,7 +21,7 @@ from interfaces.terminal.reachable import NobodyListens, first_reachable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_INSTALLED = "Spark is not installed; `pip install 'ottla[spark]'` does it (1 GB)"
+NOT_INSTALLED = "Spark is not installed; in a checkout of Ottla: pip install '.[spark]' (1 GB)"
 DEFAULT_MASTER = "local[*]"
 _MASTER = re.compile(
     r"local(\[([1-9]\d*|\*)(,[1-9]\d*)?\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"

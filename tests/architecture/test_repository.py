@@ -31,6 +31,8 @@ REGISTRY = re.compile(
     r"\b(py" + r"pi\.org|python" + r"hosted\.org|registry\.np" + r"mjs\.org|repo1?\.maven"
     r"|maven" + r"\.org|crates" + r"\.io/|proxy\." + r"golang\.org)"
 )
+# Ottla is not published: somebody else may publish a package of that name.
+INSTALL_BY_NAME = re.compile(r"\b(install|inject|uvx|pipx run) +['\"]?ott" + r"la\b")
 # Kafka's own default folders are no machine's.
 MACHINE_PATH = re.compile(
     r"(?<![\w.$}/])/(ro" + r"ot|wo" + r"rk|ho" + r"me/\w+|tm" + r"p(?!/(kafka|kraft)-))/\w"
@@ -107,6 +109,10 @@ def test_nothing_is_left_unfinished() -> None:
 def test_no_registry_is_named() -> None:
     """Where packages come from is the user's business; locks have hashes instead."""
     assert lines_with(REGISTRY) == []
+
+
+def test_nothing_says_to_install_ottla_by_its_name() -> None:
+    assert lines_with(INSTALL_BY_NAME) == []
 
 
 def test_no_path_of_anybodys_machine_is_named() -> None:

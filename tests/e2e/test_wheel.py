@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,12 +189,17 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
 def test_spark_finds_the_installed_data_source_by_itself(
     environment: Environment, tmp_path: Path
 ) -> None:
-    """In a user's own session: nothing is registered, and workers have a `domain` too."""
+    """In a user's own session, as the README makes it, in an environment that is not activated:
+    nothing is registered, and workers have a `domain` too.
+    """
     pytest.importorskip("pyspark", reason="needs Spark")
     code = """
+import os, sys
 import ottla
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
+
+os.environ["PYSPARK_PYTHON"] = sys.executable
 
 builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
 builder = builder.config("spark.driver.memory", "512m")
@@ -215,9 +221,9 @@ with ottla.Broker() as broker:
     register(spark)
 spark.stop()
 """
-    path = f"{Path(environment.python).parent}{os.pathsep}{os.environ['PATH']}"  # as activated
+    assert shutil.which("python3") != environment.python
     java = str(java_home(os.environ, tmp_path / "java"))
-    said = environment.run(code, tmp_path, {"PATH": path, "JAVA_HOME": java})
+    said = environment.run(code, tmp_path, {"JAVA_HOME": java})
     assert said.split("\n") == ["hello the user", ""]
 
 

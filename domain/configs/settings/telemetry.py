@@ -13,7 +13,8 @@ class TelemetrySettings:
         STRING,
         None,
         "An OpenTelemetry collector that all metrics are sent to, by OTLP over HTTP, as in "
-        "http://localhost:4318/v1/metrics; needs the extra ottla[otel]. Without it: nowhere.",
+        "http://localhost:4318/v1/metrics; needs the library opentelemetry-proto. Not set: "
+        "nowhere.",
     )
     otel_interval_ms: int = setting(
         "otel.interval.ms",

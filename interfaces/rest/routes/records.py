@@ -118,7 +118,9 @@ def router(admin: Admin) -> APIRouter:
         """All that fit, as a file: ndjson, csv or parquet."""
         form, media_type = FILES[wanted.format]
         if form == "parquet" and importlib.util.find_spec("pyarrow") is None:
-            raise RestError(501, "Parquet needs pyarrow: pip install ottla[parquet]")
+            raise RestError(
+                501, "Parquet needs a library in the broker's environment: pip install pyarrow"
+            )
         plan = records.browse.plan(wanted.query(topic_name, form))
         scan = records.browse.scan(plan, wanted.data_format)
         first = await _while_wanted(request, _part(scan))

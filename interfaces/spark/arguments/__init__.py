@@ -18,7 +18,7 @@ def add_commands(commands: Commands) -> None:
         commands,
         "spark",
         "jobs on Spark: throughput, archive, analysis",
-        "Local or any master. Needs `pip install 'ottla[spark]'`.",
+        "Local or any master. Needs Spark: in a checkout of Ottla, `pip install '.[spark]'`.",
     )
     for job in _JOBS:
         job.add(jobs)

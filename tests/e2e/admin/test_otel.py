@@ -77,5 +77,5 @@ def test_without_the_extra_there_is_one_line() -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "ottla: otel.endpoint needs a library that is not installed: pip install ottla[otel]"
+        "ottla: otel.endpoint needs a library: pip install opentelemetry-proto"
     ]

@@ -259,7 +259,7 @@ def test_records_are_downloaded(console: Console, tmp_path: Path) -> None:
 
 def test_a_download_that_is_refused_says_why(console: Console) -> None:
     page = console.open("#/topics/orders", "orders")
-    why = "Parquet needs pyarrow: pip install ottla[parquet]"
+    why = "Parquet needs a library in the broker's environment: pip install pyarrow"
     said = {"error_code": 501, "message": why, "correlation_id": "refused-2"}
     console.refuse("**/records:download?*format=parquet*", 501, said)
     page.get_by_role("link", name="Download as parquet").click()

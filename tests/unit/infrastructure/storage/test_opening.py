@@ -120,7 +120,7 @@ def test_without_a_driver_postgres_is_refused_with_what_to_install(
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(OffsetsUnusable) as refused:
         offsets_at("postgresql://me:hunter2@host/db")
-    assert str(refused.value) == "PostgreSQL needs its driver: pip install ottla[postgres]"
+    assert str(refused.value) == "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
 
 
 def test_nobody_pays_for_a_database_that_is_not_used() -> None:

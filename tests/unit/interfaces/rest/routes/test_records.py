@@ -160,7 +160,7 @@ def test_parquet_without_pyarrow_is_one_readable_error(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     answer = some.get("/topics/t/records:download?format=parquet")
     assert (answer.status, answer.json["error_code"]) == (501, 501)
-    assert "pip install ottla[parquet]" in answer.json["message"]
+    assert "pip install pyarrow" in answer.json["message"]
 
 
 def lines(answer: Answer) -> list[Any]:
