@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.alteration import Alteration, Operation
+from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect, without_effect
 from domain.configs.resource import ResourceKind
+from domain.configs.topic import TOPIC_CONFIGS
 
 TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GROUP
 
@@ -68,3 +70,10 @@ def test_of_alterations_only_those_that_set_something_are_found() -> None:
     assert names == ["segment.ms", "cleanup.policy"]
     unknown = [Alteration("no.such", Operation.DELETE, "")]
     assert altered_without_effect(BROKER, unknown) == []
+
+
+def test_a_topic_config_and_the_settings_of_its_default_have_the_same_effect() -> None:
+    """`ottla topic create --dry-run` asks the broker about its settings: there is no topic yet."""
+    for config in TOPIC_CONFIGS.values():
+        for synonym in config.synonyms:
+            assert BrokerConfig.definitions[synonym].effect is config.effect, synonym
