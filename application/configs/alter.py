@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from application.commits import Commits
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import NO_CLIENT_METRICS, broker_id
+from application.configs.effects import warn_without_effect
 from application.configs.groups import GroupConfigs
 from application.configs.unused import still_unused
 from application.pending import Pending
@@ -21,6 +22,7 @@ from application.topics.catalog import Catalog
 from application.topics.turns import after_the_change
 from domain.configs.alteration import Alteration, Operation, altered, altered_broker_configs
 from domain.configs.broker import BrokerConfig
+from domain.configs.effects import altered_without_effect
 from domain.configs.group import GROUP_CONFIGS, validate_group_configs
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.configs.topic import TOPIC_CONFIGS, validate_topic_configs
@@ -109,6 +111,8 @@ class AlterConfigsService:
             except BrokerError as refused:
                 results[place] = refused.as_value()
             else:
+                found = altered_without_effect(one.resource.kind, one.alterations)
+                warn_without_effect(self._events, one.resource, found)
                 if change is not None:
                     changes[place] = change
         if validate_only or not changes:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from application.commits import Commits
+from application.configs.effects import warn_without_effect
 from application.pending import Pending
+from application.ports.event_log import EventLog
 from application.ports.topic_repository import TopicRepository
 from application.topics.catalog import Catalog
 from domain.configs.broker import BrokerConfig
+from domain.configs.effects import without_effect
+from domain.configs.resource import Resource, ResourceKind
 from domain.configs.topic import validate_topic_configs
 from domain.errors import (
     BrokerError,
@@ -61,12 +65,14 @@ class CreateTopicsService:
         commits: Commits,
         config: BrokerConfig,
         new_topic_id: Callable[[], bytes],
+        events: EventLog,
     ) -> None:
         self._catalog = catalog
         self._topics = topics
         self._commits = commits
         self._config = config
         self._new_topic_id = new_topic_id
+        self._events = events
         #: Who else has asked for a topic that is being created.
         self._waiting: dict[str, list[Pending[Created]]] = {}
 
@@ -83,6 +89,8 @@ class CreateTopicsService:
                 results.append(self._topic(new, self._check(new), validate_only))
             except BrokerError as refused:
                 results.append(refused.as_value())
+            else:
+                self._warn(new)
         staged = [] if validate_only else [one for one in results if isinstance(one, Topic)]
         # That such a topic exists is not true before its commit is done.
         unsure = [new.name in self._waiting for new in wanted]
@@ -141,6 +149,10 @@ class CreateTopicsService:
         else:
             ids = self._topics.reserve_partition_ids(partition_count)
         return Topic(new.name, self._new_topic_id(), ids, configs)
+
+    def _warn(self, new: NewTopic) -> None:
+        found = without_effect(ResourceKind.TOPIC, new.configs)
+        warn_without_effect(self._events, Resource(ResourceKind.TOPIC, new.name), found)
 
     def _wanted_partitions(self, new: NewTopic) -> int:
         if new.assignments:

@@ -43,10 +43,17 @@ class Effect(Enum):
     NONE = "none"
 
 
-_NOTES = {
-    Effect.PARTLY: "(Not all of it is built yet.)",
-    Effect.LATER: "(Not built yet: it is kept, and has no effect.)",
-    Effect.NONE: "(It is kept for the tools that set it, and has no effect here.)",
+#: The end of the documentation of such a config. `ottla topic` looks for it in the answers of a
+#: broker; no documentation of Apache Kafka's has these words.
+SHORTFALLS = {
+    Effect.PARTLY: "has only part of its effect in this broker",
+    Effect.LATER: "has no effect in this broker",
+    Effect.NONE: "has no effect in this broker",
+}
+_REASONS = {
+    Effect.PARTLY: "Not all of it is built yet",
+    Effect.LATER: "Not built yet",
+    Effect.NONE: "Accepted for the tools that set it",
 }
 
 
@@ -73,6 +80,7 @@ class SetSomewhere(NamedTuple):
 class Definition:
     __slots__ = (
         "also",
+        "anyway",
         "choices",
         "default",
         "doc",
@@ -103,6 +111,7 @@ class Definition:
         dynamic: bool = False,
         sensitive: bool = False,
         effect: Effect = Effect.BUILT,
+        anyway: Value = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -123,6 +132,8 @@ class Definition:
         #: A URL that may have a password in it: clients are not told it at all.
         self.sensitive = sensitive
         self.effect = effect
+        #: Of a config without effect: the value that describes what the broker does.
+        self.anyway = anyway
 
     def parse(self, text: str) -> Value:
         value = self._convert(text)
@@ -142,7 +153,22 @@ class Definition:
     @property
     def documentation(self) -> str:
         """What it says, and whether that comes true here."""
-        return f"{self.doc} {note}" if (note := _NOTES.get(self.effect)) else self.doc
+        if self.effect is Effect.BUILT:
+            return self.doc
+        return f"{self.doc} ({_REASONS[self.effect]}: it {SHORTFALLS[self.effect]}.)"
+
+    @property
+    def warning(self) -> str:
+        """For the client that sets it."""
+        return f"{self.name} {SHORTFALLS[self.effect]}"
+
+    def lacks_effect(self, text: str) -> bool:
+        """Whether a client that sets this value would expect more than the broker does."""
+        return self.effect is not Effect.BUILT and not self.is_harmless(text)
+
+    def is_harmless(self, text: str) -> bool:
+        """The default, which files and tools often spell out, or what is true anyway."""
+        return self.parse(text) in (self.default, self.anyway)
 
     def allowed(self) -> str:
         """What may stand here, for people."""

@@ -172,7 +172,7 @@ _ROWS: tuple[tuple[str, Kind, Value, Effect, str, dict[str, Any]], ...] = (
         "retention.ms", LONG, 604800000, LATER,
         "How long records are kept; -1: for ever.",
         {
-            "minimum": -1, "unit": "ms",
+            "minimum": -1, "unit": "ms", "anyway": -1,
             "synonyms": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
         },
     ),

@@ -6,6 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
+from interfaces.cli import effects
 from interfaces.cli.client import Clients, each_result
 from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.output import confirmed, show, show_rows, table
@@ -41,14 +42,20 @@ def create(parsed: argparse.Namespace) -> int:
             wanted, request_timeout=clients.timeout_s, validate_only=parsed.dry_run
         )
     failed = 0
+    created = []
     for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
         if not isinstance(outcome, CommandFailed):
+            created.append(name)
             print(f"{name} {'could be' if parsed.dry_run else 'is'} created")
         elif parsed.if_not_exists and _EXISTS in str(outcome):
             print(f"{name} is there already")
         else:
             complain(str(outcome))
             failed = 1
+    if configs and created:
+        there = not parsed.dry_run
+        new = effects.of_topic(clients, created[0]) if there else effects.planned(clients, admin)
+        effects.warn(new, configs)
     return failed
 
 
@@ -102,13 +109,13 @@ def _described(
                 "end_offset": there and there.end,
             }
         )
+    configs = {one["name"]: one["value"] for one in configs_of(clients, admin, name) if one["set"]}
     return {
         "name": name,
         "partitions": rows,
         "replication_factor": _replicas(topic),
-        "configs": {
-            one["name"]: one["value"] for one in configs_of(clients, admin, name) if one["set"]
-        },
+        "configs": configs,
+        "warnings": effects.warnings(effects.of_topic(clients, name), configs) if configs else [],
     }
 
 
@@ -119,6 +126,7 @@ def _text(one: dict[str, Any]) -> str:
         f"PARTITIONS  {len(rows)}",
         f"REPLICAS    {one['replication_factor']}",
         *(f"CONFIG      {name}={value}" for name, value in one["configs"].items()),
+        *(f"WARNING     {warning}" for warning in one["warnings"]),
     ]
     columns = ("partition", "leader", "replicas", "isr", "start_offset", "end_offset")
     return "\n".join([*head, "", table(columns, rows)])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from interfaces.cli import effects
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import show_rows
@@ -31,12 +33,13 @@ def get(parsed: argparse.Namespace) -> int:
     unknown = sorted(set(parsed.keys) - {one["name"] for one in found})
     if unknown:
         raise CommandFailed(f"there is no topic config {', '.join(unknown)}")
+    lacking = effects.of_topic(clients, parsed.name)
     rows = [
-        one
+        one | {"effect": effects.word(lacking, one["name"])}
         for one in found
         if (not parsed.keys or one["name"] in parsed.keys) and (one["set"] or not parsed.set_only)
     ]
-    show_rows(rows, parsed.output, ("name", "value", "source"))
+    show_rows(rows, parsed.output, ("name", "value", "source", "effect"))
     return 0
 
 
@@ -59,14 +62,17 @@ def configs_of(clients: Clients, admin: AdminClient, topic: str) -> list[dict[st
 
 
 def put(parsed: argparse.Namespace) -> int:
-    _alter(parsed, dict(parsed.values))
+    clients = Clients(parsed)
+    configs = dict(parsed.values)
+    _alter(clients, parsed, configs)
     for name, value in parsed.values:
         print(f"{parsed.name}: {name}={value}{_only(parsed)}")
+    effects.warn(effects.of_topic(clients, parsed.name), configs)
     return 0
 
 
 def unset(parsed: argparse.Namespace) -> int:
-    _alter(parsed, dict.fromkeys(parsed.keys))
+    _alter(Clients(parsed), parsed, dict.fromkeys(parsed.keys))
     for name in parsed.keys:
         print(f"{parsed.name}: {name} has its default again{_only(parsed)}")
     return 0
@@ -76,7 +82,7 @@ def _only(parsed: argparse.Namespace) -> str:
     return " (dry run)" if parsed.dry_run else ""
 
 
-def _alter(parsed: argparse.Namespace, changes: dict[str, str | None]) -> None:
+def _alter(clients: Clients, parsed: argparse.Namespace, changes: Mapping[str, str | None]) -> None:
     from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
     entries = [
@@ -90,7 +96,6 @@ def _alter(parsed: argparse.Namespace, changes: dict[str, str | None]) -> None:
         for name, value in changes.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, parsed.name, incremental_configs=entries)
-    clients = Clients(parsed)
     admin = clients.admin()
     what = f"the configs of {parsed.name}"
     with clients.asking(what, admin):

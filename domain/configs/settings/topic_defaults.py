@@ -5,7 +5,7 @@ from __future__ import annotations
 from domain.configs.definition import LONG_MAX, Effect, Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
-LATER, NONE = Effect.LATER, Effect.NONE
+PARTLY, LATER, NONE = Effect.PARTLY, Effect.LATER, Effect.NONE
 
 COMPRESSION_TYPES = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 CLEANUP_POLICIES = ("compact", "delete")
@@ -24,6 +24,7 @@ class TopicDefaults:
         "Default of cleanup.policy.",
         choices=CLEANUP_POLICIES,
         dynamic=True,
+        effect=PARTLY,
     )
     log_message_timestamp_type: str = setting(
         "log.message.timestamp.type",
@@ -61,6 +62,7 @@ class TopicDefaults:
         dynamic=True,
         effect=LATER,
         synonyms=_RETENTION,
+        anyway=-1,
     )
     log_retention_minutes: int | None = setting(
         "log.retention.minutes",
@@ -71,6 +73,7 @@ class TopicDefaults:
         unit="minutes",
         effect=LATER,
         synonyms=_RETENTION,
+        anyway=-1,
     )
     log_retention_hours: int = setting(
         "log.retention.hours",
@@ -81,6 +84,7 @@ class TopicDefaults:
         unit="hours",
         effect=LATER,
         synonyms=_RETENTION,
+        anyway=-1,
     )
     log_retention_bytes: int = setting(
         "log.retention.bytes",

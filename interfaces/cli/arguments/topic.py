@@ -12,10 +12,12 @@ from interfaces.cli.arguments.common import (
 from interfaces.terminal.values import at_least_one, key_value
 from interfaces.terminal.words import Commands, Parser, command, family
 
+_WARNS = "A config that has no effect in an Ottla broker is named in a line on stderr."
+
 
 def add(commands: Commands) -> None:
     topics = family(commands, "topic", "create, look at, change, empty and delete topics")
-    create = command(topics, "create", "topic:create", "create topics")
+    create = command(topics, "create", "topic:create", "create topics", _WARNS)
     _names(create)
     create.add_argument(
         *("-p", "--partitions"),
@@ -34,7 +36,7 @@ def add(commands: Commands) -> None:
         action="append",
         type=key_value,
         metavar="KEY=VALUE",
-        help="a topic config, like retention.ms=3600000",
+        help="a topic config, like max.message.bytes=2097152",
     )
     create.add_argument(
         "--if-not-exists", action="store_true", help="a topic that is there is as good"
@@ -48,7 +50,14 @@ def add(commands: Commands) -> None:
     add_output(listed)
     add_client(listed)
 
-    describe = command(topics, "describe", "topic:describe", "partitions, offsets and configs")
+    describe = command(
+        topics,
+        "describe",
+        "topic:describe",
+        "partitions, offsets and configs",
+        "WARNING lines, and `warnings` in JSON and YAML, name the configs that are set and have no "
+        "effect in an Ottla broker.",
+    )
     _names(describe)
     add_output(describe)
     add_client(describe)
@@ -83,13 +92,20 @@ def add(commands: Commands) -> None:
 
 def _add_config(topics: Commands) -> None:
     configs = family(topics, "config", "look at and change the configs of topics")
-    get = command(configs, "get", "topic_config:get", "the configs of a topic")
+    get = command(
+        configs,
+        "get",
+        "topic_config:get",
+        "the configs of a topic",
+        "EFFECT is yes, in part or none, as the documentation says that an Ottla broker gives of "
+        "its configs; of any other broker it is yes.",
+    )
     get.add_argument("name", metavar="TOPIC")
     get.add_argument("keys", nargs="*", metavar="KEY", help="only these")
     get.add_argument("--set-only", action="store_true", help="only what was set for this topic")
     add_output(get)
     add_client(get)
-    put = command(configs, "set", "topic_config:put", "set configs of a topic")
+    put = command(configs, "set", "topic_config:put", "set configs of a topic", _WARNS)
     put.add_argument("name", metavar="TOPIC")
     put.add_argument("values", nargs="+", type=key_value, metavar="KEY=VALUE")
     add_dry_run(put)

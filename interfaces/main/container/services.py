@@ -105,6 +105,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         commits,
         config,
         providers.Object(new_topic_id),
+        events,
     )
     groups = providers.Container(
         GroupsContainer,

@@ -27,9 +27,9 @@ the default. `ottla config show --origin` prints every value and where it came f
 - File: TOML, keys in quotes (`"num.partitions" = 3`) or as tables; or a `server.properties` as it
   is, known by its suffix or by not being TOML.
 
-`broker.id` is read as `node.id` and `log.dir` as `log.dirs`. A key that is not in the table below
-has no effect and is named in one warning, so a file made for Kafka works as it is; its CONTROLLER
-listeners are not opened. A value that is not allowed stops the start with exit code 2.
+`broker.id` is read as `node.id` and `log.dir` as `log.dirs`. A key that is not in the table below,
+or is without effect there, is named in one warning, so a file made for Kafka works as it is; its
+CONTROLLER listeners are not opened. A value that is not allowed stops the start with exit code 2.
 
 Settings that are marked *dynamic* may also change while the broker runs, over the Kafka protocol
 (`kafka-configs`, an admin client): for this broker, or for all. What was set so is kept in the
@@ -37,8 +37,13 @@ store and goes before all sources above, that of this broker first; DescribeConf
 `ottla config show` does not open the store and prints what the sources above say.
 
 *Effect*: **yes**, it does what it says; **in part**, it does some of it and says what not; **not
-yet**, it is kept and described, and will do it; **none**, it is kept and described for the tools
-that set it, and means nothing here.
+yet**, it is stored and described, and not built yet; **none**, it is stored and described for the
+tools that set it, and means nothing here.
+
+A client that sets one without full effect is warned: the broker logs `config_without_effect` with
+the resource and the names of the configs, `ottla topic` prints a line on stderr, REST answers with
+`warnings` ([rest.md](rest.md)), and the documentation in DescribeConfigs says it to every tool. The
+default is no reason to warn, and neither is `-1` for retention by time: nothing is deleted today.
 """
 
 _TOPICS = """

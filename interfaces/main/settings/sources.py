@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
+from domain.configs.definition import Effect
 from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
@@ -63,6 +64,7 @@ class Settings:
             _with_hint(name) for name in sorted(given.keys() - BrokerConfig.definitions.keys())
         ]
         self.broker = self._broker()
+        self._strangers += self._without_effect()
         self.listeners = self._listeners(_controller_names(given))
         self.admin = self._admin()
         self.storage = self._storage()
@@ -72,6 +74,18 @@ class Settings:
 
     def origin(self, name: str) -> str:
         return self.given[name].origin if name in self.given else DEFAULT
+
+    def _without_effect(self) -> list[str]:
+        """Settings that are known: server.properties made for Kafka sets retention."""
+        found = [
+            BrokerConfig.definitions[name]
+            for name, given in sorted(self.given.items())
+            if BrokerConfig.definitions[name].lacks_effect(given.text)
+        ]
+        return [
+            f"{row.name} ({row.effect.value})" if row.effect is Effect.PARTLY else row.name
+            for row in found
+        ]
 
     def _broker(self) -> BrokerConfig:
         for name, given in self.given.items():

@@ -12,6 +12,7 @@ from application.configs.alter import WantedConfigs
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
 from domain.configs.definition import Definition, Source
+from domain.configs.effects import altered_without_effect
 from domain.configs.entry import ConfigEntry, broker_entry
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.configs.topic import describe_topic_configs
@@ -83,7 +84,7 @@ def _router(admin: Admin, path: str, noun: str, find: Find) -> APIRouter:
         [refused] = await value_of(broker.alter_configs.alter([wanted], validate_only))
         if refused is not None:
             raise refused
-        return Response(status_code=204)
+        return Response(status_code=204, headers=_warnings(resource, alterations))
 
     @routes.get(path, name=f"list_{noun}_configs", response_model=ConfigList)
     async def list_configs(request: Request, whose: Whose = found) -> Response:
@@ -122,6 +123,12 @@ def _router(admin: Admin, path: str, noun: str, find: Find) -> APIRouter:
         return await alter(whose[1], [Alteration(name, Operation.DELETE, "")])
 
     return routes
+
+
+def _warnings(resource: Resource, alterations: Iterable[Alteration]) -> dict[str, str]:
+    """As Kubernetes warns: a 204, which Confluent's API has here, has no body for it."""
+    found = altered_without_effect(resource.kind, alterations)
+    return {"warning": ", ".join(f'299 - "{one.warning}"' for one in found)} if found else {}
 
 
 def _entry(entries: Iterable[ConfigEntry], name: str) -> ConfigEntry:

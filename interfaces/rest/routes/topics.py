@@ -12,6 +12,7 @@ from application.configs.alter import WantedConfigs
 from application.topics.create import USE_DEFAULT, NewTopic
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
+from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.topics.topic import NO_TOPIC_ID, Topic
@@ -69,7 +70,7 @@ def router(admin: Admin) -> APIRouter:
             raise created
         at = urls(request)
         status = 200 if wanted.validate_only else 201
-        answer = JsonAnswer(topic_body(created, at), status)
+        answer = JsonAnswer(topic_body(created, at, _warnings(new.configs)), status)
         if not wanted.validate_only:
             answer.headers["location"] = at("topics", created.name)
         return answer
@@ -83,14 +84,18 @@ def router(admin: Admin) -> APIRouter:
         """More partitions, never fewer, and configs; null takes a config back to its default."""
         topic = existing_topic(admin, topic_name)
         configs = texts_of(wanted.configs)
+        count = wanted.partitions_count
+        if count == len(topic.partition_ids):
+            count = None
         # Both are checked before one of them is done.
-        for validate_only in (True,) if wanted.validate_only else (True, False):
-            if configs:
-                await _configure(admin, topic_name, configs, validate_only)
-            if wanted.partitions_count not in (None, len(topic.partition_ids)):
-                assert wanted.partitions_count is not None
-                await _grow(admin, topic_name, wanted.partitions_count, validate_only)
-        return JsonAnswer(topic_body(existing_topic(admin, topic_name), urls(request)))
+        if count is not None:
+            await _grow(admin, topic_name, count, validate_only=True)
+        if configs:
+            await _configure(admin, topic_name, configs, wanted.validate_only)
+        if count is not None and not wanted.validate_only:
+            await _grow(admin, topic_name, count, validate_only=False)
+        changed = existing_topic(admin, topic_name)
+        return JsonAnswer(topic_body(changed, urls(request), _warnings(configs)))
 
     @routes.delete("/topics/{topic_name}", status_code=204)
     async def delete_topic(topic_name: str) -> Response:
@@ -109,6 +114,10 @@ def router(admin: Admin) -> APIRouter:
 
 def _name(topic: Topic) -> str:
     return topic.name
+
+
+def _warnings(configs: Mapping[str, str | None]) -> list[str]:
+    return [one.warning for one in without_effect(ResourceKind.TOPIC, configs)]
 
 
 async def _configure(

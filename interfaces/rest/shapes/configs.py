@@ -69,6 +69,7 @@ class ConfigBody(TypedDict):
     is_read_only: bool
     is_sensitive: bool
     source: str
+    effect: str
     synonyms: list[Synonym]
 
 
@@ -116,6 +117,7 @@ def config_body(owner: Owner, entry: ConfigEntry, urls: Urls) -> ConfigBody:
         "is_read_only": entry.read_only,
         "is_sensitive": entry.definition.sensitive,
         "source": SOURCES[entry.source],
+        "effect": entry.definition.effect.value,
         "synonyms": [
             {"name": one.name, "value": one.text, "source": SOURCES[one.source]}
             for one in entry.set_in

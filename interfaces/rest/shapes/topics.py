@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from pydantic import AliasChoices, Field
 from typing_extensions import TypedDict
@@ -76,6 +76,8 @@ class TopicBody(TypedDict):
     partitions: Related
     configs: Related
     partition_reassignments: Related
+    #: Only in the answer to a request that sets configs without effect: one sentence for each.
+    warnings: NotRequired[list[str]]
 
 
 class TopicList(TypedDict):
@@ -84,9 +86,9 @@ class TopicList(TypedDict):
     data: list[TopicBody]
 
 
-def topic_body(topic: Topic, urls: Urls) -> TopicBody:
+def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> TopicBody:
     url = urls("topics", topic.name)
-    return {
+    body: TopicBody = {
         "kind": "KafkaTopic",
         "metadata": {
             "self": url,
@@ -102,3 +104,6 @@ def topic_body(topic: Topic, urls: Urls) -> TopicBody:
         "configs": {"related": f"{url}/configs"},
         "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
     }
+    if warnings:
+        body["warnings"] = warnings
+    return body

@@ -6,7 +6,7 @@ import { badge, button, choice, field, h, replace, to } from '../dom.js'
 import { plural } from '../format.js'
 import { note } from '../router.js'
 import { empty, filled } from '../states.js'
-import { configValue, matches, searchField } from './parts.js'
+import { configValue, effectBadge, matches, searchField } from './parts.js'
 
 export function open(root, { query, signal }) {
   let search = query.q ?? ''
@@ -57,7 +57,7 @@ function row(setting, changed) {
   return h(
     'div',
     { class: set ? 'config own' : 'config' },
-    h('dt', {}, h('code', {}, name), set && badge('set', 'accent')),
+    h('dt', {}, h('code', {}, name), set && [badge('set', 'accent'), ' ', effectBadge(setting.effect)]),
     h(
       'dd',
       {},

@@ -25,6 +25,12 @@ export function configValue(name, value) {
   return [h('code', {}, value), words && h('span', { class: 'soft' }, ` ${words}`)]
 }
 
+/** Marks a config that is set and does not do what it says. */
+export function effectBadge(effect) {
+  if (!effect || effect === 'yes') return null
+  return badge(effect === 'in part' ? 'effect in part' : 'no effect', 'warn')
+}
+
 export function matches(text, search) {
   return text.toLowerCase().includes(search.toLowerCase())
 }

@@ -5,7 +5,7 @@ import { ask, toast } from '../dialog.js'
 import { badge, button, h, replace } from '../dom.js'
 import { filled } from '../states.js'
 import { ConfigForm } from './config_form.js'
-import { configValue, matches, searchField } from './parts.js'
+import { configValue, effectBadge, matches, searchField } from './parts.js'
 
 export function open(root, { name, signal }) {
   const content = h('div', {})
@@ -51,7 +51,7 @@ function row(config, definition) {
   return h(
     'div',
     { class: own ? 'config own' : 'config' },
-    h('dt', {}, h('code', {}, config.name), own && badge('set', 'accent')),
+    h('dt', {}, h('code', {}, config.name), own && [badge('set', 'accent'), ' ', effectBadge(config.effect)]),
     h(
       'dd',
       {},

@@ -26,9 +26,9 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ottla]:
 def test_topics_and_their_configs(kafka: Ottla, name: str) -> None:
     kafka.run("topic", "create", name, "-p", "2", "-c", "retention.ms=5000")
     assert kafka.run("topic", "list", f"^{name}$").rows == [[name, "2", "1"]]
-    kafka.run("topic", "config", "set", name, "retention.ms=7000")
+    assert not kafka.run("topic", "config", "set", name, "retention.ms=7000").errors
     [row] = json.loads(kafka.run("topic", "config", "get", name, "retention.ms", "-o", "json").out)
-    assert (row["value"], row["source"]) == ("7000", "topic")
+    assert (row["value"], row["source"], row["effect"]) == ("7000", "topic", "yes")
     kafka.run("topic", "config", "unset", name, "retention.ms")
     [told] = json.loads(kafka.run("topic", "describe", name, "-o", "json").out)
     assert "retention.ms" not in told["configs"]

@@ -6,6 +6,8 @@ import yaml
 
 from tests.e2e.admin.cli.conftest import Ottla
 
+NONE = "has no effect in this broker"
+
 
 def test_topics_are_made_looked_at_and_deleted(ottla: Ottla, name: str) -> None:
     other = f"{name}-2"
@@ -17,6 +19,8 @@ def test_topics_are_made_looked_at_and_deleted(ottla: Ottla, name: str) -> None:
 
     [described] = yaml.safe_load(ottla.run("topic", "describe", name, "-o", "yaml").out)
     assert described["configs"]["retention.ms"] == "5000"
+    assert described["warnings"] == [f"retention.ms {NONE}"]
+    assert created.errors == f"warning: retention.ms {NONE}\n"
     assert [(p["partition"], p["leader"], p["end_offset"]) for p in described["partitions"]] == [
         (0, 1, 0),
         (1, 1, 0),
@@ -50,19 +54,36 @@ def test_a_dry_run_changes_nothing(ottla: Ottla, name: str) -> None:
     assert ottla.run("topic", "list", f"^{name}").rows == []
 
 
+def test_a_dry_run_warns_of_configs_without_effect_too(ottla: Ottla, name: str) -> None:
+    configs = (
+        "-c",
+        "retention.ms=5",
+        "-c",
+        "cleanup.policy=compact",
+        "-c",
+        "segment.bytes=1073741824",
+    )
+    assert ottla.run("topic", "create", name, "--dry-run", *configs).errors == (
+        f"warning: retention.ms {NONE}\n"
+        "warning: cleanup.policy has only part of its effect in this broker\n"
+    )
+
+
 def test_configs_are_set_and_given_up(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name)
-    ottla.run(
-        "topic", "config", "set", name, "retention.ms=1", "segment.bytes=1048576", "--dry-run"
-    )
+    two = ("retention.ms=1", "segment.bytes=1048576")
+    dry = ottla.run("topic", "config", "set", name, *two, "--dry-run")
+    assert dry.errors == f"warning: retention.ms {NONE}\nwarning: segment.bytes {NONE}\n"
     assert ottla.run("topic", "config", "get", name, "--set-only").rows == []
     ottla.run("topic", "config", "set", name, "retention.ms=77", "segment.bytes=1048576")
     assert ottla.run("topic", "config", "get", name, "--set-only").rows == [
-        ["retention.ms", "77", "topic"],
-        ["segment.bytes", "1048576", "topic"],
+        ["retention.ms", "77", "topic", "none"],
+        ["segment.bytes", "1048576", "topic", "none"],
     ]
+    assert f"WARNING     retention.ms {NONE}" in ottla.run("topic", "describe", name).lines
+    assert not ottla.run("topic", "config", "set", name, "retention.ms=-1").errors
     ottla.run("topic", "config", "unset", name, "retention.ms")
     [row] = json.loads(ottla.run("topic", "config", "get", name, "retention.ms", "-o", "json").out)
-    assert (row["value"], row["source"]) == ("604800000", "default")
+    assert (row["value"], row["source"], row["effect"]) == ("604800000", "default", "none")
     assert "nosuch" in ottla.run("topic", "config", "set", name, "nosuch=1", code=1).errors
     assert "nosuch" in ottla.run("topic", "config", "get", name, "nosuch", code=1).errors

@@ -211,6 +211,7 @@ def test_a_setting_is_changed_and_taken_back(console: Console) -> None:
     page.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("12345")
     expect(row).to_contain_text("from all brokers")
+    expect(row.locator(".badge")).to_have_text(["set", "no effect"])
     page.get_by_role("button", name="Change log.flush.interval.messages").click()
     page.get_by_role("dialog").get_by_label("Value").fill("")
     page.get_by_role("button", name="Save").click()

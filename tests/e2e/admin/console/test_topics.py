@@ -91,6 +91,8 @@ def test_configs_of_a_topic_are_changed_and_set_back(console: Console) -> None:
     own = page.locator(".config.own")
     expect(own).to_have_count(2)
     expect(own.last).to_contain_text("86400000 1 d")
+    expect(own.last.locator(".badge")).to_have_text(["set", "no effect"])
+    expect(own.first.locator(".badge")).to_have_text(["set"])
     page.get_by_role("button", name="Change configs").click()
     retention = dialog.locator(".config", has=page.get_by_label("retention.ms", exact=True))
     retention.get_by_role("button", name="Use the default").click()

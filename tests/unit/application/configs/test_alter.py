@@ -276,3 +276,29 @@ def test_what_is_not_kept_is_no_change_in_the_log(fake: FakeBroker) -> None:
     Asked(fake, sets(TOPIC, retention_ms="4711"))
     fake.run()
     assert fake.events.of("configs change") == []
+
+
+# ---- configs without effect
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_each_resource_whose_configs_have_no_effect_has_one_warning(
+    fake: FakeBroker, only: bool
+) -> None:
+    Asked(
+        fake,
+        sets(TOPIC, segment_ms="5", retention_ms="5", max_message_bytes="50"),
+        sets(ALL_BROKERS, log_retention_ms="5"),
+        sets(THIS_BROKER, message_max_bytes="60"),
+        only=only,
+    )
+    fake.run()
+    assert fake.events.of("config_without_effect") == [
+        {"resource": "topic", "name": "t", "configs": ["retention.ms", "segment.ms"]},
+        {"resource": "broker", "name": "", "configs": ["log.retention.ms"]},
+    ]
+
+
+def test_a_change_that_is_refused_has_no_warning(fake: FakeBroker) -> None:
+    alter(fake, sets(TOPIC, retention_ms="5", max_message_bytes="many"))
+    assert fake.events.of("config_without_effect") == []

@@ -269,3 +269,23 @@ def test_a_topic_is_not_made_while_one_of_that_name_is_being_deleted(fake: FakeB
 
 def test_the_name_of_kafkas_own_log_is_refused(fake: FakeBroker) -> None:
     assert isinstance(refusal(fake, NewTopic("__cluster_metadata", 1)), InvalidRequest)
+
+
+# ---- configs without effect
+
+
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_a_topic_whose_configs_have_no_effect_has_one_warning(
+    fake: FakeBroker, validate_only: bool
+) -> None:
+    configs = {"segment.ms": "5", "retention.ms": "5", "max.message.bytes": "50"}
+    create(
+        fake,
+        NewTopic("t", 1, configs=configs),
+        NewTopic("u", 1, configs={"retention.ms": "-1"}),
+        NewTopic("refused", 0, configs=configs),
+        validate_only=validate_only,
+    )
+    assert fake.events.of("config_without_effect") == [
+        {"resource": "topic", "name": "t", "configs": ["retention.ms", "segment.ms"]}
+    ]

@@ -54,6 +54,19 @@ def test_unknown_names_give_one_warning_that_names_them_all() -> None:
     assert settings.warnings == ["settings with no effect here: nope, process.roles, x"]
 
 
+def test_settings_that_are_not_built_are_in_that_warning_unless_they_have_their_default() -> None:
+    set_ = {
+        "log.retention.hours": "1",
+        "log.segment.bytes": "1073741824",
+        "log.cleanup.policy": "compact",
+        "log.retention.ms": "-1",
+        "nope": "1",
+    }
+    assert load(set_).warnings == [
+        "settings with no effect here: nope, log.cleanup.policy (in part), log.retention.hours"
+    ]
+
+
 @pytest.mark.parametrize("name", ["ottla.toml", "server.properties"])
 def test_a_slip_of_the_finger_is_named_with_what_was_meant(name: str, tmp_path: Path) -> None:
     file = tmp_path / name

@@ -43,6 +43,7 @@ def test_the_shape_is_confluents(admin: FakeAdmin) -> None:
         "is_read_only": False,
         "is_sensitive": False,
         "source": "DEFAULT_CONFIG",
+        "effect": "not yet",
         "synonyms": body["synonyms"],
     }
     listed = admin.get("/topics/t/configs").json
@@ -71,6 +72,26 @@ def test_a_config_is_set_and_taken_back(
         assert told(admin, config) == before
         unknown = admin.ask("DELETE", f"{prefix}{path}/nope")
         assert (unknown.status, unknown.json["error_code"]) == (404, 40407)
+
+
+def test_configs_without_effect_are_named_in_a_header_as_there_is_no_body(
+    admin: FakeAdmin,
+) -> None:
+    data = [
+        {"name": "retention.ms", "value": "5"},
+        {"name": "cleanup.policy", "value": "compact", "operation": "APPEND"},
+        {"name": "max.message.bytes", "value": "50"},
+    ]
+    altered = admin.post("/topics/t/configs:alter", {"data": data, "validate_only": True})
+    assert (altered.status, altered.headers["warning"]) == (
+        204,
+        '299 - "retention.ms has no effect in this broker", '
+        '299 - "cleanup.policy has only part of its effect in this broker"',
+    )
+    put = admin.ask("PUT", "/broker-configs/log.retention.ms", {"value": "5"})
+    assert put.headers["warning"] == '299 - "log.retention.ms has no effect in this broker"'
+    unlimited = admin.ask("PUT", "/topics/t/configs/retention.ms", {"value": "-1"})
+    assert (unlimited.status, "warning" in unlimited.headers) == (204, False)
 
 
 def test_several_are_altered_together_or_not_at_all(admin: FakeAdmin) -> None:

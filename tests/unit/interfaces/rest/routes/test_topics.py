@@ -54,6 +54,24 @@ def test_configs_come_as_a_list_or_as_an_object(admin: FakeAdmin, configs: objec
     assert len(topic.partition_ids) == 2
 
 
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_the_answer_has_a_warning_for_each_config_without_effect(
+    admin: FakeAdmin, validate_only: bool
+) -> None:
+    wanted = {
+        "configs": {"retention.ms": 5, "max.message.bytes": 50, "segment.ms": 604800000},
+        "partitions": 2,
+        "validate_only": validate_only,
+    }
+    warnings = ["retention.ms has no effect in this broker"]
+    assert admin.post("/topics", {"name": "new", **wanted}).json["warnings"] == warnings
+    admin.fake.topic("t")
+    admin.fake.events.lines.clear()
+    assert admin.ask("PATCH", "/topics/t", wanted).json["warnings"] == warnings
+    assert len(admin.fake.events.of("config_without_effect")) == 1
+    assert "warnings" not in admin.get("/topics/t").json
+
+
 def test_what_is_only_validated_is_not_made(admin: FakeAdmin) -> None:
     answer = admin.post("/topics", {"name": "t", "partitions": 5, "validate_only": True})
     assert (answer.status, answer.json["partitions_count"]) == (200, 5)

@@ -1,0 +1,43 @@
+"""Which configs of a request have no effect, or only part of it, by the tables of configs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.broker import BrokerConfig
+from domain.configs.definition import Definition
+from domain.configs.group import GROUP_CONFIGS
+from domain.configs.resource import ResourceKind
+from domain.configs.topic import TOPIC_CONFIGS
+
+_TABLES: dict[ResourceKind, dict[str, Definition]] = {
+    ResourceKind.TOPIC: TOPIC_CONFIGS,
+    ResourceKind.BROKER: BrokerConfig.definitions,
+    ResourceKind.GROUP: GROUP_CONFIGS,
+}
+
+
+def without_effect(kind: ResourceKind, configs: Mapping[str, str | None]) -> list[Definition]:
+    """Of configs that are valid; None: not set."""
+    if kind not in _TABLES:
+        return []
+    table = _TABLES[kind]
+    return [
+        table[name]
+        for name, text in configs.items()
+        if text is not None and table[name].lacks_effect(text)
+    ]
+
+
+def altered_without_effect(
+    kind: ResourceKind, alterations: Iterable[Alteration]
+) -> list[Definition]:
+    """What is appended to a list counts as if it were the list."""
+    added: dict[str, str | None] = {}
+    for name, operation, text in alterations:
+        if operation is Operation.SET:
+            added[name] = text
+        elif operation is Operation.APPEND and (items := text.rstrip(",")):
+            added[name] = items
+    return without_effect(kind, added)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.broker import BrokerConfig
+from domain.configs.effects import altered_without_effect, without_effect
+from domain.configs.resource import ResourceKind
+from domain.configs.topic import TOPIC_CONFIGS
+
+TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GROUP
+
+
+@pytest.mark.parametrize(
+    "kind, name, text",
+    [
+        (TOPIC, "retention.ms", "5000"),
+        (TOPIC, "segment.bytes", "1048576"),
+        (TOPIC, "cleanup.policy", "compact"),
+        (TOPIC, "min.insync.replicas", "2"),
+        (BROKER, "log.retention.hours", "1"),
+        (BROKER, "log.cleanup.policy", "delete,compact"),
+    ],
+)
+def test_a_config_that_is_not_built_is_found(kind: ResourceKind, name: str, text: str) -> None:
+    assert [one.name for one in without_effect(kind, {name: text})] == [name]
+
+
+@pytest.mark.parametrize(
+    "kind, name, text",
+    [
+        (TOPIC, "max.message.bytes", "5000"),
+        (GROUP, "consumer.session.timeout.ms", "50000"),
+        (TOPIC, "retention.ms", "604800000"),
+        (BROKER, "log.retention.hours", "168"),
+        (TOPIC, "cleanup.policy", " delete "),
+        (TOPIC, "retention.ms", None),
+        (ResourceKind.BROKER_LOGGER, "any", "INFO"),
+    ],
+)
+def test_a_config_with_effect_and_a_default_are_not_found(
+    kind: ResourceKind, name: str, text: str | None
+) -> None:
+    assert without_effect(kind, {name: text}) == []
+
+
+@pytest.mark.parametrize(
+    "kind, name",
+    [
+        (TOPIC, "retention.ms"),
+        (TOPIC, "retention.bytes"),
+        (BROKER, "log.retention.ms"),
+        (BROKER, "log.retention.minutes"),
+        (BROKER, "log.retention.hours"),
+    ],
+)
+def test_unlimited_retention_is_true_anyway(kind: ResourceKind, name: str) -> None:
+    assert without_effect(kind, {name: "-1"}) == []
+
+
+def test_of_alterations_only_those_that_set_something_are_found() -> None:
+    alterations = [
+        Alteration("retention.ms", Operation.DELETE, "5"),
+        Alteration("segment.ms", Operation.SET, "5"),
+        Alteration("cleanup.policy", Operation.APPEND, "compact,"),
+        Alteration("leader.replication.throttled.replicas", Operation.SUBTRACT, "0:1"),
+        Alteration("follower.replication.throttled.replicas", Operation.APPEND, ""),
+    ]
+    names = [one.name for one in altered_without_effect(TOPIC, alterations)]
+    assert names == ["segment.ms", "cleanup.policy"]
+    unknown = [Alteration("no.such", Operation.DELETE, "")]
+    assert altered_without_effect(BROKER, unknown) == []
+
+
+def test_a_topic_config_and_the_settings_of_its_default_have_the_same_effect() -> None:
+    """`ottla topic create --dry-run` asks the broker about its settings: there is no topic yet."""
+    for config in TOPIC_CONFIGS.values():
+        for synonym in config.synonyms:
+            assert BrokerConfig.definitions[synonym].effect is config.effect, synonym
