@@ -84,13 +84,13 @@ class Trimming:
         if partition is None:  # its topic was deleted, and all of it goes
             self._done(place, None, finished=True)
             return
-        offset = partition.trims_to()
+        offset = partition.log_start_offset
         trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_SLICE)
         # A start that is on its way to the disk is trimmed up to when it is there.
         finished = trimmed.done and partition.start_offset == offset
         if finished:
             self._partitions.save_trimming(partition.partition_id, unfinished=False)
-        partition.trimmed(offset, trimmed.size_bytes, trimmed.done)
+        partition.trimmed(trimmed.size_bytes)
         self._commits.touch(partition)
         self._commits.when_committed(lambda failure: self._done(place, failure, finished))
 

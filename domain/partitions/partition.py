@@ -123,14 +123,12 @@ class LargestLeft(NamedTuple):
 class PartitionSnapshot:
     """What a restart would otherwise have to learn from every header of the log."""
 
-    __slots__ = ("counted_from", "end", "producers")
+    __slots__ = ("end", "producers")
 
-    def __init__(self, end: LogEnd, producers: list[ProducerState], counted_from: int = 0) -> None:
+    def __init__(self, end: LogEnd, producers: list[ProducerState]) -> None:
         self.end = end
         #: Those that have changed since the snapshot before.
         self.producers = producers
-        #: What lies below is not in the size: it was written before there was one.
-        self.counted_from = counted_from
 
 
 class Partition:
@@ -141,7 +139,6 @@ class Partition:
         "broken",
         "bytes_since_snapshot",
         "config",
-        "counted_from",
         "durable",
         "index",
         "largest_left",
@@ -165,7 +162,6 @@ class Partition:
     durable: LogEnd
     start_offset: int
     log_start_offset: int
-    counted_from: int
     _bytes_since_index: int
     _other_bytes: int
 
@@ -306,17 +302,9 @@ class Partition:
         self.ask_for_snapshot()
         return True
 
-    def trims_to(self) -> int:
-        """Up to where what lies below the log start may be removed next: counted, or not counted,
-        never both at once."""
-        return min(self.log_start_offset, self.counted_from or self.log_start_offset)
-
-    def trimmed(self, offset: int, removed_bytes: int, done: bool) -> None:
-        """So much of what lies below an offset is removed, in the commit that comes; or all."""
-        if not self.counted_from:
-            self._other_bytes = max(self._other_bytes - removed_bytes, -self.appended_bytes)
-        elif done and offset == self.counted_from:
-            self.counted_from = 0
+    def trimmed(self, removed_bytes: int) -> None:
+        """Batches below the log start are removed in the next commit."""
+        self._other_bytes -= removed_bytes
         self.ask_for_snapshot()
 
     def ask_for_snapshot(self) -> None:
@@ -341,7 +329,6 @@ class Partition:
         self.appended_bytes = end.appended_bytes
         #: Of what is kept: what was there before `appended_bytes` began to count, less what went.
         self._other_bytes = end.size_bytes - end.appended_bytes
-        self.counted_from = snapshot.counted_from if snapshot else 0
         self.largest_left: LargestLeft | None = None
         self.next_offset = end.next_offset
         self.max_timestamp = end.max_timestamp
@@ -365,7 +352,7 @@ class Partition:
     def snapshot(self) -> PartitionSnapshot:
         """Of the log end: to be staged with, or after, the batches that led there."""
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end(), self.producers.changed(), self.counted_from)
+        return PartitionSnapshot(self.end(), self.producers.changed())
 
 
 def _appended_before(duplicate: AppendedBatch) -> Appended:

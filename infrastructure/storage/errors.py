@@ -19,8 +19,8 @@ class StorageDamaged(StorageUnusable):
     """What lies in the folder is not a store, or no longer a whole one."""
 
 
-class StorageTooNew(StorageUnusable):
-    """A later version wrote it, in a way that this one does not know."""
+class StorageOtherFormat(StorageUnusable):
+    """Another version of Ottla wrote it, in a format that this one does not read."""
 
 
 class StorageForeign(StorageUnusable):

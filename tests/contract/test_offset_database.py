@@ -38,7 +38,7 @@ def test_offsets_of_another_store_are_refused(kind: str, request: pytest.Fixture
     assert owner.rows() == [row(5)]
 
 
-def test_a_newer_format_is_refused(sqlite: SqliteOffsets) -> None:
+def test_another_format_is_refused(sqlite: SqliteOffsets) -> None:
     sqlite.execute("UPDATE ottla_store SET value = '99' WHERE name = 'format'")
     assert "it has format 99" in Opened(sqlite.url()).refusal()
 

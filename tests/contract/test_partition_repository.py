@@ -132,7 +132,7 @@ def test_a_log_starts_where_its_snapshot_says(store: OpenStore, more: int) -> No
     partitions.snapshot(original)
     store.keep()
     trimmed = store.log.trim(PARTITION_ID, original.start_offset, 1000)
-    original.trimmed(original.start_offset, trimmed.size_bytes, trimmed.done)
+    original.trimmed(trimmed.size_bytes)
     partitions.snapshot(original)
     for _ in range(more):
         append(store, original)
@@ -318,23 +318,3 @@ def test_a_damaged_producer_is_a_failure_of_the_store(store: OpenStore, row: byt
     partitions.recover(recovered)
     with pytest.raises(StorageFailed, match="could not read partition 7"):
         recovered.producers.recall(5)
-
-
-def test_producers_of_a_snapshot_of_format_1_are_known_and_kept(store: OpenStore) -> None:
-    partitions = StoredPartitionRepository(store.log, store.state)
-    partition = new_partition()
-    produce(store, partition, 5)
-    old = b'{"end":[3,%d,2],"producers":[[5,0,%d,[[0,2,0,2,%d]]]]}' % ((TIMESTAMP,) * 3)
-    store.state.put("partitions", PARTITION_ID.to_bytes(4, "big"), old)
-    store.keep()
-
-    recovered = new_partition()
-    partitions.recover(recovered)
-    assert [state.producer_id for state in recovered.producers] == [5]
-    partitions.snapshot(recovered)
-    store.keep()
-    assert known(store) == [5]
-    again = new_partition()
-    partitions.recover(again)
-    retry = record_batch(["a", "b", "c"], producer_id=5, epoch=0, sequence=0)
-    assert again.append(RecordBatch(memoryview(retry)), TIMESTAMP, crc32c).duplicate

@@ -75,7 +75,7 @@ class LmdbEnvironment:
     ) -> None:
         self.folder = folder
         self.flush = flush
-        #: Stays as it was found: its format, and what is known of a broker that was killed.
+        #: Stays as it was found, with what is known of a broker that was killed.
         self.read_only = read_only
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -95,10 +95,8 @@ class LmdbEnvironment:
                 self._make()
             self.env = self._open(folder, map_size_bytes)
             try:
-                written_format = self._identify()
+                self._identify()
                 self._begin_to_keep()
-                if written_format < FORMAT and not read_only:
-                    self._raise_format()
             except BaseException:
                 self.recovery_point.close()
                 self.env.close()
@@ -202,22 +200,11 @@ class LmdbEnvironment:
 
     # ---- identity
 
-    def _identify(self) -> int:
-        """The format that the store is marked with."""
+    def _identify(self) -> None:
         self._check_length()
         found = identify(self.env, self.folder)
         self.store_id, self.rows = found.store_id, found.rows
         self.batches, self.timestamps = found.batches, found.timestamps
-        return found.format
-
-    def _raise_format(self) -> None:
-        """Before anything is written that an older Ottla would take for something else."""
-        with self.env.begin(write=True, db=self.rows) as txn:
-            txn.put(FORMAT_ROW, b"%d" % FORMAT)
-        if self.flush == "interval":
-            self._keep_newest()
-        else:
-            self.env.sync(True)
 
     @staticmethod
     def _create(env: lmdb.Environment) -> None:

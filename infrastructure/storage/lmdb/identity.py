@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import lmdb
 
-from infrastructure.storage.errors import StorageDamaged, StorageTooNew
+from infrastructure.storage.errors import StorageDamaged, StorageOtherFormat
 
 if TYPE_CHECKING:
     from lmdb import _Database
 
-#: Raised when an older Ottla could not read what this one writes. 2: entries of several batches.
-#: 3: logs that do not start at 0.
+#: Raised when what is written changes: a store is opened in this format or refused.
 FORMAT = 3
 
 FORMAT_ROW = b"store\0format"
@@ -22,8 +21,6 @@ ID_ROW = b"store\0id"
 
 class Identity(NamedTuple):
     store_id: str
-    #: What it is marked with: this one's, or an older one's.
-    format: int
     rows: _Database
     batches: _Database
     timestamps: _Database
@@ -38,14 +35,13 @@ def identify(env: lmdb.Environment, folder: Path) -> Identity:
         store_id = txn.get(ID_ROW, db=rows)
     if written_format is None or store_id is None or not written_format.isdigit():
         raise StorageDamaged(f"the store in {folder} has lost its format and id")
-    if int(written_format) > FORMAT:
-        raise StorageTooNew(
+    if int(written_format) != FORMAT:
+        raise StorageOtherFormat(
             f"the store in {folder} has format {int(written_format)}; "
-            f"this version of Ottla knows formats up to {FORMAT}"
+            f"this version of Ottla reads format {FORMAT} only"
         )
     return Identity(
         store_id.decode(),
-        int(written_format),
         rows,
         env.open_db(b"batches", create=False),
         env.open_db(b"timestamps", create=False),

@@ -1,8 +1,7 @@
 """Partitions from snapshot rows and the log's headers, the same for every engine.
 
 partitions      partition id -> {"end": [next offset, max timestamp, its offset],
-                                 "start": log start offset, "size": bytes of batches,
-                                 "counted_from": below it they are not in "size"}
+                                 "start": log start offset, "size": bytes of batches}
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
@@ -15,7 +14,6 @@ import json
 from collections.abc import Iterator
 from struct import Struct
 from struct import error as StructError
-from typing import Any
 
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
@@ -58,14 +56,8 @@ class StoredPartitionRepository:
         else:
             values = json.loads(row)
             next_offset, max_timestamp, its_offset = values["end"]
-            # Format 2 counted nothing.
-            size_bytes = values.get("size", 0)
-            counted_from = values.get("counted_from", 0) if "size" in values else next_offset
-            start_offset = values.get("start", 0)
-            end = LogEnd(next_offset, max_timestamp, its_offset, 0, start_offset, size_bytes)
-            producers = [_of_format_1(one) for one in values.get("producers", ())]
-            snapshot = PartitionSnapshot(end, producers, counted_from)
-            partition.restore(snapshot, self._look_up(partition_id))
+            end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
+            partition.restore(PartitionSnapshot(end, []), self._look_up(partition_id))
         while True:
             headers = self._log.headers(partition_id, partition.next_offset, _HEADERS_AT_ONCE)
             for header in headers:
@@ -80,7 +72,7 @@ class StoredPartitionRepository:
             return 0, 0
         try:
             values = json.loads(row)
-            return int(values.get("start", 0)), int(values["end"][0])
+            return int(values["start"]), int(values["end"][0])
         except (ValueError, KeyError, TypeError) as damage:
             raise _damaged(partition_id, damage) from damage
 
@@ -125,8 +117,6 @@ class StoredPartitionRepository:
             "start": end.start_offset,
             "size": end.size_bytes,
         }
-        if snapshot.counted_from:
-            row["counted_from"] = snapshot.counted_from
         self._state.put(
             _PARTITIONS,
             _PARTITION_ID.pack(partition_id),
@@ -177,14 +167,6 @@ def _producer(producer_id: int, row: bytes) -> ProducerState:
     epoch, last_timestamp = _PRODUCER.unpack_from(row)
     state = ProducerState(producer_id, epoch, last_timestamp)
     state.batches = [AppendedBatch(*values) for values in _batches(row)]
-    return state
-
-
-def _of_format_1(values: list[Any]) -> ProducerState:
-    """When a partition's row held all its producers."""
-    producer_id, epoch, last_timestamp, batches = values
-    state = ProducerState(producer_id, epoch, last_timestamp)
-    state.batches = [AppendedBatch(*batch) for batch in batches]
     return state
 
 

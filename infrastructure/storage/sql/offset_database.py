@@ -51,13 +51,13 @@ from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.errors import (
     StorageForeign,
-    StorageTooNew,
+    StorageOtherFormat,
     StorageUnusable,
 )
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.offsets_home import KnownDatabase, where_they_are
 
-#: Raised when an older Ottla could not read what this one writes.
+#: Raised when what is written changes: a database is used in this format or refused.
 FORMAT = 1
 
 ROWS_PER_STATEMENT = 100
@@ -157,10 +157,9 @@ class OffsetDatabase:
             assert known is not None
             raise StorageForeign(f"there are none; {where_they_are(known)}")
         found = _facts(connection)
-        if int(found.get(_FORMAT, FORMAT)) > FORMAT:
-            raise StorageTooNew(
-                f"it has format {found[_FORMAT]}; this version of Ottla knows formats up to "
-                f"{FORMAT}"
+        if int(found.get(_FORMAT, FORMAT)) != FORMAT:
+            raise StorageOtherFormat(
+                f"it has format {found[_FORMAT]}; this version of Ottla reads format {FORMAT} only"
             )
         if found.get(_STORE_ID) != self._store_id:
             raise StorageForeign(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from application.delete_records import RecordsToDelete
@@ -66,49 +64,6 @@ def test_the_size_follows_each_slice(fake: FakeBroker) -> None:
         assert fake.partition().durable.size_bytes == one * left(fake)
         fake.scheduler.advance(PAUSE_MS)
     assert fake.partition().durable.size_bytes == 0
-
-
-def upgraded(fake: FakeBroker) -> FakeBroker:
-    """As a store of format 2 had it: a snapshot of the first partition, without a size."""
-    fake.partition().ask_for_snapshot()
-    fake.broker.commits.touch(fake.partition())
-    fake.run()
-    rows = fake.store.tables["partitions"]
-    key = fake.partition().partition_id.to_bytes(4, "big")
-    row = json.loads(rows[key])
-    del row["size"]
-    rows[key] = json.dumps(row).encode()
-    return fake.restarted()
-
-
-@pytest.mark.parametrize("start", [1, BATCHES - 1, BATCHES, BATCHES + 2, BATCHES + 3])
-@pytest.mark.parametrize("restart_after", [0, 1, 3, 20])
-def test_what_was_never_counted_is_not_taken_off(
-    fake: FakeBroker, start: int, restart_after: int
-) -> None:
-    one = len(record_batch(["a"]))
-    fake = upgraded(fake)
-    for _ in range(3):
-        fake.appended(record_batch(["a"]))
-    assert fake.partition().durable.size_bytes == 3 * one
-    delete(fake, start)
-    for step in range(20):
-        if step == restart_after:
-            fake = fake.restarted()
-            fake.broker.start_upkeep()
-        fake.scheduler.advance(PAUSE_MS)
-        assert fake.partition().durable.size_bytes == one * min(3, left(fake))
-    assert (left(fake), unfinished(fake)) == (BATCHES + 3 - start, 0)
-
-    fake.appended(record_batch(["a"]))
-    delete(fake)
-    fake.scheduler.advance(20 * PAUSE_MS)
-    assert (left(fake), fake.partition().durable.size_bytes) == (0, 0)
-    fake = fake.restarted()
-    fake.appended(record_batch(["a"]))
-    delete(fake)
-    fake.scheduler.advance(PAUSE_MS)
-    assert (left(fake), fake.partition().durable.size_bytes) == (0, 0)
 
 
 def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:

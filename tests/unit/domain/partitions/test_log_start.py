@@ -104,7 +104,7 @@ def test_the_size_is_that_of_the_batches_that_are_kept() -> None:
     partition.committed(partition.end())
     assert partition.durable.size_bytes == len(first) + len(second)
 
-    partition.trimmed(2, len(first), True)
+    partition.trimmed(len(first))
     partition.committed(partition.end())
     assert partition.durable.size_bytes == len(second)
 
@@ -116,7 +116,7 @@ def test_the_size_is_that_of_the_batches_that_are_kept() -> None:
 
 def test_what_nobody_sees_is_no_news() -> None:
     partition = filled()
-    partition.trimmed(3, 10, True)
+    partition.trimmed(10)
     assert not partition.committed(partition.end())
     append(partition, record_batch(["f"]))
     assert partition.committed(partition.end())
