@@ -149,6 +149,24 @@ def test_requests_are_readable_at_every_width(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_short_names_are_whole_at_every_width(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    client = AdminClient({"bootstrap.servers": shop.bootstrap, "client.id": "recommendations"})
+    client.list_topics(timeout=30)
+    console = make_console(shop)
+    for place, name in (
+        ("#/topics", "nothing-yet"),
+        ("#/groups", "recommendations"),
+        ("#/connections", "recommendations"),
+    ):
+        page = console.open(place)
+        cell = page.get_by_role("link", name=name).first
+        for width in (360, 768, 1024, 1440):
+            page.set_viewport_size({"width": width, "height": 740})
+            assert cell.evaluate("(link) => link.scrollWidth <= link.clientWidth"), (place, width)
+
+
 def ground(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
