@@ -108,6 +108,8 @@ def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerPr
         page = console.open(place)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, place
         expect(page.get_by_role("navigation", name="Console")).to_be_in_viewport()
+    page = console.open("#/topics/orders/produce")
+    expect(page.get_by_role("link", name="Produce", exact=True)).to_be_in_viewport(ratio=0.9)
     page = console.open("#/topics", "Topics")
     page.get_by_role("link", name="orders", exact=True).tap()
     page.locator("tr.pressable").first.tap()
