@@ -83,7 +83,7 @@ def _render_json(_logger: Any, _level: str, line: MutableMapping[str, Any]) -> b
 
 
 def _render_console(_logger: Any, _level: str, line: MutableMapping[str, Any]) -> bytes:
-    clock = str(line.pop("time"))[11:23]
+    clock = _local_clock(line.pop("time"))
     level, event = line.pop("level"), line.pop("event")
     details = line.pop("traceback", None)
     fields = "".join(f"  {name}={_plain(value)}" for name, value in line.items())
@@ -91,6 +91,11 @@ def _render_console(_logger: Any, _level: str, line: MutableMapping[str, Any]) -
     if details:
         text += "\n" + str(details).rstrip()
     return text.encode("utf-8", "backslashreplace")
+
+
+def _local_clock(time: str) -> str:
+    """21:34:30.831+01:00, in the zone of TZ, as the console page shows its browser's."""
+    return datetime.fromisoformat(time).astimezone().timetz().isoformat(timespec="milliseconds")
 
 
 def _plain(value: object) -> str:

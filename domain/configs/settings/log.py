@@ -43,6 +43,7 @@ class LogSettings:
         "log.format",
         STRING,
         None,
-        "How log lines look; without it, console on a terminal and json elsewhere.",
+        "How log lines look; without it, console on a terminal and json elsewhere. console has "
+        "local time with its UTC offset, json has UTC.",
         choices=("console", "json"),
     )

@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
         "consume",
         "perf.consume:consume",
         "how fast records come",
-        "Prints the lines of kafka-consumer-perf-test.",
+        "Prints the lines of kafka-consumer-perf-test, with times that are local as there.",
     )
     _add_topic(consume)
     _add_number(consume, 100_000)

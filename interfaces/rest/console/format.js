@@ -60,6 +60,22 @@ export function time(ms) {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`
 }
 
+/** How far local time was from UTC then: UTC+01:00. */
+export function offset(ms) {
+  const minutes = -new Date(ms).getTimezoneOffset()
+  const two = (n) => String(Math.floor(Math.abs(n))).padStart(2, '0')
+  return `UTC${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
+}
+
+/** Local time with its offset, where nothing else says which zone it is. */
+export function zonedTime(ms) {
+  const text = time(ms)
+  return text.includes(':') ? `${text} ${offset(ms)}` : text
+}
+
+/** The zone of the browser, for the head of a column of times. */
+export const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
 export function clockTime(ms) {
   return time(ms).slice(11)
 }

@@ -1,8 +1,9 @@
 // The frame around the views: navigation, theme, whether the broker answers, keyboard.
 
+import { Failure, tried } from './api.js'
 import { h, icon, iconButton, replace, to } from './dom.js'
 import { show } from './dialog.js'
-import { plural } from './format.js'
+import { clockTime, offset, plural } from './format.js'
 import { parseRoute } from './router.js'
 import { empty, loading, trouble } from './states.js'
 import { watch } from './pulse.js'
@@ -30,8 +31,11 @@ const VIEWS = {
 }
 
 const main = document.getElementById('main')
+const away = h('div', { class: 'away-line', role: 'alert', hidden: true })
 let leaving = new AbortController()
 let shown = null
+// A browser does not fetch a module again that it failed to import, until the page is loaded again.
+let unloaded = false
 
 function viewOf([place = 'overview', name, ...rest]) {
   if (place === 'topics' && name !== undefined) return ['topic', 'topics', [name, ...rest]]
@@ -52,7 +56,7 @@ async function route() {
   const same = shown?.view === view && shown.name === names[0]
   const root = same ? shown.root : h('div', { class: 'view' }, loading())
   if (!same) {
-    replace(main, root)
+    replace(main, away, root)
     window.scrollTo(0, 0)
   }
   shown = { view, name: names[0], root }
@@ -64,8 +68,17 @@ async function route() {
     const module = await VIEWS[view]()
     if (!signal.aborted) await module.open(root, { names, query, signal, same })
   } catch (failure) {
-    if (!signal.aborted) replace(root, trouble(failure, route))
+    const mayBeUnloaded = !(failure instanceof Failure)
+    const isBack = mayBeUnloaded && unloaded && (await answers())
+    if (signal.aborted) return
+    if (isBack) return location.reload()
+    unloaded ||= mayBeUnloaded
+    replace(root, trouble(failure, route))
   }
+}
+
+function answers() {
+  return tried('console/main.js').then(() => true, () => false)
 }
 
 function mark(place) {
@@ -147,10 +160,20 @@ function key(event) {
 const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
 replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keys', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
 
-watch(({ overview, failure }) => {
+watch(({ overview, failure, away: since }) => {
   pulse.className = failure ? 'pulse bad' : 'pulse'
   replace(pulse, failure ? 'No answer' : plural(overview.connections, 'connection'))
+  tellAway(since)
 })
+
+/** Marks all figures as old while the broker does not answer, and presses "Try again" when it does. */
+function tellAway(since) {
+  if (Boolean(since) !== away.hidden) return
+  away.hidden = !since
+  document.body.classList.toggle('away', Boolean(since))
+  if (since) replace(away, icon('warning'), `The broker is not reachable since ${clockTime(since).slice(0, 8)} (${offset(since)}). What is shown is from before that.`)
+  else for (const retry of main.querySelectorAll('.trouble .button')) retry.click()
+}
 
 window.addEventListener('hashchange', route)
 window.addEventListener('keydown', key)

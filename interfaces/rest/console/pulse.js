@@ -5,6 +5,7 @@ import { get } from './api.js'
 import { every } from './live.js'
 
 const EACH_MS = 2000
+const PATIENCE_MS = 10_000
 const SPAN_MS = 5 * 60_000
 
 /** {at, rates}: what happened between two looks, per second; null rates are a gap. */
@@ -13,6 +14,7 @@ export let latest = null
 
 const watchers = new Set()
 let before = null
+let away = null
 
 export function watch(tell, signal) {
   watchers.add(tell)
@@ -23,10 +25,12 @@ export function watch(tell, signal) {
 async function look() {
   let overview
   try {
-    overview = await get('console/data/overview')
+    // A broker that hangs takes connections and answers nothing.
+    overview = await get('console/data/overview', { signal: AbortSignal.timeout(PATIENCE_MS) })
   } catch (failure) {
     before = null
-    tellAll({ overview: latest?.overview ?? null, failure })
+    away = failure.status ? null : away ?? Date.now()
+    tellAll({ overview: latest?.overview ?? null, failure, away })
     return
   }
   const seconds = before ? (overview.at_ms - before.at_ms) / 1000 : 0
@@ -35,7 +39,8 @@ async function look() {
   history.push({ at: overview.at_ms, rates: follows ? rates(before, overview, seconds) : null })
   while (history[0].at < overview.at_ms - SPAN_MS) history.shift()
   before = overview
-  tellAll({ overview, failure: null })
+  away = null
+  tellAll({ overview, failure: null, away })
 }
 
 function tellAll(news) {

@@ -61,7 +61,7 @@ export function filled(element, { signal, ms, fetching, draw }) {
       if (signal.aborted || told === messageOf(failure)) return
       told = messageOf(failure)
       if (drawn) {
-        replace(stale, trouble(failure))
+        replace(stale, trouble(failure, again))
         stale.hidden = false
       } else {
         replace(content, trouble(failure, again))

@@ -18,13 +18,13 @@ export function open(root, { query, signal }) {
     sort: { by: 'id', down: true },
     columns: [
       { name: 'client', title: 'Client', compare: (one) => one.client_id ?? '', cell: (one) => h('a', { href: to('requests', { client_id: one.client_id ?? '' }), title: one.client_id ?? '' }, one.client_id ?? '–') },
-      { name: 'software', title: 'Software', wide: true, compare: software, cell: software },
-      { name: 'address', title: 'From', width: '170px', compare: (one) => one.address, cell: (one) => one.address },
-      { name: 'id', title: 'Number', end: true, wide: true, width: '88px', compare: (one) => one.connection_id, cell: (one) => count(one.connection_id) },
-      { name: 'since', title: 'For', end: true, wide: true, width: '110px', compare: (one) => -one.since_ms, cell: (one) => duration(Date.now() - one.since_ms) },
-      { name: 'in', title: 'In', end: true, wide: true, width: '88px', compare: (one) => one.bytes_in, cell: (one) => bytes(one.bytes_in) },
-      { name: 'out', title: 'Out', end: true, wide: true, width: '88px', compare: (one) => one.bytes_out, cell: (one) => bytes(one.bytes_out) },
-      { name: 'state', title: 'Now', width: '124px', compare: (one) => one.in_flight, cell: state },
+      { name: 'software', title: 'Software', wider: true, width: 'clamp(100px, 34vw - 268px, 340px)', compare: software, cell: (one) => h('span', { title: software(one) }, software(one)) },
+      { name: 'address', title: 'From', wide: true, width: '150px', compare: (one) => one.address, cell: (one) => one.address },
+      { name: 'id', title: 'Number', end: true, wider: true, width: '84px', compare: (one) => one.connection_id, cell: (one) => count(one.connection_id) },
+      { name: 'since', title: 'For', end: true, wide: true, width: '102px', compare: (one) => -one.since_ms, cell: (one) => duration(Date.now() - one.since_ms) },
+      { name: 'in', title: 'In', end: true, wide: true, width: '82px', compare: (one) => one.bytes_in, cell: (one) => bytes(one.bytes_in) },
+      { name: 'out', title: 'Out', end: true, wide: true, width: '82px', compare: (one) => one.bytes_out, cell: (one) => bytes(one.bytes_out) },
+      { name: 'state', title: 'Now', width: '116px', compare: (one) => one.in_flight, cell: state },
     ],
   })
   const told = h('small', { 'aria-live': 'polite' })

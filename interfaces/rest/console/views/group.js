@@ -95,11 +95,11 @@ function lagTable(signal) {
     sort: { by: 'topic', down: false },
     columns: [
       { name: 'topic', title: 'Topic', compare: (one) => one.topic, cell: (one) => h('a', { href: to('topics', one.topic, 'consumers'), title: one.topic }, one.topic) },
-      { name: 'partition', title: 'Partition', end: true, width: '100px', compare: (one) => one.partition, cell: (one) => String(one.partition) },
-      { name: 'current', title: 'Committed', end: true, wide: true, width: '130px', compare: (one) => one.current_offset, cell: (one) => count(one.current_offset) },
-      { name: 'end', title: 'End', end: true, wide: true, width: '130px', compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
-      { name: 'lag', title: 'Lag', end: true, width: '110px', compare: (one) => one.lag, cell: (one) => h('b', {}, count(one.lag)) },
-      { name: 'member', title: 'Read by', wide: true, compare: (one) => one.client_id ?? '', cell: (one) => (one.member_id === null ? h('span', { class: 'soft' }, 'nobody') : h('span', { title: one.member_id }, one.client_id)) },
+      { name: 'partition', title: 'Partition', end: true, width: 'clamp(88px, 11vw, 98px)', compare: (one) => one.partition, cell: (one) => String(one.partition) },
+      { name: 'current', title: 'Committed', end: true, wide: true, width: '110px', compare: (one) => one.current_offset, cell: (one) => count(one.current_offset) },
+      { name: 'end', title: 'End', end: true, wide: true, width: '110px', compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
+      { name: 'lag', title: 'Lag', end: true, width: 'clamp(88px, 11vw, 110px)', compare: (one) => one.lag, cell: (one) => h('b', {}, count(one.lag)) },
+      { name: 'member', title: 'Read by', wide: true, width: 'clamp(110px, 14vw, 300px)', compare: (one) => one.client_id ?? '', cell: (one) => (one.member_id === null ? h('span', { class: 'soft' }, 'nobody') : h('span', { title: one.member_id }, one.client_id)) },
     ],
   })
 }

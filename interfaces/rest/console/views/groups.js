@@ -20,11 +20,11 @@ export function open(root, { query, signal }) {
     onsort: remember,
     columns: [
       { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => groupLink(group.group_id) },
-      { name: 'state', title: 'State', width: '150px', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
-      { name: 'kind', title: 'Protocol', wide: true, width: '120px', compare: (group) => group.kind, cell: (group) => group.kind },
-      { name: 'members', title: 'Members', end: true, wide: true, width: '110px', compare: (group) => group.members, cell: (group) => count(group.members) },
-      { name: 'topics', title: 'Topics', end: true, wide: true, width: '100px', compare: (group) => group.topics, cell: (group) => count(group.topics) },
-      { name: 'lag', title: 'Lag', end: true, width: '110px', compare: (group) => group.lag, cell: (group) => count(group.lag) },
+      { name: 'state', title: 'State', width: 'clamp(84px, 17vw, 168px)', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
+      { name: 'kind', title: 'Protocol', wider: true, width: '104px', compare: (group) => group.kind, cell: (group) => group.kind },
+      { name: 'members', title: 'Members', end: true, wide: true, width: '92px', compare: (group) => group.members, cell: (group) => count(group.members) },
+      { name: 'topics', title: 'Topics', end: true, wide: true, width: '80px', compare: (group) => group.topics, cell: (group) => count(group.topics) },
+      { name: 'lag', title: 'Lag', end: true, width: 'clamp(88px, 11vw, 110px)', compare: (group) => group.lag, cell: (group) => count(group.lag) },
     ],
   })
   const told = h('small', { 'aria-live': 'polite' })

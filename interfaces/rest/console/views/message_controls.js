@@ -2,7 +2,7 @@
 
 import { path, tried, withQuery } from '../api.js'
 import { choice, field, h, icon, replace } from '../dom.js'
-import { fromInput } from '../format.js'
+import { ZONE, fromInput } from '../format.js'
 import { trouble } from '../states.js'
 
 const FROM = [
@@ -33,7 +33,7 @@ export class Controls {
       limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], asked.limit, { name: 'limit' }),
     }
     const { from, offset, time, partition, where, text, limit } = this.inputs
-    this.fields = { offset: field('Offset', offset), time: field('Time', time), limit: field('At once', limit) }
+    this.fields = { offset: field('Offset', offset), time: field('Time', time, `In ${ZONE}.`), limit: field('At once', limit) }
     this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}`, onclick: (event) => this.#download(event) }, icon('download'), format))
     this.refused = h('div', { class: 'whole' })
     this.downloads = h('span', { class: 'line-up' }, this.links)

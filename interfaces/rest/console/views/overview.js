@@ -2,7 +2,7 @@
 
 import { Chart } from '../chart.js'
 import { badge, h, replace, to } from '../dom.js'
-import { bytes, count, duration, micros, plural, short, time } from '../format.js'
+import { bytes, count, duration, micros, offset, plural, short, time } from '../format.js'
 import { history, watch } from '../pulse.js'
 import { empty, loading, trouble } from '../states.js'
 import { groupLink, stateBadge } from './parts.js'
@@ -128,7 +128,7 @@ function factsOf(overview) {
     ['Version', `Ottla ${broker.version}, Python ${broker.python}`],
     ['Cluster', h('code', {}, broker.cluster_id)],
     ['Node', String(broker.node_id)],
-    ['Up', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)}`],
+    ['Up', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)} ${offset(overview.started_at_ms)}`],
     ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` told as ${one.advertised}`))],
     ['Storage', h('code', {}, broker.storage)],
     ['Flush', broker.flush],

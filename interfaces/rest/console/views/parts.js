@@ -7,7 +7,9 @@ import { settled } from '../live.js'
 const TONES = { stable: 'good', empty: '', dead: 'bad', preparingrebalance: 'warn', completingrebalance: 'warn', assigning: 'warn', reconciling: 'warn' }
 
 export function stateBadge(state) {
-  return badge(state, TONES[state.toLowerCase().replaceAll('_', '')] ?? '')
+  const made = badge(state, TONES[state.toLowerCase().replaceAll('_', '')] ?? '')
+  made.title = state // where a narrow column cuts it
+  return made
 }
 
 /** A search field; `search` is told what stands in it, a moment after the last key. */

@@ -3,7 +3,7 @@
 import { Failure, get, path, send } from '../api.js'
 import { content, fromHex, toBase64, toHex } from '../bytes.js'
 import { button, choice, field, h, iconButton, replace, to } from '../dom.js'
-import { count, fromInput } from '../format.js'
+import { ZONE, count, fromInput } from '../format.js'
 import { correlation, loading, messageOf, trouble } from '../states.js'
 
 const TYPES = [['text', 'Text'], ['json', 'JSON'], ['hex', 'Hex'], ['null', 'null']]
@@ -59,7 +59,7 @@ function form(name, topic, record, notice) {
     key.element,
     value.element,
     headers.element,
-    h('div', { class: 'fields' }, field('Partition', partition), field('Time', at, 'Without one: now.')),
+    h('div', { class: 'fields' }, field('Partition', partition), field('Time', at, `In ${ZONE}. Without one: now.`)),
     outcome,
     h('div', { class: 'line-up' }, press),
   )

@@ -2,7 +2,7 @@
 
 import { content, hexDump, prettyJson, toHex } from '../bytes.js'
 import { badge, button, h, replace, to } from '../dom.js'
-import { bytes, count, time } from '../format.js'
+import { bytes, count, zonedTime } from '../format.js'
 
 const PREVIEW = 300
 const DUMPED = 4096
@@ -23,7 +23,7 @@ export function details(topic, record) {
     { class: 'record' },
     h('div', { class: 'line-up' },
       h('span', {}, 'Partition ', h('b', {}, String(record.partition_id)), ', offset ', h('b', {}, count(record.offset))),
-      h('span', { class: 'soft' }, `${time(record.timestamp)}${record.timestamp_type === 'log_append_time' ? ', stamped by the broker' : ''}`),
+      h('span', { class: 'soft' }, `${zonedTime(record.timestamp)}${record.timestamp_type === 'log_append_time' ? ', stamped by the broker' : ''}`),
       h('span', { class: 'spring' }),
       h('a', { class: 'button small', href: link }, 'Link'),
       h('a', { class: 'button small', href: to('topics', topic, 'produce', { replay: `${record.partition_id}:${record.offset}` }) }, 'Replay'),

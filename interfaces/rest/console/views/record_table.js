@@ -2,17 +2,19 @@
 
 import { content } from '../bytes.js'
 import { h, icon } from '../dom.js'
-import { plural, time } from '../format.js'
+import { ZONE, plural, time, zonedTime } from '../format.js'
 import { details, preview } from './record.js'
 
 const COLUMNS = [
-  ['', 'open'],
+  [null, 'open'],
   ['Partition', 'number wide'],
   ['Offset', 'number'],
-  ['Time', 'time wide'],
+  [`Time (${ZONE})`, 'time wide'],
   ['Key', 'key'],
   ['Value', 'value'],
 ]
+
+const TIME = 3
 
 export class RecordTable {
   constructor(topic) {
@@ -23,7 +25,7 @@ export class RecordTable {
       'table',
       { class: 'rows records', 'aria-label': 'Records' },
       h('colgroup', {}, COLUMNS.map(([, kind]) => h('col', { class: kind }))),
-      h('thead', {}, h('tr', {}, COLUMNS.map(([title, kind]) => h('th', { scope: 'col', class: kind }, title || h('span', { class: 'unseen' }, 'Open'))))),
+      h('thead', {}, h('tr', {}, COLUMNS.map(([title, kind]) => h('th', { scope: 'col', class: kind, title }, title ?? h('span', { class: 'unseen' }, 'Open'))))),
       this.body,
     )
     this.element.addEventListener('keydown', (event) => this.#key(event))
@@ -55,7 +57,7 @@ export class RecordTable {
       preview(content(record.key, record.key_format)),
       [preview(content(record.value, record.value_format)), record.headers.length > 0 && h('span', { class: 'badge' }, plural(record.headers.length, 'header'))],
     ]
-    const row = h('tr', { class: 'pressable' }, cells.map((cell, n) => h('td', { class: COLUMNS[n][1] }, cell)))
+    const row = h('tr', { class: 'pressable' }, cells.map((cell, n) => h('td', { class: COLUMNS[n][1], title: n === TIME ? zonedTime(record.timestamp) : null }, cell)))
     row.addEventListener('click', (event) => {
       if (event.target.closest('button') === press || !event.target.closest('a, button')) toggle(this.topic, record, row, press)
     })

@@ -2,7 +2,7 @@
 
 import { get } from '../api.js'
 import { badge, button, choice, field, h, icon, iconButton, replace, to } from '../dom.js'
-import { bytes, clockTime, count, micros, plural } from '../format.js'
+import { ZONE, bytes, clockTime, count, micros, plural, zonedTime } from '../format.js'
 import { settled } from '../live.js'
 import { note } from '../router.js'
 import { empty, filled } from '../states.js'
@@ -63,7 +63,7 @@ export function open(root, { query, signal }) {
 
   replace(
     root,
-    h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Requests')), hold),
+    h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Requests'), h('p', { class: 'soft' }, `Times in ${ZONE}`)), hold),
     h(
       'form',
       { class: 'card filters', 'aria-label': 'Which requests', oninput: changed, onsubmit: (event) => event.preventDefault() },
@@ -97,7 +97,7 @@ function requestTable(signal, show) {
     keyOf: (request) => `${request.connection_id}:${request.correlation_id}`,
     sort: { by: 'at', down: true },
     columns: [
-      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
+      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', title: zonedTime(request.at), 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
       { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
@@ -136,7 +136,7 @@ function split(request, close) {
     ['Client', request.client_id ?? '–'],
     ['Software', request.software || '–'],
     ['From', `${request.peer} over ${request.listener}, connection ${request.connection_id}`],
-    ['When', clockTime(request.at)],
+    ['When', zonedTime(request.at)],
     ['Bytes', `${bytes(request.bytes_in)} in, ${bytes(request.bytes_out)} out`],
     ['Concerns', [plural(request.topics, 'topic'), ...others.map(([name, value]) => `, ${name} ${value}`)]],
     ['Outcome', request.errors.length ? badge(request.errors.join(', '), 'bad') : 'ok'],

@@ -3,7 +3,7 @@
 import { path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
 import { choice, field, h, replace } from '../dom.js'
-import { count, fromInput, plural } from '../format.js'
+import { ZONE, count, fromInput, plural } from '../format.js'
 
 const AIMS = [
   ['earliest', 'The earliest record'],
@@ -22,7 +22,7 @@ export async function resetOffsets(id, group) {
   const at = h('input', { type: 'datetime-local', step: '0.001' })
   const onlyOf = field('Partitions', partitions, 'Numbers with commas; without any: all.')
   const numberField = field('Offset', number)
-  const timeField = field('Time', at)
+  const timeField = field('Time', at, `In ${ZONE}.`)
   const preview = h('div', { 'aria-live': 'polite' })
   let shown = null
 

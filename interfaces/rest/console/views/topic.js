@@ -21,7 +21,7 @@ export async function open(root, { names: [name, tab = 'messages'], query, signa
   if (!same || !root.querySelector('.tabs')) await head(root, name, signal)
   if (signal.aborted || !root.querySelector('.tabs')) return
   for (const link of root.querySelectorAll('.tabs a')) {
-    if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page')
+    if (link.dataset.tab === tab) mark(link)
     else link.removeAttribute('aria-current')
   }
   const content = root.querySelector('.tab')
@@ -29,6 +29,13 @@ export async function open(root, { names: [name, tab = 'messages'], query, signa
   const [, load] = Object.hasOwn(TABS, tab) ? TABS[tab] : TABS.messages
   const module = await load()
   if (!signal.aborted) module.open(content, { name, topic: root.topic, query, signal })
+}
+
+/** On a phone the tabs are wider than the screen; scrollIntoView would move the page as well. */
+function mark(link) {
+  const tabs = link.parentNode
+  link.setAttribute('aria-current', 'page')
+  tabs.scrollLeft = link.offsetLeft - (tabs.clientWidth - link.offsetWidth) / 2
 }
 
 async function head(root, name, signal) {

@@ -16,10 +16,10 @@ export function open(root, { name, signal }) {
     sort: { by: 'lag', down: true },
     columns: [
       { name: 'group', title: 'Group', compare: (group) => group.group_id, cell: (group) => groupLink(group.group_id) },
-      { name: 'state', title: 'State', width: '150px', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
-      { name: 'members', title: 'Members', end: true, wide: true, width: '110px', compare: (group) => group.members, cell: (group) => count(group.members) },
-      { name: 'partitions', title: 'Committed partitions', end: true, wide: true, width: '180px', compare: (group) => group.partitions, cell: (group) => count(group.partitions) },
-      { name: 'lag', title: 'Lag', end: true, width: '110px', compare: (group) => group.lag, cell: (group) => count(group.lag) },
+      { name: 'state', title: 'State', width: 'clamp(84px, 17vw, 168px)', compare: (group) => group.state, cell: (group) => stateBadge(group.state) },
+      { name: 'members', title: 'Members', end: true, wide: true, width: '92px', compare: (group) => group.members, cell: (group) => count(group.members) },
+      { name: 'partitions', title: 'Committed partitions', end: true, wider: true, width: '190px', compare: (group) => group.partitions, cell: (group) => count(group.partitions) },
+      { name: 'lag', title: 'Lag', end: true, width: 'clamp(88px, 11vw, 110px)', compare: (group) => group.lag, cell: (group) => count(group.lag) },
     ],
   })
   const content = h('div', {})

@@ -13,11 +13,11 @@ const EACH_MS = 5000
 
 const COLUMNS = [
   { name: 'name', title: 'Topic', compare: (topic) => topic.name, cell: (topic) => h('a', { href: to('topics', topic.name), title: topic.name }, topic.name) },
-  { name: 'partitions', title: 'Partitions', end: true, width: '104px', compare: (topic) => topic.partitions, cell: (topic) => count(topic.partitions) },
-  { name: 'records', title: 'Records', end: true, width: '120px', compare: (topic) => topic.records, cell: (topic) => count(topic.records) },
-  { name: 'size', title: 'Size', end: true, wide: true, width: '104px', compare: (topic) => topic.size_bytes, cell: (topic) => bytes(topic.size_bytes) },
+  { name: 'partitions', title: 'Partitions', end: true, width: 'clamp(94px, 12vw, 104px)', compare: (topic) => topic.partitions, cell: (topic) => count(topic.partitions) },
+  { name: 'records', title: 'Records', end: true, width: 'clamp(94px, 12vw, 112px)', compare: (topic) => topic.records, cell: (topic) => count(topic.records) },
+  { name: 'size', title: 'Size', end: true, wide: true, width: '92px', compare: (topic) => topic.size_bytes, cell: (topic) => bytes(topic.size_bytes) },
   { name: 'lag', title: 'Lag', end: true, wide: true, width: '104px', compare: (topic) => topic.lag, cell: (topic) => (topic.lag === null ? h('span', { class: 'soft' }, 'no group') : count(topic.lag)) },
-  { name: 'configs', title: 'Own configs', end: true, wide: true, width: '112px', compare: (topic) => topic.configs, cell: (topic) => (topic.configs ? h('a', { href: to('topics', topic.name, 'configs') }, count(topic.configs)) : h('span', { class: 'soft' }, '–')) },
+  { name: 'configs', title: 'Own configs', end: true, wider: true, width: '124px', compare: (topic) => topic.configs, cell: (topic) => (topic.configs ? h('a', { href: to('topics', topic.name, 'configs') }, count(topic.configs)) : h('span', { class: 'soft' }, '–')) },
 ]
 
 export function asObjects({ columns, rows }) {
@@ -33,7 +33,7 @@ export function open(root, { query, signal }) {
     keyOf: (topic) => topic.name,
     sort: { by: query.sort ?? 'name', down: query.down === '1' },
     onsort: remember,
-    columns: [...COLUMNS, { name: 'actions', title: h('span', { class: 'unseen' }, 'Delete'), end: true, act: true, wide: true, width: '56px', cell: actions }],
+    columns: [...COLUMNS, { name: 'actions', title: h('span', { class: 'unseen' }, 'Delete'), end: true, act: true, wide: true, width: '48px', cell: actions }],
   })
   const told = h('small', { 'aria-live': 'polite' })
   const content = h('div', {})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.admin.console.conftest import Console, MakeConsole, console_broker
 from tests.e2e.broker_process import BrokerProcess
@@ -79,11 +80,51 @@ def test_a_broker_that_is_gone_is_said_and_found_again(
     broker.terminate()
     page.clock.run_for(5000)
     expect(page.locator(".pulse")).to_have_text("No answer")
-    expect(page.get_by_role("alert").first).to_contain_text("The broker does not answer.")
+    expect(page.get_by_role("alert")).to_contain_text("broker is not reachable since")
     broker.start()
     page.clock.run_for(5000)
     expect(page.locator(".pulse")).to_have_text("0 connections")
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_figures_are_marked_as_old_while_the_broker_is_away(console: Console) -> None:
+    console.page.clock.install(time="2026-01-31T20:34:28Z")
+    page = console.open("#/groups", "Groups")
+    page.context.set_offline(True)
+    page.clock.run_for(2000)
+    expect(page.get_by_role("alert")).to_have_text(
+        re.compile(r"broker is not reachable since 20:34:3\d \(UTC\+00:00\)")
+    )
+    assert opacity(page) < 1
+    page.context.set_offline(False)
+    page.clock.run_for(2000)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert opacity(page) == 1
+
+
+def opacity(page: Page) -> float:
+    return float(page.locator("table").evaluate("(table) => getComputedStyle(table).opacity"))
+
+
+def test_a_page_first_opened_while_the_broker_is_away_comes_when_it_is_back(
+    console: Console,
+) -> None:
+    console.page.clock.install()
+    page = console.open("#/topics/orders", "orders")
+    page.context.set_offline(True)
+    page.get_by_role("link", name="Partitions").click()
+    expect(page.locator("main .trouble")).to_be_visible()
+    page.get_by_role("link", name="Connections").click()
+    expect(page.locator("main .trouble")).to_be_visible()
+    page.clock.run_for(2000)
+    expect(page.get_by_role("alert").first).to_contain_text("The broker is not reachable")
+    page.context.set_offline(False)
+    page.clock.run_for(2000)
+    expect(page.get_by_role("heading", name="Connections", level=1)).to_be_visible()
+    page.get_by_role("link", name="Topics").click()
+    page.get_by_role("link", name="orders", exact=True).click()
+    page.get_by_role("link", name="Partitions").click()
+    expect(page.get_by_role("columnheader", name="First offset")).to_be_visible()
 
 
 @pytest.fixture(scope="module")

@@ -204,7 +204,7 @@ def test_a_record_is_produced_with_key_value_headers_and_partition(console: Cons
     page.get_by_role("link", name="0 of partition 2").click()
     page.locator("tr.pressable").first.click()
     record = page.locator(".record")
-    expect(record).to_contain_text("2020-02-02 02:02:02.000")
+    expect(record).to_contain_text("2020-02-02 02:02:02.000 UTC+00:00")
     expect(record.get_by_label("Key", exact=True)).to_have_text("the key")
     expect(record.get_by_label("Value", exact=True)).to_have_text('{ "n": 1e2 }')
     expect(record.locator(".headers")).to_contain_text("00 ff")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -147,22 +148,26 @@ def test_names_of_failures_and_apis_are_whole_where_there_is_room(
 def test_a_request_has_one_time_however_often_it_is_looked_at(
     make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
 ) -> None:
-    """That of its line in the log, to the millisecond."""
+    """That of its line in the log, to the millisecond, in the zone that the page names."""
     broker = own_console()
     found = AdminClient({"bootstrap.servers": broker.bootstrap, "client.id": "till"})
     made = found.create_topics([NewTopic("not/legal", 1)])["not/legal"]
     assert made.exception(30) is not None
-    console = make_console(broker)
+    console = make_console(broker, timezone_id="Africa/Nairobi")
     asked = f"{console.home}requestz?client_id=till&errors=true"
     [[time], [again]] = [
         [one["time"] for one in console.page.request.get(asked).json()["data"]] for _ in range(2)
     ]
     line = json.loads(broker.log_line('"CreateTopics"'))
     assert time == again == line["time"]
-    clock = time[11:23]
+    local = datetime.fromisoformat(time).astimezone(timezone(timedelta(hours=3)))
+    clock = local.isoformat(" ", "milliseconds")[11:23]
     for _ in range(2):
         page = console.open("#/requests?client_id=till&errors=true", "Requests")
-        expect(page.locator("tr[data-row]").get_by_role("button")).to_have_text(clock)
+        press = page.locator("tr[data-row]").get_by_role("button")
+        expect(press).to_have_text(clock)
+        expect(press).to_have_attribute("title", f"{local:%Y-%m-%d} {clock} UTC+03:00")
+        expect(page.get_by_text("Times in Africa/Nairobi")).to_be_visible()
         page.reload()
 
 

@@ -108,6 +108,8 @@ def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerPr
         page = console.open(place)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, place
         expect(page.get_by_role("navigation", name="Console")).to_be_in_viewport()
+    page = console.open("#/topics/orders/produce")
+    expect(page.get_by_role("link", name="Produce", exact=True)).to_be_in_viewport(ratio=0.9)
     page = console.open("#/topics", "Topics")
     page.get_by_role("link", name="orders", exact=True).tap()
     page.locator("tr.pressable").first.tap()
@@ -147,6 +149,24 @@ def test_requests_are_readable_at_every_width(
     cut = "(cells) => cells.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
     assert row.locator("td").evaluate_all(cut) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_short_names_are_whole_at_every_width(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    client = AdminClient({"bootstrap.servers": shop.bootstrap, "client.id": "recommendations"})
+    client.list_topics(timeout=30)
+    console = make_console(shop)
+    for place, name in (
+        ("#/topics", "nothing-yet"),
+        ("#/groups", "recommendations"),
+        ("#/connections", "recommendations"),
+    ):
+        page = console.open(place)
+        cell = page.get_by_role("link", name=name).first
+        for width in (360, 768, 1024, 1440):
+            page.set_viewport_size({"width": width, "height": 740})
+            assert cell.evaluate("(link) => link.scrollWidth <= link.clientWidth"), (place, width)
 
 
 def ground(page: Page) -> str:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 
 from infrastructure.observability.event_log import open_event_log
@@ -21,6 +23,22 @@ def test_a_console_line_is_one_line_whatever_a_client_sends() -> None:
     text = stream.getvalue().decode()
     assert text.count("\n") == 1
     assert text.endswith(" warning request  client_id='a\\nb'  api=Fetch  empty=''\n")
+
+
+def test_a_console_line_has_local_time_with_its_offset_and_json_utc() -> None:
+    script = """if True:
+        import sys
+        from infrastructure.observability.event_log import open_event_log
+        for log_format in ("console", "json"):
+            log = open_event_log(sys.stdout.buffer, log_format)
+            log.info("request", time="2026-01-31T23:34:30.831+00:00")
+    """
+    # The zone of a process is global, and this one has other tests to run.
+    environment = {**os.environ, "TZ": "NST+03:30", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-P", "-c", script]
+    lines = subprocess.check_output(command, env=environment, text=True).splitlines()
+    assert lines[0] == "20:04:30.831-03:30 info    request"
+    assert json.loads(lines[1])["time"] == "2026-01-31T23:34:30.831+00:00"
 
 
 def test_a_failure_comes_with_its_traceback() -> None:
