@@ -96,6 +96,8 @@ class Reading:
                 elif idle_s is not None and time.monotonic() - last > idle_s:
                     return
                 else:
+                    if self._waits_for_group():
+                        self._clients.heed_silence()
                     _check_that_somebody_reads()
                     self._check_connection()
 

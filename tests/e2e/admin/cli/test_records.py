@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 from pathlib import Path
@@ -161,8 +162,35 @@ def test_what_is_said_wrongly_is_exit_code_two(
     assert words in ottla.run(*arguments, code=2).errors
 
 
-def test_a_record_that_is_refused_is_told(ottla: Ottla, name: str) -> None:
-    ottla.run("topic", "create", name, "-c", "max.message.bytes=1000")
-    said = ottla.run("produce", "-t", name, stdin=b"small\n" + b"x" * 5000 + b"\n", code=1)
-    assert "ottla: not taken:" in said.errors
-    assert "MSG_SIZE_TOO_LARGE" in said.errors
+@pytest.mark.parametrize(
+    "config, options, why",
+    [
+        ("max.message.bytes=1000", (), "max.message.bytes=1000"),
+        ("cleanup.policy=compact", (), "cleanup.policy=compact, and the record has no key"),
+        (
+            "message.timestamp.before.max.ms=1000",
+            ("-T", "@1"),
+            "message.timestamp.after.max.ms=3600000, message.timestamp.before.max.ms=1000",
+        ),
+    ],
+)
+def test_a_refused_record_has_the_config_that_refuses_it(
+    ottla: Ottla, name: str, config: str, options: tuple[str, ...], why: str
+) -> None:
+    ottla.run("topic", "create", name, "-c", config)
+    said = ottla.run("produce", "-q", "-t", name, *options, stdin=b"x" * 5000 + b"\n", code=1)
+    assert said.errors.startswith("ottla: not taken: Broker: ")
+    assert said.errors.endswith(f"; {name} has {why}\n")
+
+
+def test_a_disk_error_that_is_retried_until_the_timeout_is_named(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path) as broker:
+        assert broker.pid is not None
+        resource.prlimit(broker.pid, resource.RLIMIT_FSIZE, (300_000, -1))
+        large = tmp_path / "large"
+        large.write_bytes(bytes(900_000))
+        producing = ("produce", "-q", "-t", "x", "--timeout", "0.5", str(large))
+        said = Ottla(broker.bootstrap).run(*producing, code=1)
+        resource.prlimit(broker.pid, resource.RLIMIT_FSIZE, (-1, -1))
+    assert "within 0.5 s: Broker: Disk error" in said.errors
+    assert "its disk may be full" in said.errors
