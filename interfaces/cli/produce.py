@@ -26,6 +26,7 @@ _LARGEST_MESSAGE = 1_000_000_000
 
 
 def produce(parsed: argparse.Namespace) -> int:
+    _sort_out_words(parsed)
     options = _options(parsed)
     clients = Clients(parsed)
     producer = clients.producer(**_producer_options(parsed, clients))
@@ -40,6 +41,21 @@ def produce(parsed: argparse.Namespace) -> int:
         if not parsed.quiet:
             note(sending.summary())
     return 0
+
+
+def _sort_out_words(parsed: argparse.Namespace) -> None:
+    """The first word is the topic, as in rpk, unless -t or -f says what the topic is."""
+    if parsed.first is None:
+        return
+    if parsed.topic is not None or "t" in Reader(parsed.format or "%v\n").letters:
+        parsed.files.insert(0, parsed.first)
+    elif "/" in parsed.first or Path(parsed.first).is_file():
+        raise NotUnderstood(
+            f"is {parsed.first} the topic, or a file to send? -t {parsed.first}, or "
+            f"-t TOPIC {parsed.first}"
+        )
+    else:
+        parsed.topic = parsed.first
 
 
 def _producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
@@ -141,7 +157,7 @@ class _options:
         self.delimiter = literal(parsed.key_delimiter) if parsed.key_delimiter else None
         self.reader = Reader(parsed.format if parsed.format is not None else "%v\n")
         if parsed.topic is None and "t" not in self.reader.letters:
-            raise NotUnderstood("which topic? -t TOPIC, or %t in -f")
+            raise NotUnderstood("which topic? ottla produce TOPIC, -t TOPIC, or %t in -f")
         self.topic = parsed.topic
         self.key = None if parsed.key is None else parsed.key.encode()
         self.headers: Headers = [(k, v.encode()) for k, v in parsed.header or ()]

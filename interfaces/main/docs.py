@@ -18,8 +18,8 @@ broker**, over the wire, through confluent-kafka; `ottla storage` opens a data f
 
 - **Which broker**: `-b`, else `-X bootstrap.servers=...`, else `$OTTLA_BOOTSTRAP`, else
   `localhost:9092`. `-X` takes any option of librdkafka: `-X security.protocol=SSL`.
-- **Output**: tables for eyes, `-o json` or `-o yaml` for programs (`--output` where `-o` is an
-  offset). Records and rows go to stdout, everything else to stderr.
+- **Output**: tables for eyes, `-o json` or `-o yaml` for programs; `consume -o` takes `json` as
+  well as an offset. Records and rows go to stdout, everything else to stderr.
 - **Exit codes**: 0 done, 1 could not be done (one line `ottla: ...` on stderr), 2 not understood,
   130 interrupted, 141 nobody reads on. Nothing is asked unless stdin is a terminal.
 - **Help**: `-h` anywhere; `ottla topic` alone says which commands there are, and ends with 2.
