@@ -1,20 +1,23 @@
-"""Clients of confluent-kafka: made from the options of a command, silent, and never for ever.
+"""Clients of confluent-kafka: made from the options of a command, without logs, with a timeout.
 
-librdkafka writes what it thinks to stderr and tries again until a timeout. Here it is silent, what
-it complained of last is kept for the message, and an address that nobody listens at is found out
-before it is asked.
+librdkafka logs to stderr and tries again until a timeout. Here its logs are off and its newest
+error is part of the message. An address where nothing listens is reported before a client is made;
+after the first second without an answer, the checks of `ottla doctor` run once.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.retried_errors import RetriedErrors
 from interfaces.terminal.addresses import Address, addresses
 from interfaces.terminal.client_errors import in_words
+from interfaces.terminal.endings import complain
 from interfaces.terminal.reachable import PROBE_S, NobodyListens, first_reachable
 from interfaces.terminal.words import bootstrap
 
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: A broker answers in milliseconds; after this long without an answer the reason is looked for.
+SILENCE_S = 1.0
+
 
 class Clients:
     """What a command needs to talk to a broker."""
@@ -38,7 +44,16 @@ class Clients:
         self.complaint = ""
         #: Set when a client says that no broker can be reached; for its owner to take back.
         self.is_down = False
+        #: The checks of `ottla doctor` run once in a command.
+        self.is_diagnosed = False
+        #: Where a reason goes that may pass.
+        self.retried = RetriedErrors()
+        self.note: Callable[[str], None] = complain
+        self._began = time.monotonic()
+        self._found = ""
+        self._authentication_failed = False
         self._looked = False
+        self._newest: Any = None
 
     def admin(self) -> AdminClient:
         from confluent_kafka.admin import AdminClient
@@ -48,7 +63,10 @@ class Clients:
     def producer(self, **options: Any) -> Producer:
         from confluent_kafka import Producer
 
-        return self._made(lambda facts: Producer(facts), _dotted(options))
+        plain = _dotted(options)
+        if not self.options.keys() & {"debug", "log_level"}:
+            plain |= self.retried.options
+        return self._made(lambda facts: Producer(facts), plain)
 
     def consumer(self, **options: Any) -> Consumer:
         from confluent_kafka import Consumer
@@ -76,9 +94,10 @@ class Clients:
         facts |= (plain or {}) | self.options
         facts["bootstrap.servers"] = self.servers
         try:
-            return make(facts)
+            self._newest = made = make(facts)
         except (KafkaException, TypeError, ValueError) as refusal:
             raise NotUnderstood(f"-X: {text_of(refusal)}") from None
+        return made
 
     def _complained(self, error: KafkaError) -> None:
         from confluent_kafka import KafkaError
@@ -87,6 +106,7 @@ class Clients:
             self.is_down = True
         else:
             self.complaint = error.str()
+            self._authentication_failed |= error.code() == KafkaError._AUTHENTICATION
 
     def addresses(self) -> list[Address]:
         try:
@@ -112,7 +132,10 @@ class Clients:
     def metadata(self, client: Any, topic: str | None = None) -> ClusterMetadata:
         """A topic that is asked for by its name may be created by that, so none is."""
         with self.asking("the metadata", client):
-            return client.list_topics(timeout=self.timeout_s)  # type: ignore[no-any-return]
+            found: ClusterMetadata = self._wait(
+                lambda left_s: client.list_topics(timeout=left_s), self.timeout_s, client
+            )
+            return found
 
     def partitions(self, client: Any, topic: str) -> list[int]:
         known = self.metadata(client).topics.get(topic)
@@ -122,7 +145,57 @@ class Clients:
 
     def result(self, what: str, future: Future[T], client: Any = None) -> T:
         with self.asking(what, client):
-            return future.result(self.timeout_s + 1)
+            return self._wait(future.result, self.timeout_s + 1, client)
+
+    def _wait(self, wait: Callable[[float], T], timeout_s: float, client: Any) -> T:
+        from confluent_kafka import KafkaException
+
+        began = time.monotonic()
+        try:
+            return wait(min(SILENCE_S, timeout_s))
+        except (KafkaException, TimeoutError) as failure:
+            if isinstance(failure, KafkaException) and not _is_silence(failure.args[0]):
+                raise
+            client = client if client is not None else self._newest
+            if hasattr(client, "poll"):
+                client.poll(0)  # calls _complained
+            self.diagnose()
+            # The answer may have come while the doctor looked.
+            left_s = min(timeout_s - SILENCE_S, SILENCE_S)
+            left_s = max(left_s, began + timeout_s - time.monotonic())
+            if left_s <= 0:
+                raise
+            return wait(left_s)
+
+    def diagnose(self) -> None:
+        """Finds out why no answer comes. Raises CommandFailed where waiting is of no use."""
+        if self.is_diagnosed:
+            return
+        self.is_diagnosed = True
+        if self._authentication_failed:
+            raise CommandFailed(f"{self.servers}: {self.complaint}{self.advice()}")
+        from interfaces.cli.doctor.examine import why_silent
+
+        self._found, may_pass = why_silent(self)
+        if not self._found:
+            return
+        if not may_pass:
+            raise CommandFailed(self._found)
+        self.note(f"{self._found} (waiting {self.timeout_s:g} s for an answer)")
+
+    def flush(self, producer: Producer, *, is_silent: bool) -> None:
+        """Until every record is acknowledged or has failed, by `message.timeout.ms` at the latest.
+
+        `is_silent`: no record was acknowledged yet.
+        """
+        if producer.flush(SILENCE_S) and is_silent:
+            self.diagnose()
+        producer.flush()
+
+    def heed_silence(self) -> None:
+        """For a loop that polls its client and has not had an answer yet."""
+        if time.monotonic() - self._began > SILENCE_S:
+            self.diagnose()
 
     @contextmanager
     def asking(self, what: str, client: Any = None) -> Iterator[None]:
@@ -137,21 +210,25 @@ class Clients:
             raise CommandFailed(self._no_answer(what)) from None
 
     def _in_words(self, what: str, failure: KafkaException, client: Any) -> str:
-        from confluent_kafka import KafkaError
-
-        error = failure.args[0]
-        silent = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN)
-        if isinstance(error, KafkaError) and error.code() in silent:
+        if _is_silence(failure.args[0]):
             if client is not None and hasattr(client, "poll"):
                 client.poll(0)  # hands over what it has complained of
             return self._no_answer(what)
         return f"{what}: {text_of(failure)}"
 
     def _no_answer(self, what: str) -> str:
-        why = f": {self.complaint}" if self.complaint else ""
+        why = self.complaint if not self._found else ""
+        why = f": {why}" if why else ""
         return (
             f"{what}: no answer from {self.servers} within {self.timeout_s:g} s{why}{self.advice()}"
         )
+
+
+def _is_silence(error: Any) -> bool:
+    from confluent_kafka import KafkaError
+
+    silent = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN)
+    return isinstance(error, KafkaError) and error.code() in silent
 
 
 def text_of(failure: BaseException) -> str:

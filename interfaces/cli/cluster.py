@@ -76,10 +76,12 @@ def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
     """With a client of its own: one that has failed to connect waits before it tries again."""
     clients = Clients(parsed)
     clients.timeout_s = timeout_s
+    reasons: list[str] = []
+    clients.note = reasons.append
     try:
         problems = _problems(clients.metadata(clients.admin()))
     except CommandFailed as failure:
-        problems = [str(failure)]
+        problems = [str(failure), *reasons]
     return {"healthy": not problems, "problems": problems}
 
 

@@ -63,8 +63,8 @@ def levels(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Itera
                 options[option] = (action.help or "").replace("%%", "%")
                 if action.nargs != 0:
                     takes_value.add(option)
-                if action.choices:
-                    choices[option] = tuple(map(str, action.choices))
+                if words := action.choices or getattr(action, "offers", None):
+                    choices[option] = tuple(map(str, words))
         elif action.choices:
             choices[""] = tuple(map(str, action.choices))
     yield Level(path, subcommands, options, choices, frozenset(takes_value))

@@ -7,7 +7,7 @@ import re
 import select
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interfaces.cli.client import Clients
@@ -37,6 +37,10 @@ Message: TypeAlias = "Any"
 _AT_ONCE = 500
 _LOOK_EVERY_S = 0.25
 _RESET = {START: "earliest", END: "latest"}
+
+
+class NoSuchTopic(Exception):
+    pass
 
 
 def consume(parsed: argparse.Namespace) -> int:
@@ -96,6 +100,8 @@ class Reading:
                 elif idle_s is not None and time.monotonic() - last > idle_s:
                     return
                 else:
+                    if self._waits_for_group():
+                        self._clients.heed_silence()
                     _check_that_somebody_reads()
                     self._check_connection()
 
@@ -192,7 +198,7 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
     try:
         places = [
             place
-            for topic in _topics(clients, consumer, parsed.topics)
+            for topic in _topics(clients, consumer, parsed)
             for place in chosen(clients, consumer, topic, parsed.partitions)
         ]
         admin = clients.admin()
@@ -253,7 +259,7 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
         reading.open -= {(one.topic, one.partition) for one in partitions}
 
     try:
-        _topics(clients, consumer, parsed.topics)
+        _topics(clients, consumer, parsed)
         consumer.subscribe(parsed.topics, on_assign=assigned, on_revoke=revoked)
     except BaseException:
         reading.close()
@@ -261,9 +267,23 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
     return reading
 
 
-def _topics(clients: Clients, consumer: Consumer, wanted: list[str]) -> list[str]:
-    """Those that are there; a topic that is missing would be waited for, or be created."""
-    there = clients.metadata(consumer).topics
+def _topics(clients: Clients, consumer: Consumer, parsed: argparse.Namespace) -> list[str]:
+    """Their names. Raises CommandFailed if one does not exist, or waits for it with --wait."""
+    began = time.monotonic()
+    while True:
+        try:
+            return _matching(clients.metadata(consumer).topics, parsed.topics)
+        except NoSuchTopic as missing:
+            if not parsed.wait:
+                raise CommandFailed(f"{missing} (--wait waits for it)") from None
+            if parsed.idle is not None and time.monotonic() - began > parsed.idle:
+                raise CommandFailed(str(missing)) from None
+        _check_that_somebody_reads()
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _matching(there: Iterable[str], wanted: list[str]) -> list[str]:
+    """Raises NoSuchTopic: the client library would wait for it, or the broker create it."""
     found: list[str] = []
     for name in wanted:
         if name.startswith("^"):
@@ -273,10 +293,10 @@ def _topics(clients: Clients, consumer: Consumer, wanted: list[str]) -> list[str
                 raise NotUnderstood(f"{name!r} is no regular expression: {wrong}") from None
             matching = sorted(topic for topic in there if pattern.match(topic))
             if not matching:
-                raise CommandFailed(f"no topic matches {name}")
+                raise NoSuchTopic(f"no topic matches {name}")
             found += matching
         elif name in there:
             found.append(name)
         else:
-            raise CommandFailed(f"there is no topic {name}")
+            raise NoSuchTopic(f"there is no topic {name}")
     return list(dict.fromkeys(found))

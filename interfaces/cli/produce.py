@@ -16,7 +16,7 @@ from interfaces.cli.format import Headers, Reader, literal
 from interfaces.cli.moments import milliseconds
 from interfaces.cli.output import note
 from interfaces.cli.progress import Progress
-from interfaces.terminal.client_errors import in_words
+from interfaces.cli.refusals import why_not_taken
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -26,9 +26,13 @@ _LARGEST_MESSAGE = 1_000_000_000
 
 
 def produce(parsed: argparse.Namespace) -> int:
+    _sort_out_words(parsed)
     options = _options(parsed)
     clients = Clients(parsed)
-    sending = Sending(clients, clients.producer(**_producer_options(parsed, clients)))
+    producer = clients.producer(**_producer_options(parsed, clients))
+    # Before stdin is read: a producer itself reports a wrong port only after --timeout.
+    clients.metadata(producer)
+    sending = Sending(clients, producer)
     try:
         for facts in options.records(parsed):
             sending.send(**facts)
@@ -37,6 +41,21 @@ def produce(parsed: argparse.Namespace) -> int:
         if not parsed.quiet:
             note(sending.summary())
     return 0
+
+
+def _sort_out_words(parsed: argparse.Namespace) -> None:
+    """The first word is the topic, as in rpk, unless -t or -f says what the topic is."""
+    if parsed.first is None:
+        return
+    if parsed.topic is not None or "t" in Reader(parsed.format or "%v\n").letters:
+        parsed.files.insert(0, parsed.first)
+    elif "/" in parsed.first or Path(parsed.first).is_file():
+        raise NotUnderstood(
+            f"is {parsed.first} the topic, or a file to send? -t {parsed.first}, or "
+            f"-t TOPIC {parsed.first}"
+        )
+    else:
+        parsed.topic = parsed.first
 
 
 def _producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
@@ -64,6 +83,7 @@ class Sending:
         self._refused: KafkaError | None = None
         #: Of the record that was refused.
         self._place: tuple[str, int] = ("", 0)
+        self._has_key = False
 
     def send(self, topic: str, **facts: Any) -> None:
         from confluent_kafka import KafkaException
@@ -74,8 +94,11 @@ class Sending:
                 break
             except BufferError:
                 self._producer.poll(0.1)
+                if not self._count:
+                    self._clients.heed_silence()
             except KafkaException as failure:
-                self._refuse(failure.args[0], topic, facts.get("partition", -1))
+                place = (topic, facts.get("partition", -1))
+                self._refuse(failure.args[0], place, facts["key"] is not None)
                 break
         self._producer.poll(0)
         if self._refused is not None:
@@ -83,13 +106,15 @@ class Sending:
 
     def finish(self) -> None:
         """Everything is acknowledged or refused; `message.timeout.ms` sees to that."""
-        self._producer.flush()
-        if self._refused is not None and sys.exc_info()[0] is None:
+        ends_well = sys.exc_info()[0] is None
+        self._clients.flush(self._producer, is_silent=ends_well and not self._count)
+        if self._refused is not None and ends_well:
             raise CommandFailed(self._why())
 
     def _answered(self, error: KafkaError | None, message: Any) -> None:
         if error is not None:
-            self._refuse(error, message.topic(), message.partition())
+            place = (message.topic(), message.partition())
+            self._refuse(error, place, message.key() is not None)
             return
         self._count += 1
         place = (message.topic(), message.partition())
@@ -97,24 +122,18 @@ class Sending:
         first, last, count = self._offsets.get(place, (offset, offset, 0))
         self._offsets[place] = (min(first, offset), max(last, offset), count + 1)
 
-    def _refuse(self, error: KafkaError, topic: str, partition: int) -> None:
+    def _refuse(self, error: KafkaError, place: tuple[str, int], has_key: bool) -> None:
         if self._refused is None:
-            self._refused, self._place = error, (topic, partition)
+            self._refused, self._place, self._has_key = error, place, has_key
 
     def _why(self) -> str:
         assert self._refused is not None
         from confluent_kafka import KafkaError
 
+        topic, partition = self._place
         if self._refused.code() == KafkaError._UNKNOWN_PARTITION:
-            topic, partition = self._place
             return f"{topic} has no partition {partition}"
-        if self._refused.code() == KafkaError._MSG_TIMED_OUT:
-            why = f": {self._clients.complaint}" if self._clients.complaint else ""
-            return (
-                f"not acknowledged by {self._clients.servers} within "
-                f"{self._clients.timeout_s:g} s{why}"
-            )
-        return f"not taken: {in_words(self._refused)}"
+        return why_not_taken(self._clients, self._refused, topic, self._has_key)
 
     def summary(self) -> str:
         records = "1 record" if self._count == 1 else f"{self._count} records"
@@ -138,7 +157,7 @@ class _options:
         self.delimiter = literal(parsed.key_delimiter) if parsed.key_delimiter else None
         self.reader = Reader(parsed.format if parsed.format is not None else "%v\n")
         if parsed.topic is None and "t" not in self.reader.letters:
-            raise NotUnderstood("which topic? -t TOPIC, or %t in -f")
+            raise NotUnderstood("which topic? ottla produce TOPIC, -t TOPIC, or %t in -f")
         self.topic = parsed.topic
         self.key = None if parsed.key is None else parsed.key.encode()
         self.headers: Headers = [(k, v.encode()) for k, v in parsed.header or ()]

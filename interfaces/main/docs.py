@@ -18,14 +18,17 @@ broker**, over the wire, through confluent-kafka; `ottla storage` opens a data f
 
 - **Which broker**: `-b`, else `-X bootstrap.servers=...`, else `$OTTLA_BOOTSTRAP`, else
   `localhost:9092`. `-X` takes any option of librdkafka: `-X security.protocol=SSL`.
-- **Output**: tables for eyes, `-o json` or `-o yaml` for programs (`--output` where `-o` is an
-  offset). Records and rows go to stdout, everything else to stderr.
+- **Output**: tables for eyes, `-o json` or `-o yaml` for programs; `consume -o` takes `json` as
+  well as an offset. Records and rows go to stdout, everything else to stderr.
 - **Exit codes**: 0 done, 1 could not be done (one line `ottla: ...` on stderr), 2 not understood,
   130 interrupted, 141 nobody reads on. Nothing is asked unless stdin is a terminal.
 - **Help**: `-h` anywhere; `ottla topic` alone says which commands there are, and ends with 2.
 - **Waiting** ends after `--timeout`, except where waiting is what is wanted: `consume` without
   `-n`, `-e` or `--idle`, and `cluster health -w`. A time is a number of seconds, or has its unit:
   `500ms`, `30s`, `5m`, `1h`, `7d`.
+- **No answer**: after one second the checks of `ottla doctor` run. Where waiting is of no use (a
+  port of something else, TLS or SASL that the client does not speak, advertised addresses that
+  cannot be reached) the command ends at once with their line; otherwise it waits on.
 - **Positions**: `start`, `end`, `47`, `+2`, `-3` and `@` with a moment: milliseconds since 1970 (or
   seconds, with 9 or 10 digits), `2026-01-31T12:00:00Z`, or `-1h` for an hour ago. Without a zone it
   is the machine's. Outside of what there is, the nearest that is there is taken; `topic trim`

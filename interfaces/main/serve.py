@@ -21,8 +21,10 @@ from interfaces.main.banner import banner
 from interfaces.main.notify import notify
 from interfaces.main.ready import remove_ready_file, write_ready_file
 from interfaces.main.settings.listeners import Address, ListenerSettings, host_port
+from interfaces.main.settings.origin import DEFAULT
 from interfaces.main.settings.sources import Settings
 from interfaces.main.started import OpenListener, Started
+from interfaces.sockets import bind
 
 #: A waiting thread gets the interpreter this soon: an fsync that returns is not kept waiting.
 SWITCH_INTERVAL_SECONDS = 0.0005
@@ -127,6 +129,7 @@ async def serve(
     """Runs until `stop` is set; the process's exit code."""
     if ready_file is not None:
         _write(ready_file, lambda: remove_ready_file(ready_file))
+    _check_that_ports_are_free(settings)
     container = _build(settings, log, build)
     failures: list[StorageUnusable] = []
 
@@ -161,6 +164,22 @@ def _collect_rarely() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTION_THRESHOLDS)
+
+
+def _check_that_ports_are_free(settings: Settings) -> None:
+    """Before a data folder is created for a broker that cannot listen."""
+    wanted: list[tuple[ListenerSettings | Address, str]] = [
+        (each, "--listen") for each in settings.listeners
+    ]
+    if settings.origin("admin.listeners") != DEFAULT:
+        wanted += [(each, "--admin") for each in settings.admin]
+    for each, option in wanted:
+        try:
+            bound = bind(each.host, each.port)
+        except OSError as failure:
+            raise CannotStart(_bind_failure(each, failure, option)) from failure
+        for one in bound.sockets:
+            one.close()
 
 
 def _build(settings: Settings, log: EventLog, build: Build) -> Container:

@@ -90,11 +90,16 @@ def test_without_a_terminal_it_logs_json(start_broker: StartBroker) -> None:
     assert requests[0]["correlation_id"] == 1
 
 
-def test_a_busy_port_is_one_line() -> None:
+@pytest.mark.parametrize("option", ["--listen", "--admin"])
+def test_a_busy_port_is_one_line_and_no_data_folder(tmp_path: Path, option: str) -> None:
+    data = tmp_path / "data"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = ottla("serve", "--storage", "memory://", "--listen", f"127.0.0.1:{port}")
+        options = {"--listen": "127.0.0.1:0", option: f"127.0.0.1:{port}"}
+        words = (word for one in options.items() for word in one)
+        done = ottla("serve", "--data", str(data), *words)
     assert f"127.0.0.1:{port}" in the_one_line(done, 1)
+    assert not data.exists()
 
 
 def test_a_data_folder_in_use_is_one_line(start_broker: StartBroker) -> None:

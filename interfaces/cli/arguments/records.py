@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from interfaces.cli.arguments.common import add_client, partition_numbers, seconds
 from interfaces.terminal.values import at_least_one, key_value, not_negative
 from interfaces.terminal.words import Commands, command
@@ -15,6 +18,9 @@ value, %h headers, %T timestamp (ms), %d time (UTC), %K, %V or %S length of key 
 -1 for null, %H number of headers, %% a percent sign, and \\n, \\t, \\xNN."""
 
 
+_OUTPUTS = ("text", "json")
+
+
 def add(commands: Commands) -> None:
     _add_produce(commands)
     _add_consume(commands)
@@ -25,8 +31,9 @@ def _add_produce(commands: Commands) -> None:
         commands, "produce", "produce:produce", "send records from the input or files", _READS
     )
     add = produce.add_argument
+    add("first", nargs="?", metavar="TOPIC", help="where to, unless -t or %%t of -f says so")
     add("files", nargs="*", metavar="FILE", help="each file is one record; without: lines of stdin")
-    add("-t", "--topic", metavar="TOPIC", help="where to; without it %%t of -f says so")
+    add("-t", "--topic", metavar="TOPIC", help="where to; all other words are files then")
     add("-k", "--key", metavar="KEY", help="the key of every record")
     add("-K", "--key-delimiter", metavar="TEXT", help="lines are KEY, this text, VALUE")
     add("-f", "--format", metavar="FORMAT", help="how records are read (%%v\\n)")
@@ -67,17 +74,18 @@ def _add_consume(commands: Commands) -> None:
     )
     add(
         *("-o", "--offset"),
+        action=_OffsetOrOutput,
         metavar="OFFSET",
         help="where to begin: start, end, 47, +2 (from the start), -3 (before the end) or "
         "@TIMESTAMP, and where to stop: 47:50, start:@2026-01-31T12:00, :end (start; with -g where "
-        "the group is)",
+        "the group is); -o json is --output json",
     )
     add("-n", "--number", type=at_least_one, metavar="N", help="stop after so many records")
     add("-p", "--partitions", type=partition_numbers, metavar="0,2-3", help="only these partitions")
     add("-e", "--exit", action="store_true", help="stop at the end of what is there")
     add("-g", "--group", metavar="GROUP", help="as a member of this group, which then goes on")
     add("-f", "--format", metavar="FORMAT", help="how records are printed, or json (%%v\\n)")
-    add("--output", choices=("text", "json"), default="text", help="json: one object in a line")
+    add("--output", choices=_OUTPUTS, default="text", help="json: one object in a line")
     add(
         "--isolation",
         choices=("read_committed", "read_uncommitted"),
@@ -85,4 +93,23 @@ def _add_consume(commands: Commands) -> None:
         help="whether records of open transactions are seen (read_committed)",
     )
     add("--idle", type=seconds, metavar="TIME", help="stop when so long nothing comes")
+    add("--wait", action="store_true", help="wait until the topic exists")
     add_client(consume)
+
+
+class _OffsetOrOutput(argparse.Action):
+    """`-o` is the offset in rpk and kcat, but the output in all other commands and in kubectl."""
+
+    #: For completion; any other offset is understood as well.
+    offers = ("start", "end", *_OUTPUTS)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        if values in ("table", "yaml"):
+            raise argparse.ArgumentError(self, f"records have no {values}: -o json, or -f FORMAT")
+        setattr(namespace, "output" if values in _OUTPUTS else "offset", values)

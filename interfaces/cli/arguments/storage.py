@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
     )
     dump.add_argument("-n", "--number", type=at_least_one, metavar="N", help="so many batches")
     dump.add_argument("--records", action="store_true", help="also the records of each batch")
-    dump.add_argument("--output", choices=("text", "json"), default="text", help="(text)")
+    dump.add_argument(*("-o", "--output"), choices=("text", "json"), default="text", help="(text)")
 
     copy = command(
         storage,

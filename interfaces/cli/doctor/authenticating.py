@@ -35,6 +35,7 @@ def wanted(address: Address, protocol: Protocol, failure: Exception, timeout_s: 
             f"{address} tells its versions and then ends the connection ({failure})",
             "its log says why; it may want clients to authenticate: -X "
             f"security.protocol={security}, sasl.mechanism, sasl.username and sasl.password",
+            may_pass=True,
         )
     return problem(
         f"{address} wants clients to authenticate with SASL ({', '.join(offered)}), and the "

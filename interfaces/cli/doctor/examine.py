@@ -17,6 +17,8 @@ from interfaces.cli.wire_client import NoAnswer
 from interfaces.terminal.addresses import Address
 
 _STEP_S = 3.0
+#: Of a command that waits meanwhile.
+_SHORT_STEP_S = 1.0
 
 
 def doctor(parsed: argparse.Namespace) -> int:
@@ -32,11 +34,27 @@ def doctor(parsed: argparse.Namespace) -> int:
     return 1 if any(one.level == PROBLEM for one in found) else 0
 
 
-def _findings(clients: Clients) -> Iterator[Finding]:
+def why_silent(clients: Clients) -> tuple[str, bool]:
+    """The problems of a client that gets no answer, and whether it may get one later."""
+    protocol = _protocol(clients)
+    step_s = min(_SHORT_STEP_S, clients.timeout_s)
+    found = [
+        [f for f in _of_address(clients, address, protocol, step_s) if f.level == PROBLEM]
+        for address in clients.addresses()
+    ]
+    may_pass = any(all(one.may_pass for one in problems) for problems in found)
+    return "; ".join(one.text() for problems in found for one in problems), may_pass
+
+
+def _protocol(clients: Clients) -> Protocol:
     try:
-        protocol = Protocol(clients.options)
+        return Protocol(clients.options)
     except (OSError, ValueError) as failure:
         raise NotUnderstood(f"-X: a certificate cannot be read: {failure}") from None
+
+
+def _findings(clients: Clients) -> Iterator[Finding]:
+    protocol = _protocol(clients)
     step_s = min(_STEP_S, clients.timeout_s)
     healthy = False
     for address in clients.addresses():
@@ -74,6 +92,7 @@ def _of_address(
 
 def _whole_client(clients: Clients) -> Finding:
     """The proof: an ordinary client."""
+    clients.is_diagnosed = True
     try:
         metadata = clients.metadata(clients.admin())
     except CommandFailed as failure:

@@ -11,10 +11,14 @@ class Finding(NamedTuple):
     level: str
     what: str
     remedy: str = ""
+    #: A problem that may go away without the client's doing: a broker that starts or is slow.
+    may_pass: bool = False
 
     def line(self) -> str:
-        remedy = f". Remedy: {self.remedy}" if self.remedy else ""
-        return f"{self.level:<7}  {self.what}{remedy}"
+        return f"{self.level:<7}  {self.text()}"
+
+    def text(self) -> str:
+        return f"{self.what}. Remedy: {self.remedy}" if self.remedy else self.what
 
 
 def ok(what: str) -> Finding:
@@ -25,5 +29,5 @@ def note(what: str, remedy: str = "") -> Finding:
     return Finding(NOTE, what, remedy)
 
 
-def problem(what: str, remedy: str) -> Finding:
-    return Finding(PROBLEM, what, remedy)
+def problem(what: str, remedy: str, *, may_pass: bool = False) -> Finding:
+    return Finding(PROBLEM, what, remedy, may_pass)

@@ -24,6 +24,14 @@ _UNSUPPORTED_VERSION = 35
 _NEEDED = {0: ("Produce", 3), 1: ("Fetch", 4), 3: ("Metadata", 4)}
 #: What the oldest clients that are around know at the most.
 _OLDEST_CLIENTS = {0: 7, 1: 10, 3: 7}
+#: Those options of librdkafka that this probe applies as well.
+_SSL_OPTIONS = {
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.key.location",
+    "ssl.key.password",
+}
 _SAYS_SSL = "-X security.protocol=SSL (and ssl.ca.location=FILE for a certificate of your own)"
 
 
@@ -36,6 +44,8 @@ class Protocol:
         # What librdkafka takes without being told.
         named = options.get("sasl.mechanism", options.get("sasl.mechanisms", "GSSAPI"))
         self.mechanism = named.upper()
+        #: False: what the probe sees of TLS is not what librdkafka would see.
+        self.is_whole = all(o in _SSL_OPTIONS for o in options if o.startswith("ssl."))
         self.context: ssl.SSLContext | None = None
         if wanted.endswith("ssl"):
             self.context = ssl.create_default_context(cafile=options.get("ssl.ca.location"))
@@ -60,12 +70,17 @@ def talk(address: Address, protocol: Protocol, timeout_s: float) -> tuple[bool, 
         with WireClient(address, timeout_s, protocol.context) as client:
             answer = client.ask(ApiVersionsRequest(), 0, ApiVersionsResponse)
     except ssl.SSLError as failure:
-        return False, [_tls_failed(address, failure, timeout_s)]
+        found = _tls_failed(address, failure, timeout_s)
+        return False, [found if protocol.is_whole else found._replace(may_pass=True)]
     except NoAnswer as failure:
         return False, [_no_broker(address, failure, protocol, timeout_s)]
     except OSError as failure:
         return False, [
-            problem(f"{address} ends the connection ({reason_of(failure)})", "see the broker's log")
+            problem(
+                f"{address} ends the connection ({reason_of(failure)})",
+                "see the broker's log",
+                may_pass=True,
+            )
         ]
     return True, _versions(address, answer)
 
@@ -146,6 +161,7 @@ def _no_broker(
         f"({failure}){_held_by(address)}",
         "if it is a broker, its log says why; a proxy or a port mapping without anybody behind it "
         "does this too",
+        may_pass=True,
     )
 
 

@@ -31,13 +31,14 @@ def consume(parsed: argparse.Namespace) -> int:
     try:
         clients.partitions(consumer, parsed.topic)
         print(HEAD, flush=True)
-        _measure(consumer, parsed, clients.timeout_s)
+        _measure(clients, consumer, parsed)
     finally:
         consumer.close()
     return 0
 
 
-def _measure(consumer: Any, parsed: argparse.Namespace, timeout_s: float) -> None:
+def _measure(clients: Clients, consumer: Any, parsed: argparse.Namespace) -> None:
+    timeout_s = clients.timeout_s
     joined: list[float] = []
     start, began = datetime.now(), time.monotonic()
     consumer.subscribe([parsed.topic], on_assign=lambda *_: joined.append(time.monotonic()))
@@ -55,6 +56,8 @@ def _measure(consumer: Any, parsed: argparse.Namespace, timeout_s: float) -> Non
                 count += 1
                 size_bytes += len(message.value() or b"") + len(message.key() or b"")
             progress.step(len(messages))
+            if not joined:
+                clients.heed_silence()
             if messages:
                 last = now
             elif now - last > timeout_s:

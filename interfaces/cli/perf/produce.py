@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
 from interfaces.cli.perf.payload import payload
-from interfaces.terminal.client_errors import in_words
+from interfaces.cli.refusals import why_not_taken
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
 
 _WINDOW_S = 5.0
 
@@ -33,18 +36,20 @@ def produce(parsed: argparse.Namespace) -> int:
                 producer.produce(parsed.topic, value, on_delivery=run.answered)
                 break
             except BufferError:
+                if not run.count:
+                    clients.heed_silence()
                 producer.poll(0.01)
         producer.poll(0)
         if parsed.rate:
             early_s = began + (number + 1) / parsed.rate - time.monotonic()
             if early_s > 0:
                 producer.poll(early_s)
-        if run.refused:
+        if run.refused is not None:
             break
         run.tell()
-    producer.flush()
-    if run.refused:
-        raise CommandFailed(f"{parsed.topic}: {run.refused}")
+    clients.flush(producer, is_silent=not run.count)
+    if run.refused is not None:
+        raise CommandFailed(why_not_taken(clients, run.refused, parsed.topic, has_key=False))
     print(run.total(), flush=True)
     return 0
 
@@ -54,11 +59,15 @@ class _Run:
         self._size_bytes = size_bytes
         self._began = self._window_began = time.monotonic()
         self._all, self._window = Latencies(), Latencies()
-        self.refused = ""
+        self.refused: KafkaError | None = None
 
-    def answered(self, error: Any, message: Any) -> None:
+    @property
+    def count(self) -> int:
+        return len(self._all)
+
+    def answered(self, error: KafkaError | None, message: Any) -> None:
         if error is not None:
-            self.refused = self.refused or in_words(error)
+            self.refused = self.refused or error
             return
         milliseconds = message.latency() * 1000
         self._all.add(milliseconds)
@@ -74,6 +83,5 @@ class _Run:
         self._window, self._window_began = Latencies(), now
 
     def total(self) -> str:
-        count = len(self._all)
         seconds = time.monotonic() - self._began
-        return total_line(count, count * self._size_bytes, seconds, self._all)
+        return total_line(self.count, self.count * self._size_bytes, seconds, self._all)

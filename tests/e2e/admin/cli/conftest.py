@@ -96,3 +96,18 @@ def filled_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def store(filled_store: Path, tmp_path: Path) -> Path:
     """One like it that is the test's own."""
     return Path(shutil.copytree(filled_store, tmp_path / "data"))
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    file = tmp_path / "certificate.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
+            *("-subj", "/CN=localhost", "-keyout", str(file), "-out", str(tmp_path / "public")),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    file.write_bytes(file.read_bytes() + (tmp_path / "public").read_bytes())
+    return file

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,21 +85,6 @@ def test_an_advertised_address_of_another_cluster(
     told = ["--set", f"advertised.listeners=PLAINTEXT://{cli_broker.bootstrap}"]
     with BrokerProcess(tmp_path, "memory", told) as broker:
         assert "where another cluster answers" in problems(ottla, "-b", broker.bootstrap)
-
-
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    file = tmp_path / "certificate.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
-            *("-subj", "/CN=localhost", "-keyout", str(file), "-out", str(tmp_path / "public")),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    file.write_bytes(file.read_bytes() + (tmp_path / "public").read_bytes())
-    return file
 
 
 def test_plain_on_a_tls_port_and_a_certificate_of_nobody(ottla: Ottla, certificate: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 from pathlib import Path
@@ -42,6 +43,7 @@ def test_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None
     last = json.loads(ottla.run("consume", name, "-o", "2", "-e", "--output", "json").out)
     assert (last["key"], last["value"], last["offset"]) == ("gone", None, 2)
     assert json.loads(ottla.run("consume", name, "-o", "2", "-e", "-f", "json").out) == last
+    assert json.loads(ottla.run("consume", name, "-o", "2", "-e", "-o", "json").out) == last
     assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
 
 
@@ -52,6 +54,18 @@ def test_files_are_records_as_they_are(ottla: Ottla, name: str, tmp_path: Path, 
     file.write_bytes(content)
     ottla.run("produce", "-t", name, "-k", "file", "-z", codec, str(file), str(file))
     assert ottla.run("consume", name, "-e", "-f", "%v").raw == content * 2
+
+
+def test_the_topic_is_the_first_word_unless_an_option_names_it(
+    ottla: Ottla, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("content")
+    ottla.run("produce", name, stdin=b"line\n")
+    ottla.run("produce", name, str(file))
+    ottla.run("produce", "-t", name, str(file))
+    assert ottla.run("consume", name, "-e").lines == ["line", "content", "content"]
+    assert f"-t TOPIC {file}" in ottla.run("produce", str(file), code=2).errors
 
 
 @pytest.mark.parametrize(
@@ -82,13 +96,21 @@ def test_several_topics_and_those_that_match(ottla: Ottla, name: str) -> None:
     both = [f"{name}-1", f"{name}-2"]
     for topics in (both, [f"^{name}-[12]$"]):
         assert sorted(ottla.run("consume", *topics, "-e", "-f", r"%t\n").lines) == both
-    assert ottla.run("consume", f"^{name}-3", code=1).errors == (
-        f"ottla: no topic matches ^{name}-3\n"
-    )
-    # Nobody makes a topic by looking at it.
-    assert (
-        ottla.run("consume", f"{name}-3", code=1).errors == f"ottla: there is no topic {name}-3\n"
-    )
+    for topic, why in (
+        (f"^{name}-3", f"no topic matches ^{name}-3"),
+        (f"{name}-3", f"there is no topic {name}-3"),
+    ):
+        errors = ottla.run("consume", topic, code=1).errors
+        assert errors == f"ottla: {why} (--wait waits for it)\n"
+
+
+def test_consume_waits_for_a_topic_that_does_not_exist_yet(ottla: Ottla, name: str) -> None:
+    with ottla.start("consume", name, "--wait", "-n", "1") as process:
+        ottla.run("produce", name, stdin=b"first\n")
+        out, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out, errors) == (0, b"first\n", b"")
+    waiting = ("consume", f"{name}-2", "--wait", "--idle", "0.1")
+    assert ottla.run(*waiting, code=1).errors == f"ottla: there is no topic {name}-2\n"
 
 
 def test_a_group_goes_on_where_it_was(ottla: Ottla, filled: str) -> None:
@@ -148,6 +170,7 @@ def test_a_partition_that_there_is_not_is_named(ottla: Ottla, name: str) -> None
         (("produce",), "which topic?"),
         (("produce", "-t", "x", "-k", "a", "-K", ":"), "-k is the key"),
         (("consume", "x", "-o", "middle"), "is no position"),
+        (("consume", "x", "-o", "yaml"), "records have no yaml: -o json"),
         (("consume", "x", "-g", "g", "-o", "47"), "group seek"),
         (("consume", "x", "-f", "%q"), "%q has no meaning"),
         (("consume", "x", "-X", "nosuch=1"), "nosuch"),
@@ -161,8 +184,35 @@ def test_what_is_said_wrongly_is_exit_code_two(
     assert words in ottla.run(*arguments, code=2).errors
 
 
-def test_a_record_that_is_refused_is_told(ottla: Ottla, name: str) -> None:
-    ottla.run("topic", "create", name, "-c", "max.message.bytes=1000")
-    said = ottla.run("produce", "-t", name, stdin=b"small\n" + b"x" * 5000 + b"\n", code=1)
-    assert "ottla: not taken:" in said.errors
-    assert "MSG_SIZE_TOO_LARGE" in said.errors
+@pytest.mark.parametrize(
+    "config, options, why",
+    [
+        ("max.message.bytes=1000", (), "max.message.bytes=1000"),
+        ("cleanup.policy=compact", (), "cleanup.policy=compact, and the record has no key"),
+        (
+            "message.timestamp.before.max.ms=1000",
+            ("-T", "@1"),
+            "message.timestamp.after.max.ms=3600000, message.timestamp.before.max.ms=1000",
+        ),
+    ],
+)
+def test_a_refused_record_has_the_config_that_refuses_it(
+    ottla: Ottla, name: str, config: str, options: tuple[str, ...], why: str
+) -> None:
+    ottla.run("topic", "create", name, "-c", config)
+    said = ottla.run("produce", "-q", "-t", name, *options, stdin=b"x" * 5000 + b"\n", code=1)
+    assert said.errors.startswith("ottla: not taken: Broker: ")
+    assert said.errors.endswith(f"; {name} has {why}\n")
+
+
+def test_a_disk_error_that_is_retried_until_the_timeout_is_named(tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path) as broker:
+        assert broker.pid is not None
+        resource.prlimit(broker.pid, resource.RLIMIT_FSIZE, (300_000, -1))
+        large = tmp_path / "large"
+        large.write_bytes(bytes(900_000))
+        producing = ("produce", "-q", "-t", "x", "--timeout", "0.5", str(large))
+        said = Ottla(broker.bootstrap).run(*producing, code=1)
+        resource.prlimit(broker.pid, resource.RLIMIT_FSIZE, (-1, -1))
+    assert "within 0.5 s: Broker: Disk error" in said.errors
+    assert "its disk may be full" in said.errors

@@ -30,6 +30,7 @@ def completed(line: str) -> list[str]:
         ("ottla topic config ", ["get", "set", "unset", "-h", "--help"]),
         ("ottla topic list -o ", ["table", "json", "yaml"]),
         ("ottla consume --output j", ["json"]),
+        ("ottla consume -o ", ["start", "end", "text", "json"]),
         ("ottla topic create --dry", ["--dry-run"]),
         ("ottla topic -b", []),
         ("ottla topic create -b ", []),

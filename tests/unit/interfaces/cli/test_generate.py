@@ -3,6 +3,9 @@ from __future__ import annotations
 import configparser
 import json
 import re
+import tempfile
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +14,12 @@ import yaml
 from application.metrics.all_families import FAMILIES
 from application.metrics.family import Kind
 from interfaces.cli.generate import MAKE
+from interfaces.cli.generate_services import systemd_unit
 from interfaces.main.__main__ import main
 from interfaces.main.arguments import parser, settings_given
 from interfaces.main.settings.sources import load_settings
 
+ROOT = Path(__file__).parents[4]
 ADMIN = "192.0.2.9:8082"
 #: As they stand in a query: a histogram only by its parts.
 TOLD = {
@@ -115,6 +120,49 @@ def test_the_unit_runs_a_command_that_is_understood() -> None:
     assert command.startswith("/") and words[0] == "serve"
     assert unit["Service"]["Type"] == "notify"
     _understood(words[1:], ADMIN)
+
+
+def test_the_unit_runs_the_command_of_this_venv_wherever_it_is() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        folder.chmod(0o755)
+        binaries = folder / "venv" / "bin"
+        binaries.mkdir(parents=True)
+        (binaries / "python").symlink_to("/usr/bin/env")
+        (binaries / "ottla").touch()
+        (folder / "venv").chmod(0o755)
+        python = binaries / "python"
+        elsewhere = systemd_unit(ADMIN, python, ())
+        in_a_home = systemd_unit(ADMIN, python, [folder])
+        folder.chmod(0o700)
+        in_a_private_home = systemd_unit(ADMIN, python, [folder])
+        owner = folder.owner()
+    assert f"ExecStart={binaries}/ottla serve" in elsewhere
+    assert "\nDynamicUser=yes\n" in elsewhere and "\nProtectHome=yes\n" in elsewhere
+    assert "\nDynamicUser=yes\n" in in_a_home and "\nProtectHome=read-only\n" in in_a_home
+    assert f"only {owner} can enter {folder}" in in_a_private_home
+    assert f"\nUser={owner}\n" in in_a_private_home
+    assert "\nProtectHome=read-only\n" in in_a_private_home
+
+
+def test_the_compose_file_publishes_the_ports_of_the_readme() -> None:
+    service = yaml.safe_load(MAKE["compose"](ADMIN))["services"]["ottla"]
+    assert service["ports"] == ["127.0.0.1:9092:9094", "127.0.0.1:8082:8082"]
+    [advertised] = [word for word in service["command"] if "advertised.listeners" in word]
+    assert advertised.endswith("INSIDE://ottla:9092,OUTSIDE://localhost:9092")
+
+
+def test_the_image_is_built_from_what_the_wheel_needs_and_nothing_else() -> None:
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    sources = needed["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    # What hatchling adds by itself.
+    sources += ["LICENSE", "README.md", "pyproject.toml"]
+    first, *rest = [
+        line
+        for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    assert (first, sorted(rest)) == ("*", sorted(["**/__pycache__", *(f"!{s}" for s in sources)]))
 
 
 def test_the_compose_file_runs_a_command_that_is_understood() -> None:

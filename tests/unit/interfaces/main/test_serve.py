@@ -142,12 +142,14 @@ def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> 
     assert running.logged() == ["not all requests were answered in time", "stopped"]
 
 
-def test_a_busy_port_is_one_line_and_the_store_is_closed(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as holder:
-        port = holder.getsockname()[1]
-        running = Running(tmp_path / "r", listeners=f"127.0.0.1:{port}")
-        with pytest.raises(CannotStart) as failure:
-            running(nothing)
+def test_a_port_that_becomes_busy_is_one_line_and_the_store_is_closed(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # The second listener finds the port busy that both find free before.
+    running = Running(tmp_path / "r", listeners=f"A://127.0.0.1:{port},B://127.0.0.1:{port}")
+    with pytest.raises(CannotStart) as failure:
+        running(nothing)
     assert str(failure.value).startswith(f"cannot listen on 127.0.0.1:{port}: another process does")
     assert running.container.steps == ["close"]
     assert not running.ready_file.exists()
