@@ -150,6 +150,7 @@ class Session(asyncio.BufferedProtocol):
                 call.pending.abandon()
         self._connection.replies.clear()
         self._give_back_memory()
+        del self._peer  # it calls this session: a cycle for each connection, if it stayed
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
