@@ -37,6 +37,8 @@ class AdminServer:
         self._make = make
         self._events = events
         self._hosts: list[str] = []
+        #: Host and port of each address that it listens on.
+        self.bound: list[tuple[str, int]] = []
         self._sockets: list[socket.socket] = []
         self._beginning: asyncio.Task[None] | None = None
         self._http: HttpServer | None = None
@@ -49,6 +51,7 @@ class AdminServer:
         self._sockets.append(listening)
         asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
         bound_host, bound_port = listening.getsockname()[:2]
+        self.bound.append((bound_host, bound_port))
         return bound_host, bound_port
 
     def _somebody_connects(self) -> None:
@@ -94,6 +97,7 @@ class AdminServer:
             for listening in self._sockets:
                 listening.close()
             self._sockets.clear()
+            self.bound.clear()
 
 
 def _listening(host: str, port: int) -> socket.socket:
