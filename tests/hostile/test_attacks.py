@@ -192,7 +192,7 @@ def send_in_waves(broker: BrokerProcess, count: int, at_once: int) -> None:
             for number, client in enumerate(clients):
                 client.socket.sendall(MALFORMED[number % len(MALFORMED)])
             for client in clients:
-                assert is_answered_or_closed(client)
+                assert client.is_closed_by_peer()
                 reset(client)
 
 
