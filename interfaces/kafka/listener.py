@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -12,6 +13,7 @@ from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
 from interfaces.kafka.addresses import plain_address
 from interfaces.kafka.budgets import AnswerBudget, ByteBudget, ConnectionBudget
+from interfaces.kafka.closing_log import ClosingLog
 from interfaces.kafka.dispatch import Dispatch
 from interfaces.kafka.ledger import Ledger
 from interfaces.kafka.outbox import Outbox
@@ -45,7 +47,9 @@ class Shared:
     ) -> None:
         config = broker.config
         self.broker = broker
-        self.events = events
+        self.closing_log = ClosingLog(events, scheduler)
+        #: Where HTTP is served, for a client that connected to this host.
+        self.admin_urls: Callable[[str], list[str]] = lambda _host: []
         self.ledger = Ledger(request_log, config.requests_recent_max, broker.catalog.name_of)
         self.routes = Routes(config.request_elements_max)
         self.dispatch = Dispatch(self.routes, events, self.ledger)

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, cast
 from application.ports.request_log import ClientInfo
 from interfaces.kafka.addresses import plain_address
 from interfaces.kafka.call import Call, CloseConnection, Peer
+from interfaces.kafka.large_answers import LargeAnswers
+from interfaces.kafka.other_protocols import rejection_of
 from interfaces.kafka.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
@@ -51,9 +53,7 @@ class Session(asyncio.BufferedProtocol):
         self.bytes_in = self.bytes_out = 0
         #: Of answers that are complete, sent or not.
         self._complete_bytes = 0
-        #: Of large answers since all was sent the last time: together, and the largest.
-        self._written_bytes = 0
-        self._largest_bytes = 0
+        self._large_answers = LargeAnswers()
         self._parked: deque[memoryview] = deque()
         self._parked_bytes = 0
         self._serving = False
@@ -80,9 +80,7 @@ class Session(asyncio.BufferedProtocol):
         self.client.since_ms = time_ns() // 1_000_000
         refusal = self._shared.connections.refusal(self.address)
         if refusal is not None:
-            self._shared.events.warning(
-                "a connection was refused", peer=self.client.peer, why=refusal
-            )
+            self._shared.closing_log.refused(self.address, refusal)
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
@@ -124,11 +122,11 @@ class Session(asyncio.BufferedProtocol):
                 else:
                     self._run(frame, received_ns)
             if connection.illegal is not None:
-                self.close(connection.illegal)
+                self._end_illegal(connection.illegal)
             elif connection.needs_bytes:
                 self._ask_for_memory()
         except (MalformedRequest, CloseConnection) as reason:
-            self.close(str(reason))
+            self._reject(type(reason).__name__, str(reason))
         self._serving = False
         replies = connection.replies
         if self._parked or (replies and replies[0].pieces is not None):
@@ -150,6 +148,7 @@ class Session(asyncio.BufferedProtocol):
                 call.pending.abandon()
         self._connection.replies.clear()
         self._give_back_memory()
+        del self._peer  # it calls this session: a cycle for each connection, if it stayed
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
@@ -222,7 +221,7 @@ class Session(asyncio.BufferedProtocol):
                 self._parked_bytes -= len(frame)
                 self._run(frame, received_ns)
         except (MalformedRequest, CloseConnection) as reason:
-            self.close(str(reason))
+            self._reject(type(reason).__name__, str(reason))
         self._serving = False
 
     # ---- answers
@@ -252,10 +251,7 @@ class Session(asyncio.BufferedProtocol):
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
-            if not transport.get_write_buffer_size():
-                self._written_bytes = self._largest_bytes = 0
-            self._written_bytes += size_bytes
-            self._largest_bytes = max(self._largest_bytes, size_bytes)
+            self._large_answers.written(size_bytes, transport.get_write_buffer_size())
             transport.writelines(out)
 
     # ---- memory
@@ -292,18 +288,13 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def unread_bytes(self) -> int:
-        """Of answers that are complete, and in memory: not sent, or on their way to the system.
-
-        Of an answer that is sent in part, all is in memory until the rest is sent.
-        """
+        """Of answers that are complete, and in memory: not sent, or on their way to the system."""
         transport = self._transport
         if transport is None or self._aborted:
             return 0
         left_bytes = transport.get_write_buffer_size()
-        if left_bytes and self._largest_bytes:
-            sent_bytes = max(self._written_bytes - left_bytes, 0)
-            left_bytes += min(sent_bytes, self._largest_bytes)
-        return self._complete_bytes - self.bytes_out + left_bytes
+        held_bytes = left_bytes + self._large_answers.sent_bytes(left_bytes)
+        return self._complete_bytes - self.bytes_out + held_bytes
 
     @property
     def unsent_bytes(self) -> int:
@@ -370,28 +361,38 @@ class Session(asyncio.BufferedProtocol):
         if self._transport is None:
             return
         if why is not None and not self._closing:
-            self._log_end(why)
+            self._shared.closing_log.closed(self.client, why)
         self._closing = self._aborted = True
         self._transport.abort()
-
-    def _log_end(self, why: str) -> None:
-        self._shared.events.warning(
-            "a connection was closed",
-            why=why,
-            peer=self.client.peer,
-            connection_id=self.client.connection_id,
-            client_id=self.client.client_id,
-        )
 
     def close(self, why: str, expected: bool = False) -> None:
         """Ends the connection; what is answered is still sent."""
         if self._closing or self._transport is None:
             return
         if not expected:
-            self._log_end(why)
+            self._shared.closing_log.closed(self.client, why)
         self._send()
         self._closing = True
         self._transport.close()
+
+    def _reject(self, kind: str, why: str, **more: str) -> None:
+        """Ends the connection for what the client sent."""
+        if not self._closing:
+            self.client.forget_long_names()
+            self._shared.closing_log.rejected(self.client, kind, why, **more)
+            self.close(why, expected=True)
+
+    def _end_illegal(self, why: str) -> None:
+        connection = self._connection
+        other = None
+        if not self.bytes_out and not connection.replies:
+            urls = self._shared.admin_urls(self._peer.advertised_host)
+            other = rejection_of(connection.illegal_prefix, urls)
+        if other is None:
+            self._reject("length", why)
+        elif self._transport is not None and not self._closing:
+            self._transport.write(other.answer)
+            self._reject(other.protocol, other.why, hint=other.hint)
 
 
 def _is_produce(frame: memoryview) -> bool:

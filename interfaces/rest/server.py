@@ -36,6 +36,8 @@ class AdminServer:
         self._make = make
         self._events = events
         self._hosts: list[str] = []
+        #: Host and port of each address that it listens on.
+        self.bound: list[tuple[str, int]] = []
         self._sockets: list[socket.socket] = []
         self._beginning: asyncio.Task[None] | None = None
         self._http: HttpServer | None = None
@@ -49,6 +51,7 @@ class AdminServer:
             listening.setblocking(False)
             self._sockets.append(listening)
             asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
+        self.bound.append((bound.host, bound.port))
         return bound.host, bound.port
 
     def _somebody_connects(self) -> None:
@@ -94,3 +97,4 @@ class AdminServer:
             for listening in self._sockets:
                 listening.close()
             self._sockets.clear()
+            self.bound.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import Broker, CreateTopic, StartBroker, new_topic
+from tests.e2e.conftest import EXTERNAL, Broker, CreateTopic, StartBroker, new_topic
 from tests.e2e.raw_client import (
     API_VERSIONS,
     FETCH,
@@ -178,6 +179,16 @@ def test_garbage_closes_that_connection_only(broker: Broker, topic: str, kind: s
         assert bad.is_closed_by_peer()
         works(broker, topic)
         assert len(split_batches(read_fetched(other.receive()[1]).records)) == 1
+
+
+@pytest.mark.skipif(bool(EXTERNAL), reason="OTTLA_TEST_BOOTSTRAP names another broker")
+def test_a_tls_client_is_sent_a_fatal_alert(broker: Broker) -> None:
+    """Without it Java's client tries again until its timeout, which names no reason."""
+    with (
+        broker.connect() as client,
+        pytest.raises(ssl.SSLError, match="HANDSHAKE_FAILURE"),
+    ):
+        ssl.create_default_context().wrap_socket(client.socket, server_hostname="localhost")
 
 
 def test_requests_before_garbage_are_still_done(broker: Broker, topic: str) -> None:

@@ -150,4 +150,5 @@ class FakeTransport(asyncio.Transport):
 
     def _tell_lost(self) -> None:
         self._told_lost = True
-        self.protocol.connection_lost(None)
+        protocol, self._protocol = self.protocol, None  # as the transports of both loops do
+        protocol.connection_lost(None)

@@ -158,6 +158,44 @@ def test_clients_that_come_and_go(attacked: Attacked) -> None:
     assert any(settled(attacked.broker, before) for _ in range(1000))
 
 
+#: Each closes its connection: garbage, clients of other protocols, requests that are malformed.
+MALFORMED = [
+    struct.pack(">i", -1),
+    b"GET / HTTP/1.1\r\nHost: kafka\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500),
+    frame(99, 0, 1, b""),
+    frame(METADATA, 1, 1, struct.pack(">i", 2**31 - 1)),
+]
+
+
+@pytest.mark.parametrize(
+    ("count", "at_once", "growth_mib"),
+    [(5_000, 500, 5), pytest.param(100_000, 5_000, 40, marks=pytest.mark.long)],
+)
+def test_connections_that_each_send_a_malformed_request(
+    start: Callable[..., Attacked], count: int, at_once: int, growth_mib: int
+) -> None:
+    """They live long enough for the collector to leave them alone: reference counts free them."""
+    if not may_open(3 * at_once):
+        pytest.skip(f"the limit of open files cannot be raised to {3 * at_once}")
+    attacked = start(requests_recent_max="1")
+    send_in_waves(attacked.broker, len(MALFORMED), len(MALFORMED))
+    before = attacked.broker.resident_anonymous_kib() * KIB
+    with attacked.endured(connections=at_once + 1, asking=at_once) as endured:
+        send_in_waves(attacked.broker, count, at_once)
+    assert endured.most_bytes - before <= growth_mib * MIB
+
+
+def send_in_waves(broker: BrokerProcess, count: int, at_once: int) -> None:
+    for _ in range(count // at_once):
+        with connections(broker, at_once) as clients:
+            for number, client in enumerate(clients):
+                client.socket.sendall(MALFORMED[number % len(MALFORMED)])
+            for client in clients:
+                assert client.is_closed_by_peer()
+                reset(client)
+
+
 def settled(broker: BrokerProcess, files: int) -> bool:
     """Soon: the broker hears of connections that are gone when it hears of them."""
     with broker.connect() as client:

@@ -38,6 +38,7 @@ class Framing:
         "_shared",
         "admitted",
         "illegal",
+        "illegal_prefix",
         "needs_bytes",
     )
 
@@ -53,6 +54,8 @@ class Framing:
         self.admitted = 0
         #: Why nothing that came after the last frames can be understood.
         self.illegal: str | None = None
+        #: The length that was not legal, as it came: it may be the beginning of another protocol.
+        self.illegal_prefix = b""
 
     @property
     def mid_frame(self) -> bool:
@@ -91,6 +94,7 @@ class Framing:
             (size,) = _LENGTH.unpack_from(memory, start)
             start += PREFIX_BYTES
             if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
+                self.illegal_prefix = bytes(memory[start - PREFIX_BYTES : start])
                 self.illegal = (
                     f"a request of {size} bytes is not within {MIN_REQUEST_BYTES} and "
                     f"{self._max_frame_bytes} (socket.request.max.bytes)"

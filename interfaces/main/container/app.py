@@ -26,6 +26,7 @@ from interfaces.main.container.interfaces import InterfacesContainer
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
+from interfaces.main.settings.listeners import EVERY_ADDRESS, host_port
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.server import AdminServer
 
@@ -133,11 +134,19 @@ class App:
             self._shared: Shared = container.interfaces.shared()
             self.listeners: list[Listener] = container.interfaces.listeners()
             self.admin = self._admin = container.admin.server()
+            self._shared.admin_urls = self._admin_urls
             self._loop_lag: LoopLag = container.loop_lag()
             self._metrics: BrokerMetrics = container.metrics()
         except BaseException:
             self.close()
             raise
+
+    def _admin_urls(self, client_host: str) -> list[str]:
+        """An admin side on every address is reached by the host that the client knows."""
+        return [
+            f"http://{host_port(client_host if host in EVERY_ADDRESS else host, port)}"
+            for host, port in self.admin.bound
+        ]
 
     @property
     def cluster_id(self) -> str:

@@ -8,6 +8,8 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -33,6 +35,19 @@ def raw(broker: BrokerProcess, data: bytes) -> bytes:
             while received := connection.recv(65536):
                 answer += received
         return answer
+
+
+def test_an_http_client_on_the_kafka_port_is_shown_the_admin_address(
+    start_broker: StartBroker,
+) -> None:
+    broker = start_broker(*ADMIN)
+    url = f"http://127.0.0.1:{broker.admin.port}"
+    for _ in range(3):
+        with pytest.raises(HTTPError, match="Bad Request") as refused:
+            urlopen(f"http://{broker.bootstrap}/", timeout=30)
+        with refused.value as answer:
+            assert url in answer.read().decode()
+    assert url in broker.log_line("an HTTP request"), "one line, however often it comes"
 
 
 def test_nothing_of_it_is_imported_until_somebody_connects(start_broker: StartBroker) -> None:

@@ -5,12 +5,18 @@ Garbage is looked for rarely: what waits for that would be whole requests, a hun
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import struct
+import weakref
 from collections.abc import Callable
 
 import pytest
+import uvloop
 
 from domain.errors import StorageFailed
+from interfaces.kafka.listener import Advertised, Listener
+from interfaces.kafka.session import Session
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -43,7 +49,7 @@ from tests.fakes.classic_requests import (
     leave_request,
     sync_request,
 )
-from tests.fakes.client import FakeKafka, frame, raw_frame
+from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
 from tests.fakes.requests import fetch, metadata, produce
 
@@ -148,21 +154,139 @@ def test_an_answered_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> Non
     assert garbage_of(kafka, ask) == 0
 
 
-def test_a_connection_that_is_closed_for_what_it_sends_leaves_nothing_of_that(
-    kafka: FakeKafka,
+# ---- connections: as many as a client likes may come and go before the next collection
+
+#: Each gets the broker to close the connection.
+CLOSING = {
+    "a body that is too short": raw_frame(3, 12, b"\xff" * 6, flexible=True),
+    "a header that is too short": struct.pack(">ihhih", 10, 3, 1, 5, 100),
+    "a large malformed request": raw_frame(3, 12, b"\xff" * 300_000, flexible=True),
+    "an illegal length": struct.pack(">i", -1),
+    "too large": struct.pack(">i", 2**31 - 1),
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "HTTP": b"GET / HTTP/1.1\r\nHost: localhost:9092\r\n\r\n",
+    "an API that is not served": raw_frame(99, 0, b""),
+    "acks=0 refused": frame(produce(acks=0, index=99), 9),
+    "answered before": frame(metadata("t"), 12) + b"\xff" * 20,
+}
+
+
+def lose_the_batch(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.commit.fail_next()
+    client.send(produce(acks=0), 9)
+
+
+def wait_for_memory(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.shared.memory.used_bytes += (taken := 10**12)
+    client.transport.receive(struct.pack(">i", 300_000) + bytes(100))
+    client.transport.drop()
+    kafka.run()
+    kafka.shared.memory.give(taken)
+
+
+def leave_a_waiting_fetch(_kafka: FakeKafka, client: FakeClient) -> None:
+    client.send(fetch(offset=1), 12)
+    client.send(metadata("t"), 12)
+    client.transport.drop()
+
+
+def leave_before_the_commit(_kafka: FakeKafka, client: FakeClient) -> None:
+    client.send(produce(), 9)
+    client.transport.drop()
+
+
+def leave_half_a_request(_kafka: FakeKafka, client: FakeClient) -> None:
+    client.transport.receive(struct.pack(">i", 300_000) + bytes(100_000))
+    client.transport.drop()
+
+
+ENDS: dict[str, Callable[[FakeKafka, FakeClient], None]] = {
+    "closed by the client": lambda _, client: client.transport.drop(),
+    "after an answer": lambda _, client: (client.ask(metadata("t"), 12), client.transport.drop()),
+    "aborted": lambda _, client: client.session.abort("too slow"),
+    "drained": lambda _, client: client.session.drain(),
+    "acks=0 lost": lose_the_batch,
+    "waiting for memory": wait_for_memory,
+    "a waiting fetch": leave_a_waiting_fetch,
+    "before the commit": leave_before_the_commit,
+    "half a request": leave_half_a_request,
+} | {
+    name: (lambda _, client, sent=sent: client.transport.send(sent))
+    for name, sent in CLOSING.items()
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_connection_that_ends_is_freed_without_a_collection(kafka: FakeKafka, name: str) -> None:
+    sessions: list[weakref.ref[Session]] = []
+
+    def end() -> None:
+        client = kafka.client()
+        sessions.append(weakref.ref(client.session))
+        ENDS[name](kafka, client)
+        kafka.run()
+        assert client.closed
+
+    assert garbage_of(kafka, end) == 0
+    assert sessions[-1]() is None
+
+
+def test_a_refused_connection_is_freed_without_a_collection() -> None:
+    kafka = FakeKafka(max_connections="0")
+    sessions: list[weakref.ref[Session]] = []
+
+    def refuse() -> None:
+        client = kafka.client()
+        sessions.append(weakref.ref(client.session))
+        kafka.run()
+        assert client.transport.aborted
+
+    assert garbage_of(kafka, refuse) == 0
+    assert sessions[-1]() is None
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.SelectorEventLoop, uvloop.new_event_loop])
+def test_transports_hold_no_session_that_has_ended(
+    kafka: FakeKafka, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
-    """Session and transport name each other; the request must not hang on that."""
-    sent = raw_frame(3, 12, b"\xff" * 300_000, flexible=True)
-
-    def hold(count: int) -> int:
-        clients = [kafka.client() for _ in range(count)]
-        for client in clients:
-            client.transport.send(sent)
+    async def end(port: int, sent: bytes) -> weakref.ref[Session]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while not kafka.shared.sessions:
+            await asyncio.sleep(0)
+        (session,) = map(weakref.ref, kafka.shared.sessions)
+        writer.write(sent)
+        if not sent:
+            writer.write_eof()
+        closed = asyncio.ensure_future(reader.read())
+        while not closed.done():
             kafka.run()
-            assert client.closed
-        return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
+            await asyncio.sleep(0)
+        writer.close()
+        await writer.wait_closed()
+        return session
 
-    assert hold(1) == hold(5)
+    async def serve() -> None:
+        listener = Listener(kafka.shared, LISTENER, "127.0.0.1", 0, Advertised(LISTENER))
+        await listener.start()
+        try:
+            for name, sent in {"closed by the client": b"", **CLOSING}.items():
+                session = await end(listener.bound[1], sent)
+                for _ in range(10):  # passes in which the loop lets go of the transport
+                    await asyncio.sleep(0)
+                assert session() is None, name
+        finally:
+            listener.stop_accepting()
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        gc.collect()
+        gc.disable()
+        try:
+            runner.run(serve())
+        finally:
+            gc.enable()
+
+
+# ---- requests that fail or wait
 
 
 def test_a_member_that_comes_and_goes_with_its_group_leaves_no_cycle(kafka: FakeKafka) -> None:

@@ -151,8 +151,6 @@ def test_when_an_unanswered_batch_is_lost_the_connection_ends(kafka: FakeKafka) 
         (struct.pack(">i", -1), "-1 bytes"),
         (struct.pack(">i", 7), "7 bytes"),
         (struct.pack(">i", 2**31 - 1), "socket.request.max.bytes"),
-        (b"GET / HTTP/1.1\r\n\r\n", "socket.request.max.bytes"),
-        (b"\x16\x03\x01\x02\x00\x01\x00", "socket.request.max.bytes"),
         (struct.pack(">ihhi", 8, 3, 1, 5), "8 bytes is not within 10"),
         (struct.pack(">ihhih", 10, 3, 1, 5, 100), "end"),
         (raw_frame(3, 1, b""), ""),

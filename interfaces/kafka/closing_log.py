@@ -1,0 +1,72 @@
+"""Warnings about connections that the broker closed or refused.
+
+A client that is configured wrong connects again many times a second. What it does wrong is logged
+at once, and then at most once a minute for each host and kind of fault, with the latest connection
+and how many there were.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+from application.ports.event_log import EventLog
+from application.ports.request_log import ClientInfo
+from application.ports.scheduler import Scheduler
+
+MINUTE_MS = 60_000
+#: Hosts and kinds of faults that are counted apart; those of more hosts are counted together.
+MAX_COUNTED = 1000
+OTHER_HOSTS = "other hosts"
+
+
+class Fault(NamedTuple):
+    event: str
+    host: str
+    kind: str
+
+
+class ClosingLog:
+    def __init__(self, events: EventLog, scheduler: Scheduler) -> None:
+        self._events = events
+        self._scheduler = scheduler
+        #: How often since it was last logged, and the fields of the latest.
+        self._since: dict[Fault, tuple[int, dict[str, object]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def closed(self, client: ClientInfo, why: str) -> None:
+        """By a decision of the broker: each is logged."""
+        self._events.warning("a connection was closed", peer=client.peer, **_fields(client, why))
+
+    def rejected(self, client: ClientInfo, kind: str, why: str, **more: object) -> None:
+        """For what the client sent."""
+        host = client.peer.rpartition(":")[0]
+        self._count(Fault("a connection was closed", host, kind), _fields(client, why) | more)
+
+    def refused(self, host: str, why: str) -> None:
+        self._count(Fault("a connection was refused", host, "limit"), {"why": why})
+
+    def _count(self, fault: Fault, fields: dict[str, object]) -> None:
+        if len(self._since) >= MAX_COUNTED and fault not in self._since:
+            fault = fault._replace(host=OTHER_HOSTS)
+        before = self._since.get(fault)
+        if before is None:
+            self._write(fault, 1, fields)
+        else:
+            self._since[fault] = before[0] + 1, fields
+
+    def _write(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
+        self._since[fault] = 0, {}
+        self._scheduler.after_ms(MINUTE_MS, partial(self._minute_over, fault))
+        self._events.warning(fault.event, peer=fault.host, connections=connections, **fields)
+
+    def _minute_over(self, fault: Fault) -> None:
+        connections, fields = self._since.pop(fault)
+        if connections:
+            self._write(fault, connections, fields)
+
+
+def _fields(client: ClientInfo, why: str) -> dict[str, object]:
+    return {"why": why, "connection_id": client.connection_id, "client_id": client.client_id}
