@@ -184,7 +184,12 @@ class InvalidFetchSessionEpoch(BrokerError):
 
 
 class FetchSessionTopicIdError(BrokerError):
-    pass
+    """The code is the one that makes every client give up at once instead of retrying."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Transactions are not supported: remove transactional.id from the producer's settings."
+        )
 
 
 class CoordinatorLoadInProgress(BrokerError):

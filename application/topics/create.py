@@ -21,11 +21,9 @@ from domain.errors import (
     StorageFailed,
     TopicAlreadyExists,
 )
-from domain.topics.topic import Topic, check_topic_name
+from domain.topics.topic import Topic, check_new_topic_name
 
 USE_DEFAULT = -1
-#: Where Kafka's controllers keep their own log: no client may take this name.
-CLUSTER_METADATA = "__cluster_metadata"
 #: Kafka's controller takes no more in one request.
 MAX_PARTITIONS_PER_REQUEST = 10_000
 
@@ -151,9 +149,7 @@ class CreateTopicsService:
 
     def _check(self, new: NewTopic) -> int:
         """The number of partitions the topic is to have."""
-        check_topic_name(new.name)
-        if new.name == CLUSTER_METADATA:
-            raise InvalidRequest(f"Creation of internal topic {new.name} is prohibited.")
+        check_new_topic_name(new.name)
         if self._catalog.topic(new.name) is not None or new.name in self._catalog.changing:
             raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
         colliding = self._catalog.colliding(new.name)

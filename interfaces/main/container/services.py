@@ -215,7 +215,9 @@ class ServicesContainer(containers.DeclarativeContainer):
             events,
         ),
         offset_for_leader_epoch=providers.Singleton(OffsetForLeaderEpochService, catalog),
-        init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
+        init_producer_id=providers.Singleton(
+            InitProducerIdService, storage.cluster, commits, events
+        ),
         dropping=dropping,
         trimming=trimming,
         producer_expiry=providers.Singleton(
