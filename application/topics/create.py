@@ -209,16 +209,18 @@ def check_replicas(replicas: list[int], node_id: int) -> None:
         raise InvalidReplicaAssignment(
             "The manual partition assignment includes an empty replica list."
         )
-    for broker_id in replicas:
+    before = None
+    for broker_id in sorted(replicas):  # which of two faults is named first, is as in Kafka
         if broker_id != node_id:
             raise InvalidReplicaAssignment(
                 f"The manual partition assignment includes broker {broker_id}, but no such "
                 "broker is registered."
             )
-    if len(replicas) > 1:
-        raise InvalidReplicaAssignment(
-            f"The manual partition assignment includes the broker {node_id} more than once."
-        )
+        if broker_id == before:
+            raise InvalidReplicaAssignment(
+                f"The manual partition assignment includes the broker {node_id} more than once."
+            )
+        before = broker_id
 
 
 def settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:
