@@ -93,7 +93,7 @@ FIND_COORDINATOR = (
     Difference(
         *("find_coordinator", "1-3", _TRANSACTIONAL_IDS),
         *("*", *_REFUSED),
-        "Transactions are not built yet; librdkafka and franz-go show the words of the refusal.",
+        "Transactions are not built yet; librdkafka's users see the words of the refusal.",
         (("error_code", 0, 53),),
     ),
     Difference(

@@ -4,7 +4,7 @@
 5  clients know that transactions may abort      6  of share groups (KIP-932)
 
 Groups are coordinated here: there is one node, as this client is told to reach it. Not here:
-transactions, whose ids are refused with 53 and words that librdkafka and franz-go show; share
+transactions, whose ids are refused with 53 and words that librdkafka's users see; share
 groups, of which a key is checked, and told this node too.
 """
 
