@@ -38,6 +38,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
+from application.topics.replicas import ReplicasService
 from application.upkeep.producer_expiry import ProducerExpiry
 from application.upkeep.spare_time import SpareTime
 from application.upkeep.trimming import Trimming
@@ -61,6 +62,7 @@ class Broker:
     create_topics: CreateTopicsService
     delete_topics: DeleteTopicsService
     create_partitions: CreatePartitionsService
+    replicas: ReplicasService
     delete_records: DeleteRecordsService
     log_dirs: LogDirsService
     groups: Groups

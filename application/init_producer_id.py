@@ -9,15 +9,18 @@ from __future__ import annotations
 from application.commits import Commits
 from application.pending import Pending
 from application.ports.cluster_repository import ClusterRepository
-from domain.errors import StorageFailed
+from application.ports.event_log import EventLog
+from application.ports.request_log import ClientInfo
+from domain.errors import StorageFailed, TransactionalIdNotAuthorized
 
 BLOCK_SIZE = 1000
 
 
 class InitProducerIdService:
-    def __init__(self, cluster: ClusterRepository, commits: Commits) -> None:
+    def __init__(self, cluster: ClusterRepository, commits: Commits, events: EventLog) -> None:
         self._cluster = cluster
         self._commits = commits
+        self._events = events
         self._next = self._block_end = cluster.next_producer_id()
         self._reserving = False
         self._waiting: list[Pending[int | StorageFailed]] = []
@@ -30,6 +33,22 @@ class InitProducerIdService:
         self._waiting.append(pending)
         self._reserve()
         return pending
+
+    def refuse_transactional_id(
+        self, transactional_id: str, client: ClientInfo
+    ) -> TransactionalIdNotAuthorized:
+        """Java's client shows its own text for this code, and InitProducerId has no field for one:
+        the log explains the refusal.
+        """
+        refusal = TransactionalIdNotAuthorized()
+        self._events.warning(
+            "a transactional id was refused",
+            reason=refusal.message,
+            transactional_id=transactional_id,
+            client_id=client.client_id,
+            peer=client.peer,
+        )
+        return refusal
 
     def _reserve(self) -> None:
         if not self._reserving:

@@ -7,7 +7,7 @@ from application.topics.catalog import Catalog
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, CreateTopicsService
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
-from domain.topics.topic import NO_TOPIC_ID, Topic, check_topic_name
+from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic, check_topic_name
 
 
 class UnknownTopic:
@@ -43,7 +43,8 @@ class MetadataService:
         for name in names:
             topic = self._catalog.topic(name)
             if topic is None:
-                missing.append(len(found))
+                if name not in INTERNAL_TOPICS:
+                    missing.append(len(found))
                 found.append(UnknownTopic(name, NO_TOPIC_ID, why_unknown(name)))
             else:
                 found.append(topic)

@@ -135,7 +135,7 @@ def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:
             "Produce requests with version below 7 are not allowed to use ZStandard compression"
         )
     if batch.attributes & TRANSACTIONAL:
-        raise TransactionalIdNotAuthorized("Transactions are not built yet")
+        raise TransactionalIdNotAuthorized()
 
 
 def _timestamp_faults(

@@ -5,10 +5,13 @@
       UnsupportedVersion             a field's value needs a newer version
       MismatchedEndpointType  UnsupportedEndpointType
       StorageFailed                  the store could not keep or give what it was asked
+      SecurityDisabled               no authorizer is configured
+      ResourceNotFound  DuplicateResource
       topics
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
         InvalidConfig  TopicDeletionDisabled  PolicyViolation
+        ElectionNotNeeded  NoReassignmentInProgress
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         InvalidRequiredAcks  UnsupportedCompressionType
@@ -73,6 +76,18 @@ class StorageFailed(BrokerError):
     pass
 
 
+class SecurityDisabled(BrokerError):
+    pass
+
+
+class ResourceNotFound(BrokerError):
+    pass
+
+
+class DuplicateResource(BrokerError):
+    pass
+
+
 class UnknownTopicOrPartition(BrokerError):
     pass
 
@@ -110,6 +125,14 @@ class TopicDeletionDisabled(BrokerError):
 
 
 class PolicyViolation(BrokerError):
+    pass
+
+
+class ElectionNotNeeded(BrokerError):
+    pass
+
+
+class NoReassignmentInProgress(BrokerError):
     pass
 
 
@@ -160,7 +183,12 @@ class InvalidProducerEpoch(BrokerError):
 
 
 class TransactionalIdNotAuthorized(BrokerError):
-    pass
+    """The code is the one that makes every client give up at once instead of retrying."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Transactions are not supported: remove transactional.id from the producer's settings."
+        )
 
 
 class OffsetOutOfRange(BrokerError):

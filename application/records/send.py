@@ -23,7 +23,7 @@ from domain.messages.building import build_batch
 from domain.messages.message import Headers, Message
 from domain.partitions.partition import Partition
 from domain.topics.partitioner import murmur2, partition_for_hash
-from domain.topics.topic import Topic
+from domain.topics.topic import Topic, why_not_writable
 
 
 class OutgoingRecord:
@@ -82,10 +82,8 @@ class SendService:
         How many there are is bounded by who calls: they are encoded in one go.
         """
         topic = self._catalog.topic(topic_name)
-        if topic is None:
-            return resolved(
-                [UnknownTopicOrPartition(f"There is no topic {topic_name}")] * len(records)
-            )
+        if topic is None or topic.is_internal:
+            return resolved([why_not_writable(topic_name)] * len(records))
         self._keyless += 1  # those without a key stay together, as Java's stay in a batch
         deliveries: dict[int, Delivery] = {}
         by_partition: dict[int, list[int]] = {}

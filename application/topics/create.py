@@ -25,11 +25,9 @@ from domain.errors import (
     StorageFailed,
     TopicAlreadyExists,
 )
-from domain.topics.topic import Topic, check_topic_name
+from domain.topics.topic import Topic, check_new_topic_name
 
 USE_DEFAULT = -1
-#: Where Kafka's controllers keep their own log: no client may take this name.
-CLUSTER_METADATA = "__cluster_metadata"
 #: Kafka's controller takes no more in one request.
 MAX_PARTITIONS_PER_REQUEST = 10_000
 
@@ -163,9 +161,7 @@ class CreateTopicsService:
 
     def _check(self, new: NewTopic) -> int:
         """The number of partitions the topic is to have."""
-        check_topic_name(new.name)
-        if new.name == CLUSTER_METADATA:
-            raise InvalidRequest(f"Creation of internal topic {new.name} is prohibited.")
+        check_new_topic_name(new.name)
         if self._catalog.topic(new.name) is not None or new.name in self._catalog.changing:
             raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
         colliding = self._catalog.colliding(new.name)
@@ -225,16 +221,18 @@ def check_replicas(replicas: list[int], node_id: int) -> None:
         raise InvalidReplicaAssignment(
             "The manual partition assignment includes an empty replica list."
         )
-    for broker_id in replicas:
+    before = None
+    for broker_id in sorted(replicas):  # which of two faults is named first, is as in Kafka
         if broker_id != node_id:
             raise InvalidReplicaAssignment(
                 f"The manual partition assignment includes broker {broker_id}, but no such "
                 "broker is registered."
             )
-    if len(replicas) > 1:
-        raise InvalidReplicaAssignment(
-            f"The manual partition assignment includes the broker {node_id} more than once."
-        )
+        if broker_id == before:
+            raise InvalidReplicaAssignment(
+                f"The manual partition assignment includes the broker {node_id} more than once."
+            )
+        before = broker_id
 
 
 def settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:

@@ -15,12 +15,13 @@ from application.watching import Watching
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
+    InvalidTopic,
     StorageFailed,
     TopicDeletionDisabled,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import Topic
+from domain.topics.topic import INTERNAL_TOPICS, Topic
 
 Deleted = Topic | BrokerError
 
@@ -50,6 +51,8 @@ class DeleteTopicsService:
             return TopicDeletionDisabled("Topic deletion is disabled.")
         if name is not None:
             topic = self._catalog.topic(name)
+            if topic is None and name in INTERNAL_TOPICS:
+                return InvalidTopic(f"Deletion of internal topic {name} is prohibited.")
             if topic is None:
                 return UnknownTopicOrPartition("This server does not host this topic-partition.")
         else:

@@ -6,10 +6,16 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 
-from domain.errors import InvalidTopic
+from domain.errors import BrokerError, InvalidRequest, InvalidTopic, UnknownTopicOrPartition
 
 MAX_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+", re.ASCII)
+
+#: Where Kafka keeps committed offsets, transactions and share groups. Lag exporters ask for the
+#: first; with automatic creation each of them would become an ordinary topic.
+INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
+#: The log of Kafka's controllers.
+CLUSTER_METADATA = "__cluster_metadata"
 
 #: Sixteen zero bytes stand for "no id" on the wire, so no topic ever gets them.
 NO_TOPIC_ID = bytes(16)
@@ -38,6 +44,23 @@ def check_topic_name(name: str) -> None:
         )
 
 
+def check_new_topic_name(name: str) -> None:
+    """Refuses the names that no client can create; Kafka has these words for the first alone."""
+    check_topic_name(name)
+    prohibited = f"Creation of internal topic {name} is prohibited."
+    if name == CLUSTER_METADATA:
+        raise InvalidRequest(prohibited)
+    if name in INTERNAL_TOPICS:
+        raise InvalidTopic(prohibited)
+
+
+def why_not_writable(name: str) -> BrokerError:
+    """Why records are refused for a name of which there is no topic, or an internal one."""
+    if name in INTERNAL_TOPICS:
+        return InvalidTopic(f"Cannot append to internal topic {name}.")
+    return UnknownTopicOrPartition(f"There is no topic {name}")
+
+
 def collision_key(name: str) -> str:
     """Kafka lets no two topics differ only in '.' and '_': metric names fold them together."""
     return name.replace(".", "_")
@@ -46,7 +69,7 @@ def collision_key(name: str) -> str:
 class Topic:
     """Immutable; a change makes a new Topic that the catalogue swaps in."""
 
-    __slots__ = ("configs", "name", "partition_ids", "topic_id")
+    __slots__ = ("configs", "is_internal", "name", "partition_ids", "topic_id")
 
     def __init__(
         self,
@@ -56,6 +79,7 @@ class Topic:
         configs: Mapping[str, str],
     ) -> None:
         self.name = name
+        self.is_internal = name in INTERNAL_TOPICS
         self.topic_id = topic_id
         self.partition_ids = partition_ids
         self.configs = configs

@@ -7,7 +7,7 @@ import os
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from tests.e2e.conftest import CreateTopic, unused_topic_name
+from tests.e2e.conftest import EXTERNAL, CreateTopic, unused_topic_name
 from tests.e2e.librdkafka import deliver, producer, read, read_values
 
 CODECS = ("gzip", "snappy", "lz4", "zstd")
@@ -143,3 +143,11 @@ def test_a_compacted_topic_refuses_a_message_without_a_key(
     (error,) = deliver(sender, compacted, b"no key").errors
     assert error.code() == KafkaError.INVALID_RECORD
     assert not deliver(sender, compacted, b"value", key=b"key").errors
+
+
+@pytest.mark.skipif(bool(EXTERNAL), reason="OTTLA_TEST_BOOTSTRAP names another broker")
+def test_a_transactional_producer_says_that_there_are_no_transactions(bootstrap: str) -> None:
+    sender = producer(bootstrap, transactional_id="mine")
+    with pytest.raises(KafkaException, match="Transactions are not supported") as refused:
+        sender.init_transactions(30)
+    assert refused.value.args[0].code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

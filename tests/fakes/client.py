@@ -16,7 +16,7 @@ from interfaces.kafka.session import Session
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
 from tests.fakes.broker import FakeBroker, InProcessBroker
-from tests.fakes.logs import FakeEventLog, FakeRequestLog
+from tests.fakes.logs import FakeRequestLog
 from tests.fakes.transport import FakeTransport
 
 LISTENER = "PLAINTEXT"
@@ -132,7 +132,7 @@ class FakeListener:
         advertised: Advertised | None = None,
     ) -> None:
         self.scheduler = broker.scheduler
-        self.events = FakeEventLog()
+        self.events = broker.events
         self.shared = Shared(broker.broker, self.scheduler, self.events, request_log)
         self.shared.advertise(advertised or Advertised(LISTENER))
 

@@ -8,18 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interfaces.kafka.wire.messages import (
+    alter_partition_reassignments,
     api_versions,
     consumer_group_describe,
     consumer_group_heartbeat,
+    create_acls,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_groups,
     delete_records,
     delete_topics,
+    describe_acls,
+    describe_client_quotas,
     describe_cluster,
     describe_groups,
     describe_log_dirs,
     describe_topic_partitions,
+    describe_user_scram_credentials,
+    elect_leaders,
     fetch,
     find_coordinator,
     init_producer_id,
@@ -27,6 +34,7 @@ from interfaces.kafka.wire.messages import (
     list_config_resources,
     list_groups,
     list_offsets,
+    list_partition_reassignments,
     metadata,
     offset_commit,
     offset_delete,
@@ -188,5 +196,32 @@ REQUESTS: dict[str, Callable[[int], Request]] = {
     ),
     "consumer_group_describe": lambda version: consumer_group_describe.ConsumerGroupDescribeRequest(
         group_ids=["a-group-that-is-not"]
+    ),
+    "describe_acls": lambda version: describe_acls.DescribeAclsRequest(),
+    "create_acls": lambda version: create_acls.CreateAclsRequest(
+        creations=[create_acls.AclCreation(resource_name="t")]
+    ),
+    "delete_acls": lambda version: delete_acls.DeleteAclsRequest(
+        filters=[delete_acls.DeleteAclsFilter(resource_name_filter="t")]
+    ),
+    "elect_leaders": lambda version: elect_leaders.ElectLeadersRequest(
+        topic_partitions=[elect_leaders.TopicPartitions(topic="t", partitions=[0])]
+    ),
+    "alter_partition_reassignments": lambda version: (
+        alter_partition_reassignments.AlterPartitionReassignmentsRequest(
+            topics=[
+                alter_partition_reassignments.ReassignableTopic(
+                    name="t",
+                    partitions=[alter_partition_reassignments.ReassignablePartition(replicas=[1])],
+                )
+            ]
+        )
+    ),
+    "list_partition_reassignments": lambda version: (
+        list_partition_reassignments.ListPartitionReassignmentsRequest()
+    ),
+    "describe_client_quotas": lambda version: describe_client_quotas.DescribeClientQuotasRequest(),
+    "describe_user_scram_credentials": lambda version: (
+        describe_user_scram_credentials.DescribeUserScramCredentialsRequest(users=None)
     ),
 }

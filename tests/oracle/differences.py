@@ -10,6 +10,7 @@ from tests.oracle.config_differences import CONFIGS
 from tests.oracle.difference import Difference, Words
 from tests.oracle.group_differences import GROUPS
 from tests.oracle.teller import SILENT
+from tests.oracle.topic_differences import TOPICS
 
 _PRODUCED = "responses[].partition_responses[]"
 _FETCHED = "responses[].partitions[]"
@@ -34,66 +35,6 @@ API_VERSIONS = (
         *("api_versions", "3-4", ("*",)),
         *("finalized_features*", Words("six more than `group.version`"), Words("none of them")),
         "As above.",
-    ),
-)
-
-CREATE_TOPICS = (
-    Difference(
-        *("create_topics", "5-7", ("good topics: *", "configs: *", "names: *", "numbers: *")),
-        *("topics[].configs.min.insync.replicas", "1 (3)", "1 (5)"),
-        "Kafka keeps this default as a setting of the cluster (3) since it has eligible leader "
-        "replicas; here it is a default like the others (5).",
-    ),
-    Difference(
-        *("create_topics", "5-7", ("configs: spaces",)),
-        *("topics[].configs.retention.ms", " 1000  (1)", "1000 (1)"),
-        "The value is told as it was understood.",
-    ),
-)
-
-CREATE_PARTITIONS = (
-    Difference(
-        *("create_partitions", "0-3"),
-        ("refusals: an unknown topic", "refusals: an illegal name", "refusals: an empty name"),
-        *("results[].error_message", MISSING, Words("a sentence")),
-        "It costs nothing to say it.",
-    ),
-    Difference(
-        *("create_partitions", "0-3", ("refusals: more than 10,000",)),
-        *("results[].error_code", -1, 44),
-        "Kafka calls it an unknown error; in CreateTopics it is POLICY_VIOLATION there too.",
-    ),
-    Difference(
-        *("create_partitions", "0-3", ("refusals: more than 10,000",)),
-        *("results[].error_message", MISSING, Words("a sentence")),
-        "As above.",
-    ),
-)
-
-DELETE_TOPICS = (
-    Difference(
-        *("delete_topics", "6", ("topics by id: zero, twice",)),
-        *("responses[]", Words("each one answered"), MISSING),
-        "What is named twice is answered once, also if it names nothing.",
-    ),
-    Difference(
-        *("delete_topics", "6", ("topics by id: name, and id",)),
-        *("responses[]*", Words("one answer with both"), Words("one for each, as they were asked")),
-        "A topic named once by name and once by id is refused by both; a client finds its own "
-        "words in the answer.",
-    ),
-)
-
-DESCRIBE_TOPIC_PARTITIONS = (
-    Difference(
-        *("describe_topic_partitions", "0", ("topics: an empty name",)),
-        *("topics[].error_code", -1, 17),
-        "An empty name is an illegal name, here as in Metadata.",
-    ),
-    Difference(
-        *("describe_topic_partitions", "0", ("topics: an empty name",)),
-        *("topics[].topic_authorized_operations", -(1 << 31), 3576),
-        "As for every other name.",
     ),
 )
 
@@ -146,6 +87,23 @@ FETCH = (
     ),
 )
 
+_TRANSACTIONAL_IDS = tuple(f"of other kinds: {one} transactional id" for one in ("a", "an empty"))
+_REFUSED = (Words("this node"), Words("TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53)"))
+FIND_COORDINATOR = (
+    Difference(
+        *("find_coordinator", "1-3", _TRANSACTIONAL_IDS),
+        *("*", *_REFUSED),
+        "Transactions are not built yet; librdkafka's users see the words of the refusal.",
+        (("error_code", 0, 53),),
+    ),
+    Difference(
+        *("find_coordinator", "4-6", _TRANSACTIONAL_IDS),
+        *("coordinators[].*", *_REFUSED),
+        "As above.",
+        (("coordinators[].error_code", 0, 53),),
+    ),
+)
+
 INIT_PRODUCER_ID = (
     Difference(
         *("init_producer_id", "0-5", ("a transactional id: ask",)),
@@ -164,47 +122,12 @@ INIT_PRODUCER_ID = (
     ),
 )
 
-_BEFORE_ITS_TIME = (
-    "topics by id: before its time",
-    "topics by id: name and id of one topic",
-    "topics by id: name and id of two",
-)
-METADATA = (
-    Difference(
-        *("metadata", "0-13", ("topics that are created on the way: *",)),
-        *("topics[].error_code", 3, 0),
-        "A topic that is created on the way is in the same answer, as soon as it is durable; "
-        "Kafka lets the client ask again.",
-    ),
-    Difference(
-        *("metadata", "0-13", ("topics that are created on the way: *",)),
-        *("topics[].partitions", MISSING, Words("its partitions")),
-        "As above.",
-    ),
-    Difference(
-        *("metadata", "10-13", ("topics that are created on the way: *",)),
-        *("topics[].topic_id", "none", Words("its id")),
-        "As above.",
-    ),
-    Difference(
-        *("metadata", "4-13", ("a name that collides: may be created",)),
-        *("topics[].error_code", 3, 17),
-        "Such a topic cannot be created; Kafka says for ever that it is not there yet.",
-    ),
-    Difference(
-        *("metadata", "10-11", _BEFORE_ITS_TIME),
-        *("*", Words("no brokers"), Words("brokers, cluster and controller")),
-        "The topics are refused (42), as by Kafka; the rest of the answer is true anyway.",
-    ),
-    Difference(
-        *("metadata", "10-13", ("topics by id: zero and no name",)),
-        *("*", Words("UNKNOWN_SERVER_ERROR (-1) and no brokers"), Words("the topic refused")),
-        "One bad item does not spoil the answer.",
-        (("topics[].error_code", -1, 100), ("error_code", -1, 0)),
-    ),
-)
-
 PRODUCE = (
+    Difference(
+        *("produce", "3-12", ("internal topics: not created yet",)),
+        *(f"{_PRODUCED}.error_code", 3, 17),
+        "Refused like the internal topics that Kafka has created.",
+    ),
     Difference(
         *("produce", "5-13", ("*",)),
         *(f"{_PRODUCED}.log_start_offset", 0, -1),
@@ -344,7 +267,7 @@ DESCRIBE_LOG_DIRS = (
 DIFFERENCES = (
     *CONFIGS,
     *GROUPS,
-    *(*API_VERSIONS, *CREATE_TOPICS, *CREATE_PARTITIONS, *DELETE_TOPICS),
-    *(*DELETE_RECORDS, *DESCRIBE_LOG_DIRS),
-    *(*DESCRIBE_TOPIC_PARTITIONS, *FETCH, *INIT_PRODUCER_ID, *LIST_OFFSETS, *METADATA, *PRODUCE),
+    *TOPICS,
+    *(*API_VERSIONS, *DELETE_RECORDS, *DESCRIBE_LOG_DIRS),
+    *(*FETCH, *FIND_COORDINATOR, *INIT_PRODUCER_ID, *LIST_OFFSETS, *PRODUCE),
 )

@@ -27,6 +27,7 @@ IDENTITIES = (
     "group_id",
     "member_id",
     "key",
+    "user",
 )
 
 #: Lists that Kafka fills from a hash table, or in no order that a client could use.
@@ -40,6 +41,7 @@ UNORDERED = {
     ("DeleteTopicsResponse", "responses"),
     ("DescribeLogDirsResult", "topics"),
     ("DescribeLogDirsTopic", "partitions"),
+    ("DescribeUserScramCredentialsResponse", "results"),
     ("DescribedGroup", "members"),
     ("JoinGroupResponse", "members"),
     ("ListGroupsResponse", "groups"),

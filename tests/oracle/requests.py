@@ -20,6 +20,8 @@ from tests.oracle.teller import Teller, Topic
 
 UNKNOWN_ID = b"\x77" * 16
 NOBODY = Topic("nobody-has-this-topic", UNKNOWN_ID)
+#: Internal topics: the first is there in the Kafka that is recorded, the second is not.
+OFFSETS, SHARES = "__consumer_offsets", "__share_group_state"
 
 
 def produce(

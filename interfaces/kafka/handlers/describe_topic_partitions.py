@@ -10,7 +10,7 @@ from __future__ import annotations
 from application.metadata import why_unknown
 from domain.errors import BrokerError, InvalidRequest
 from domain.partitions.partition import LEADER_EPOCH
-from domain.topics.topic import Topic
+from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.authorized_operations import topic_operations
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
@@ -62,6 +62,7 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
         error_code=0,
         name=topic.name,
         topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 error_code=0,
@@ -83,6 +84,7 @@ def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         error_code=call.code(why_unknown(name)),
         name=name,
+        is_internal=name in INTERNAL_TOPICS,
         topic_authorized_operations=topic_operations(True),
     )
 

@@ -3,8 +3,9 @@
 1  of transactions too      3  flexible      4  many keys at once
 5  clients know that transactions may abort      6  of share groups (KIP-932)
 
-Everything is coordinated here: there is one node, as this client is told to reach it. Not here:
-share groups; a key of theirs is checked, and told this node too.
+Groups are coordinated here: there is one node, as this client is told to reach it. Not here:
+transactions, whose ids are refused with 53 and words that librdkafka's users see; share
+groups, of which a key is checked, and told this node too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 
-from domain.errors import InvalidRequest
+from domain.errors import BrokerError, InvalidRequest
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.find_coordinator import (
     Coordinator,
@@ -35,10 +36,14 @@ NO_ERROR = "NONE"
 
 def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
     if request.key_type not in (GROUP, TRANSACTION, SHARE):
-        return _refused(request, call, MALFORMED)
+        return _refused(request, call, InvalidRequest(MALFORMED))
+    if request.key_type == TRANSACTION:
+        [transactional_id, *_] = request.coordinator_keys or [request.key]
+        refuse = call.broker.init_producer_id.refuse_transactional_id
+        return _refused(request, call, refuse(transactional_id, call.peer.client))
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
-            return _refused(request, call, MALFORMED)
+            return _refused(request, call, InvalidRequest(MALFORMED))
         return FindCoordinatorResponse(
             error_message=NO_ERROR,
             node_id=call.broker.config.node_id,
@@ -74,11 +79,13 @@ def _is_of_share_group(key: str) -> bool:
     return bool(group_id) and len(raw) == 16 and partition.isdecimal()
 
 
-def _refused(request: FindCoordinatorRequest, call: Call, message: str) -> FindCoordinatorResponse:
-    response = failed(request, call, call.code(InvalidRequest(message)))
-    response.error_message = message
+def _refused(
+    request: FindCoordinatorRequest, call: Call, error: BrokerError
+) -> FindCoordinatorResponse:
+    response = failed(request, call, call.code(error))
+    response.error_message = error.message
     for one in response.coordinators:
-        one.error_message = message
+        one.error_message = error.message
     return response
 
 

@@ -9,7 +9,7 @@ Not here: transactional ids; they are refused with 53 until transactions are bui
 from __future__ import annotations
 
 from application.pending import Pending
-from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotAuthorized
+from domain.errors import BrokerError, InvalidRequest
 from domain.messages.batch import NO_PRODUCER_ID
 from interfaces.kafka.call import Call
 from interfaces.kafka.wire.messages.init_producer_id import (
@@ -21,7 +21,7 @@ NO_PRODUCER_EPOCH = -1
 
 
 def handle(request: InitProducerIdRequest, call: Call) -> InitProducerIdResponse | None:
-    refused = _refusal(request)
+    refused = _refusal(request, call)
     if refused is not None:
         return _response(refused, call)
     producer_id = call.broker.init_producer_id.new_producer_id()
@@ -31,13 +31,15 @@ def handle(request: InitProducerIdRequest, call: Call) -> InitProducerIdResponse
     return _response(producer_id, call)
 
 
-def _refusal(request: InitProducerIdRequest) -> BrokerError | None:
+def _refusal(request: InitProducerIdRequest, call: Call) -> BrokerError | None:
     if request.transactional_id == "":
         return InvalidRequest("The transactional id is empty")
     if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
         return InvalidRequest("A producer id goes with an epoch")
     if request.transactional_id is not None:
-        return TransactionalIdNotAuthorized()
+        return call.broker.init_producer_id.refuse_transactional_id(
+            request.transactional_id, call.peer.client
+        )
     return None
 
 

@@ -6,7 +6,7 @@
  7  leader epochs                           12  topics may be asked for by id alone
 
 A topic that is created on the way is answered as soon as it is durable; Kafka first answers that
-it is unknown and lets the client ask again.
+it is unknown and lets the client ask again. Kafka's internal topics are unknown and not created.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from application.metadata import Described, UnknownTopic
 from application.pending import Pending
 from domain.errors import InvalidRequest
 from domain.partitions.partition import LEADER_EPOCH
-from domain.topics.topic import NO_TOPIC_ID, Topic
+from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic
 from interfaces.kafka.authorized_operations import cluster_operations, topic_operations
 from interfaces.kafka.call import Call, CloseConnection
 from interfaces.kafka.wire.messages.metadata import (
@@ -115,6 +115,7 @@ def _topic(topic: Topic, node_id: int, operations: int) -> MetadataResponseTopic
         error_code=0,
         name=topic.name,
         topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
         partitions=[
             MetadataResponsePartition(
                 error_code=0,
@@ -135,7 +136,10 @@ def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
     if name is None and call.version < FIRST_BY_ID:
         name = ""
     return MetadataResponseTopic(
-        error_code=call.code(topic.error), name=name, topic_id=topic.topic_id
+        error_code=call.code(topic.error),
+        name=name,
+        topic_id=topic.topic_id,
+        is_internal=name in INTERNAL_TOPICS,
     )
 
 

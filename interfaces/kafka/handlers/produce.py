@@ -20,7 +20,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import Topic
+from domain.topics.topic import Topic, why_not_writable
 from interfaces.kafka.call import Call, CloseConnection
 from interfaces.kafka.repeated_produce import (
     FIRST_WITH_ZSTD,
@@ -91,14 +91,15 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
         )
         answer = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(answer)
+        if topic is None or topic.is_internal or refused is not None:
+            error = refused or _unwritable(topic, topic_data.name, by_id)
+            answer.partition_responses = [
+                _refuse(PartitionProduceResponse(index=data.index), error, call)
+                for data in topic_data.partition_data
+            ]
+            continue
         for data in topic_data.partition_data:
-            answer.partition_responses.append(
-                _append(topic, data, call, durable)
-                if refused is None and topic is not None
-                else _refuse(
-                    PartitionProduceResponse(index=data.index), refused or _unknown(by_id), call
-                )
-            )
+            answer.partition_responses.append(_append(topic, data, call, durable))
     call.topics = len(request.topic_data)
     if request.acks == NO_ANSWER:
         _leave_unanswered(durable, call)
@@ -135,11 +136,13 @@ def _refusal(request: ProduceRequest) -> BrokerError:
     """Why nothing of the request can be done."""
     if request.acks not in LEGAL_ACKS:
         return InvalidRequiredAcks("acks must be -1, 0 or 1")
-    return TransactionalIdNotAuthorized("Transactions are not built yet")
+    return TransactionalIdNotAuthorized()
 
 
-def _unknown(by_id: bool) -> BrokerError:
-    return UnknownTopicId() if by_id else UnknownTopicOrPartition()
+def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
+    if topic is None and by_id:
+        return UnknownTopicId()
+    return why_not_writable(name if topic is None else topic.name)
 
 
 def _leave_unanswered(durable: DurableProduce, call: Call) -> None:

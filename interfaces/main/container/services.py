@@ -27,6 +27,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
+from application.topics.replicas import ReplicasService
 from application.trouble import Trouble
 from application.upkeep.producer_expiry import ProducerExpiry
 from application.upkeep.spare_time import SpareTime
@@ -176,6 +177,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         create_partitions=providers.Singleton(
             CreatePartitionsService, catalog, storage.topics, commits, watching, config
         ),
+        replicas=providers.Singleton(ReplicasService, catalog, config),
         delete_records=providers.Singleton(
             DeleteRecordsService, catalog, commits, trimming, long_work
         ),
@@ -216,7 +218,9 @@ class ServicesContainer(containers.DeclarativeContainer):
             events,
         ),
         offset_for_leader_epoch=providers.Singleton(OffsetForLeaderEpochService, catalog),
-        init_producer_id=providers.Singleton(InitProducerIdService, storage.cluster, commits),
+        init_producer_id=providers.Singleton(
+            InitProducerIdService, storage.cluster, commits, events
+        ),
         dropping=dropping,
         trimming=trimming,
         producer_expiry=providers.Singleton(

@@ -97,7 +97,7 @@ def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> T
         "cluster_id": urls.cluster_id,
         "topic_name": topic.name,
         "topic_id": text_of_id(topic.topic_id),
-        "is_internal": False,
+        "is_internal": topic.is_internal,
         "replication_factor": 1,
         "partitions_count": len(topic.partition_ids),
         "partitions": {"related": f"{url}/partitions"},

@@ -299,3 +299,30 @@ def test_records_are_deleted_and_sizes_told(
 
     assert f"partition: {topic}-0\tlow_watermark: 4" in printed, printed
     assert f"partition: {topic}-1\tlow_watermark: 10" in printed, printed
+
+
+def test_one_broker_without_security_is_described_and_reassigned_to_itself(
+    tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
+) -> None:
+    def tool(name: str, *arguments: str) -> str:
+        return run_tool(tools, name, bootstrap, *arguments)
+
+    acls = tool("kafka-acls", "--list")
+    assert "SecurityDisabledException: No Authorizer is configured on the broker" in acls
+    for entity in ("users", "clients", "ips"):
+        assert tool("kafka-configs", "--describe", "--entity-type", entity) == ""
+
+    assert "No partition reassignments found." in tool("kafka-reassign-partitions", "--list")
+    moves = tmp_path / "moves.json"
+    wanted = [{"topic": topic, "partition": 0, "replicas": [1]}]
+    moves.write_text(json.dumps({"version": 1, "partitions": wanted}))
+    reassign = ("kafka-reassign-partitions", "--reassignment-json-file", str(moves))
+    assert f"Successfully started partition reassignment for {topic}-0" in tool(
+        *reassign, "--execute"
+    )
+    assert f"Reassignment of partition {topic}-0 is completed." in tool(*reassign, "--verify")
+
+    preferred = ("kafka-leader-election", "--election-type", "preferred")
+    assert tool(*preferred, "--all-topic-partitions") == ""
+    elected = tool(*preferred, "--topic", topic, "--partition", "0")
+    assert f"Valid replica already elected for partitions {topic}-0" in elected

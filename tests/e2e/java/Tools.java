@@ -6,10 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
+import kafka.admin.ConfigCommand;
 import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.tools.AclCommand;
 import org.apache.kafka.tools.DeleteRecordsCommand;
+import org.apache.kafka.tools.LeaderElectionCommand;
 import org.apache.kafka.tools.LogDirsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
+import org.apache.kafka.tools.reassign.ReassignPartitionsCommand;
 
 /**
  * Kafka's own tools, again and again in one JVM. A line in (a tool and its arguments, separated by
@@ -22,9 +26,13 @@ public final class Tools {
 
   static final Map<String, Tool> TOOLS =
       Map.of(
+          "kafka-acls", AclCommand::main,
+          "kafka-configs", ConfigCommand::main,
           "kafka-consumer-groups", ConsumerGroupCommand::main,
           "kafka-delete-records", DeleteRecordsCommand::main,
-          "kafka-log-dirs", LogDirsCommand::main);
+          "kafka-leader-election", LeaderElectionCommand::main,
+          "kafka-log-dirs", LogDirsCommand::main,
+          "kafka-reassign-partitions", ReassignPartitionsCommand::main);
 
   static final class Ended extends RuntimeException {}
 

@@ -6,6 +6,7 @@ from interfaces.kafka.wire.messages.create_topics import (
     CreateTopicsRequest,
 )
 from tests.fakes.topic_requests import creatable as topic
+from tests.oracle.requests import OFFSETS, SHARES
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import Teller
 
@@ -51,6 +52,12 @@ def names(tell: Teller) -> None:
         tell.ask(step, asked(topic(illegal), validate_only=True))
     tell.ask("one good, one bad", asked(topic("a b"), topic(tell.name("good"))))
     tell.ask("internal", asked(topic("__cluster_metadata"), validate_only=True))
+
+
+@scenario("create_topics")
+def internal_topics(tell: Teller) -> None:
+    tell.ask("not created yet", asked(topic(SHARES), validate_only=True))
+    tell.ask("of committed offsets", asked(topic(OFFSETS), validate_only=True))
 
 
 @scenario("create_topics")

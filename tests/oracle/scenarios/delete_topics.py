@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from tests.oracle.requests import NOBODY, UNKNOWN_ID
+from tests.oracle.requests import NOBODY, SHARES, UNKNOWN_ID
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import Teller
 
@@ -32,6 +32,11 @@ def by_name(tell: Teller) -> None:
     tell.ask("an illegal name", asked(tell, "a b"))
     tell.ask("an empty name", asked(tell, ""))
     tell.topic("a")
+
+
+@scenario("delete_topics")
+def an_internal_topic(tell: Teller) -> None:
+    tell.ask("not created yet", asked(tell, SHARES))
 
 
 @scenario("delete_topics")

@@ -5,7 +5,7 @@ from interfaces.kafka.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
-from tests.oracle.requests import NOBODY
+from tests.oracle.requests import NOBODY, SHARES
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import Teller
 
@@ -30,6 +30,11 @@ def topics(tell: Teller) -> None:
     tell.ask("known and unknown", asked(NOBODY.name, two.name, one.name))
     tell.ask("an illegal name", asked("a b"))
     tell.ask("an empty name", asked(""))
+
+
+@scenario("describe_topic_partitions")
+def an_internal_topic(tell: Teller) -> None:
+    tell.ask("not created yet", asked(SHARES))
 
 
 @scenario("describe_topic_partitions")

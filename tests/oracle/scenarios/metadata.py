@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.oracle.requests import UNKNOWN_ID
+from tests.oracle.requests import OFFSETS, SHARES, UNKNOWN_ID
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import Teller, Topic
 
@@ -96,6 +96,12 @@ def a_name_that_collides(tell: Teller) -> None:
     tell.placeholders.add_topic(other, "a_b")
     tell.ask("may be created", asked(other, create=True))
     tell.ask("still not there", asked(other))
+
+
+@scenario("metadata", first=4)
+def internal_topics(tell: Teller) -> None:
+    tell.ask("not created yet", asked(SHARES))
+    tell.ask("of committed offsets", asked(OFFSETS, create=True))
 
 
 @scenario("metadata")

@@ -8,7 +8,7 @@ from interfaces.kafka.wire.messages.init_producer_id import (
 )
 from interfaces.kafka.wire.messages.produce import ProduceRequest
 from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
-from tests.oracle.requests import NOBODY, fetch, produce
+from tests.oracle.requests import NOBODY, OFFSETS, SHARES, UNKNOWN_ID, fetch, produce
 from tests.oracle.scenario import scenario
 from tests.oracle.teller import SHORT_PATIENCE_S, Teller, Topic
 
@@ -66,6 +66,13 @@ def places_that_there_are_not(tell: Teller) -> None:
     tell.ask("no topic at all", ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[]))
     tell.ask("no partition", produce(topic))
     tell.ask("an illegal name", produce(Topic("a b", bytes(16)), batch))
+
+
+@scenario("produce", last=12)
+def internal_topics(tell: Teller) -> None:
+    batch = record_batch(["a"])
+    tell.ask("of committed offsets", produce(Topic(OFFSETS, UNKNOWN_ID), batch))
+    tell.ask("not created yet", produce(Topic(SHARES, UNKNOWN_ID), batch))
 
 
 @scenario("produce")

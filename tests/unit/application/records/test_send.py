@@ -3,6 +3,7 @@ from __future__ import annotations
 from application.records.send import Delivered, Delivery, OutgoingRecord
 from domain.errors import (
     InvalidRecord,
+    InvalidTopic,
     MessageTooLarge,
     StorageFailed,
     UnknownTopicOrPartition,
@@ -114,3 +115,5 @@ def test_a_disk_that_is_full_and_a_topic_that_is_not_there() -> None:
     assert [type(one) for one in told] == [StorageFailed, UnknownTopicOrPartition]
     [missing] = send(fake, OutgoingRecord(b"k", b"v"), topic="nowhere")
     assert isinstance(missing, UnknownTopicOrPartition)
+    [internal] = send(fake, OutgoingRecord(b"k", b"v"), topic="__consumer_offsets")
+    assert isinstance(internal, InvalidTopic)

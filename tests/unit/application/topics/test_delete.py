@@ -5,6 +5,7 @@ import pytest
 from application.topics.delete import Deleted
 from application.topics.partitions import MorePartitions
 from domain.errors import (
+    InvalidTopic,
     StorageFailed,
     TopicDeletionDisabled,
     UnknownTopicId,
@@ -40,6 +41,18 @@ def test_where_topics_may_not_be_deleted_none_is_found() -> None:
     topic = fake.topic("t")
     assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), TopicDeletionDisabled)
     assert isinstance(fake.broker.delete_topics.find(None, topic.topic_id), TopicDeletionDisabled)
+
+
+def test_an_internal_topic_is_not_deleted_unless_an_earlier_release_created_it(
+    fake: FakeBroker,
+) -> None:
+    name = "__consumer_offsets"
+    refused = fake.broker.delete_topics.find(name, NO_TOPIC_ID)
+    assert isinstance(refused, InvalidTopic)
+    assert refused.message == "Deletion of internal topic __consumer_offsets is prohibited."
+    created = Topic(name, b"\7" * 16, (77,), {})
+    fake.broker.catalog.put(created)
+    assert fake.broker.delete_topics.find(name, NO_TOPIC_ID) is created
 
 
 def test_a_topic_is_gone_with_the_commit_and_not_before(fake: FakeBroker) -> None:

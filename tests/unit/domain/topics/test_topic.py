@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import InvalidTopic
-from domain.topics.topic import Topic, check_topic_name, collision_key
+from domain.errors import InvalidRequest, InvalidTopic
+from domain.topics.topic import Topic, check_new_topic_name, check_topic_name, collision_key
 
 
 @pytest.mark.parametrize("name", ["a", "A-b_c.9", "...", "-", "a" * 249, "__consumer_offsets"])
@@ -29,6 +29,20 @@ def test_a_legal_name_is_accepted(name: str) -> None:
 def test_an_illegal_name_is_refused_with_the_reason(name: str, why: str) -> None:
     with pytest.raises(InvalidTopic, match=why):
         check_topic_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("__consumer_offsets", InvalidTopic),
+        ("__transaction_state", InvalidTopic),
+        ("__share_group_state", InvalidTopic),
+        ("__cluster_metadata", InvalidRequest),
+    ],
+)
+def test_no_client_creates_an_internal_topic(name: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match=f"Creation of internal topic {name} is prohibited."):
+        check_new_topic_name(name)
 
 
 def test_names_collide_when_only_dots_and_underscores_differ() -> None:

@@ -30,6 +30,10 @@ REFUSED: dict[str | tuple[str, int], set[int]] = {
     "leave_group": {25},
     "sync_group": {25},
     ("describe_groups", 6): {69},
+    "describe_acls": {54},
+    "create_acls": {54},
+    "delete_acls": {54},
+    "elect_leaders": {84},
 }
 
 

@@ -111,6 +111,12 @@ def test_unknown_and_illegal_topics_have_their_code(client: FakeClient) -> None:
     assert ask(client, "zz", "a b", "a") == expected
 
 
+def test_a_name_of_kafkas_own_is_an_internal_topic_that_is_unknown(client: FakeClient) -> None:
+    request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name="__consumer_offsets")])
+    (topic,) = client.ask(request, 0).topics
+    assert (topic.error_code, topic.is_internal) == (3, True)
+
+
 def test_one_broker_holds_every_partition(kafka: FakeKafka, client: FakeClient) -> None:
     request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name="a")], cursor=None)
     (topic,) = client.ask(request, 0).topics

@@ -25,13 +25,25 @@ def test_up_to_version_3_one_key_is_coordinated_here(version: int, key: str) -> 
 
 
 @pytest.mark.parametrize("version", range(4, 7))
-@pytest.mark.parametrize("kind", [0, 1])
-def test_from_version_4_many_keys_are(version: int, kind: int) -> None:
-    asked = FindCoordinatorRequest(key_type=kind, coordinator_keys=["a", "", "a"])
+def test_from_version_4_many_keys_are(version: int) -> None:
+    asked = FindCoordinatorRequest(coordinator_keys=["a", "", "a"])
     answer = FakeKafka(node_id="5").client().ask(asked, version)
     assert answer.coordinators == [
         Coordinator(key=key, node_id=5, host="192.0.2.1", port=9092) for key in ("a", "", "a")
     ]
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_a_transactional_id_is_refused_in_words_that_the_log_has_too(version: int) -> None:
+    kafka = FakeKafka()
+    keys = ["mine", "yours"] if version >= 4 else []
+    asked = FindCoordinatorRequest(key="" if keys else "mine", key_type=1, coordinator_keys=keys)
+    answer = kafka.client().ask(asked, version)
+    for told in answer.coordinators if keys else [answer]:
+        assert (told.error_code, told.node_id) == (53, -1)
+        assert "Transactions are not supported" in told.error_message
+    [event] = kafka.events.of("a transactional id was refused")
+    assert (event["transactional_id"], event["client_id"]) == ("mine", "a-client")
 
 
 @pytest.mark.parametrize("version", range(1, 7))

@@ -21,8 +21,12 @@ def test_every_producer_gets_an_id_of_its_own(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_a_transactional_id_is_refused(version: int) -> None:
-    assert ask(FakeKafka().client(), version, transactional_id="a") == (53, -1, -1)
+def test_a_transactional_id_is_refused_and_the_log_says_why(version: int) -> None:
+    kafka = FakeKafka()
+    assert ask(kafka.client(), version, transactional_id="a") == (53, -1, -1)
+    [event] = kafka.events.of("a transactional id was refused")
+    assert event["transactional_id"] == "a"
+    assert "Transactions are not supported" in str(event["reason"])
 
 
 def test_a_producer_that_has_an_id_gets_a_new_one() -> None:

@@ -121,6 +121,16 @@ def test_an_illegal_name_is_code_17(client: FakeClient, may_create: bool) -> Non
     assert found(client.ask(wanted, 12)) == [("a b", 17, 0), ("t", 0, 3), ("..", 17, 0)]
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_internal_topic_is_unknown_and_not_created(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    response = client.ask(named("__consumer_offsets", "t"), version)
+    assert found(response) == [("__consumer_offsets", 3, 0), ("t", 0, 3)]
+    assert [topic.is_internal for topic in response.topics] == [version > 0, False]
+    assert kafka.broker.catalog.names() == ["t", "u"]
+
+
 def test_a_failed_commit_is_code_56_in_that_topic(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.fail_next()
     assert found(client.ask(named("new", "t"), 12)) == [("new", 56, 0), ("t", 0, 3)]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from domain.errors import StorageFailed
+from domain.topics.topic import Topic
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -186,6 +187,18 @@ def test_a_wrong_checksum_is_code_2(client: FakeClient) -> None:
 def test_an_unknown_topic_or_partition_is_code_3(client: FakeClient) -> None:
     assert code(client, record_batch(["a"]), name="nope") == 3
     assert answers(client.ask(request({2: record_batch(["a"])}), 9))[2].error_code == 3
+
+
+@pytest.mark.parametrize("version", range(3, 14))
+def test_records_for_an_internal_topic_are_refused(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    """Also where an earlier release created it as an ordinary topic."""
+    name, topic_id, batch = "__consumer_offsets", b"\7" * 16, record_batch(["a"])
+    if version < 13:
+        assert code(client, batch, version, name=name) == 17
+    kafka.broker.catalog.put(Topic(name, topic_id, (77,), {}))
+    assert code(client, batch, version, name=name, topic_id=topic_id) == 17
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,7 @@ def test_partitions_can_be_assigned_to_this_broker(admin: FakeAdmin) -> None:
     [
         ({"name": "t"}, 400, 40002, "already exists"),
         ({"name": "a/b"}, 400, 40002, "Topic name is invalid"),
+        ({"name": "__consumer_offsets"}, 400, 40002, "Creation of internal topic"),
         ({"name": "u", "partitions": 0}, 400, 40002, "Number of partitions"),
         ({"name": "u", "replication_factor": 3}, 400, 40002, "Replication factor|replicate"),
         ({"name": "u", "configs": {"no.such": 1}}, 400, 40002, "no.such"),

@@ -1,0 +1,54 @@
+"""AlterPartitionReassignments (key 45), versions 0-1 (KIP-455).
+
+1  a change of the replication factor may be forbidden (KIP-860); on one node there is none
+
+A reassignment to this broker is done at once: every partition is there already.
+"""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+
+def handle(
+    request: AlterPartitionReassignmentsRequest, call: Call
+) -> AlterPartitionReassignmentsResponse:
+    call.topics = len(request.topics)
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_message=None if request.topics else "",  # as Kafka has it
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name,
+                partitions=[_partition(topic.name, one, call) for one in topic.partitions],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+def _partition(
+    topic_name: str, wanted: ReassignablePartition, call: Call
+) -> ReassignablePartitionResponse:
+    code, message, index = 0, None, wanted.partition_index
+    try:
+        call.broker.replicas.reassign(topic_name, index, wanted.replicas)
+    except BrokerError as refused:
+        code, message = call.code(refused), refused.message or None
+    return ReassignablePartitionResponse(
+        partition_index=index, error_code=code, error_message=message
+    )
+
+
+def failed(
+    request: AlterPartitionReassignmentsRequest, call: Call, code: int
+) -> AlterPartitionReassignmentsResponse:
+    return AlterPartitionReassignmentsResponse(error_code=code)

@@ -1,0 +1,73 @@
+"""ElectLeaders (key 43), versions 0-2.
+
+1  unclean elections (KIP-460), an error of the whole request      2  flexible
+
+The only replica is the preferred leader, and leads. All partitions: none of them needs an election,
+and Kafka then names the topics alone.
+"""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError, ElectionNotNeeded, InvalidRequest
+from interfaces.kafka.call import Call
+from interfaces.kafka.wire.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+    TopicPartitions,
+)
+
+PREFERRED, UNCLEAN = 0, 1
+
+
+def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
+    wanted = request.topic_partitions
+    call.topics = len(wanted or ())
+    if request.election_type not in (PREFERRED, UNCLEAN) and wanted != []:
+        return _refused(request, call)
+    if wanted is None:
+        wanted = [TopicPartitions(topic=name) for name in call.broker.catalog.names()]
+    return ElectLeadersResponse(
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    _result(index, call.broker.replicas.elect(topic.topic, index), call)
+                    for index in topic.partitions
+                ],
+            )
+            for topic in wanted
+        ]
+    )
+
+
+def _result(index: int, error: BrokerError, call: Call) -> PartitionResult:
+    needless = isinstance(error, ElectionNotNeeded)
+    code = call.expected_code(error) if needless else call.code(error)
+    return PartitionResult(partition_id=index, error_code=code, error_message=error.message)
+
+
+def _refused(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
+    error = InvalidRequest(f"Unknown election type {request.election_type}")
+    response = failed(request, call, call.code(error))
+    for topic in response.replica_election_results:
+        for one in topic.partition_result:
+            one.error_message = error.message
+    return response
+
+
+def failed(request: ElectLeadersRequest, call: Call, code: int) -> ElectLeadersResponse:
+    return ElectLeadersResponse(
+        error_code=code if call.version else 0,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    PartitionResult(partition_id=index, error_code=code)
+                    for index in topic.partitions
+                ],
+            )
+            for topic in request.topic_partitions or ()
+        ],
+    )

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import (
+    ElectionNotNeeded,
+    InvalidReplicaAssignment,
+    NoReassignmentInProgress,
+    UnknownTopicOrPartition,
+)
+from tests.fakes.broker import FakeBroker
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker(node_id="5")
+    fake.topic("t", 2)
+    return fake
+
+
+def test_a_partition_is_reassigned_to_the_only_broker(fake: FakeBroker) -> None:
+    fake.broker.replicas.reassign("t", 1, [5])
+
+
+@pytest.mark.parametrize(
+    ("replicas", "why"),
+    [
+        ([1], "includes broker 1, but no such broker"),
+        ([9, 7], "includes broker 7"),
+        ([5, 5, 9], "the broker 5 more than once"),
+        ([], "empty replica list"),
+    ],
+)
+def test_replicas_anywhere_else_are_refused(
+    fake: FakeBroker, replicas: list[int], why: str
+) -> None:
+    with pytest.raises(InvalidReplicaAssignment, match=why):
+        fake.broker.replicas.reassign("t", 0, replicas)
+
+
+def test_there_is_no_reassignment_to_cancel(fake: FakeBroker) -> None:
+    with pytest.raises(NoReassignmentInProgress):
+        fake.broker.replicas.reassign("t", 0, None)
+
+
+@pytest.mark.parametrize(("name", "index"), [("no", 0), ("t", 2), ("t", -1)])
+def test_an_unknown_partition_is_neither_reassigned_nor_led(
+    fake: FakeBroker, name: str, index: int
+) -> None:
+    with pytest.raises(UnknownTopicOrPartition):
+        fake.broker.replicas.reassign(name, index, None)
+    assert isinstance(fake.broker.replicas.elect(name, index), UnknownTopicOrPartition)
+
+
+def test_no_partition_needs_another_leader(fake: FakeBroker) -> None:
+    assert isinstance(fake.broker.replicas.elect("t", 1), ElectionNotNeeded)

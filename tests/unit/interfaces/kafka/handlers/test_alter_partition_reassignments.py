@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from interfaces.kafka.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from tests.fakes.client import FakeClient, FakeKafka
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_each_partition_has_its_answer(kafka: FakeKafka, client: FakeClient, version: int) -> None:
+    kafka.topic("t", 3)
+    replicas = [[1], [9], None, [1]]
+    partitions = [
+        ReassignablePartition(partition_index=n, replicas=r) for n, r in enumerate(replicas)
+    ]
+    topic = ReassignableTopic(name="t", partitions=partitions)
+    request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=1)
+    if version:
+        request.allow_replication_factor_change = False
+    answer = client.ask(request, version)
+    assert (answer.error_code, answer.error_message) == (0, None)
+    assert answer.allow_replication_factor_change == (version == 0)
+    [told] = answer.responses
+    assert [(one.partition_index, one.error_code) for one in told.partitions] == [
+        (0, 0), (1, 39), (2, 85), (3, 3),
+    ]  # fmt: skip
+    assert [bool(one.error_message) for one in told.partitions] == [False, True, False, True]
+
+
+def test_a_request_for_nothing_is_answered_with_nothing(client: FakeClient) -> None:
+    answer = client.ask(AlterPartitionReassignmentsRequest(), 1)
+    assert (answer.error_code, answer.responses) == (0, [])

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from interfaces.kafka.wire.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsTopics,
+)
+from tests.fakes.client import FakeClient, FakeKafka
+
+
+def test_no_partition_is_being_reassigned(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.topic("t")
+    topics = [
+        ListPartitionReassignmentsTopics(name=name, partition_indexes=[0]) for name in ("t", "no")
+    ]
+    for asked in (topics, None):
+        answer = client.ask(ListPartitionReassignmentsRequest(topics=asked), 0)
+        assert (answer.error_code, answer.error_message, answer.topics) == (0, None, [])
