@@ -74,7 +74,7 @@ class FakeTransport(asyncio.Transport):
         self._client_reads = True
         self.taken += self._unsent
         self._unsent.clear()
-        if self._writing_paused:
+        if self._writing_paused and not self._told_lost:
             self._writing_paused = False
             self.protocol.resume_writing()
         self._finish_close()
