@@ -201,7 +201,9 @@ def test_what_is_wrong_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None
     assert "is not found by its time" in problems(cli, damaged(b"timestamps", mislead))
     ahead = damaged(
         b"rows",
-        lambda txn: txn.put(b"partitions\0" + (1).to_bytes(4, "big"), b'{"end":[9,0,8]}'),
+        lambda txn: txn.put(
+            b"partitions\0" + (1).to_bytes(4, "big"), b'{"end":[9,0,8],"start":0,"size":0}'
+        ),
     )
     assert "orders-1: its snapshot says that it ends at 9" in problems(cli, ahead)
     unreadable = damaged(b"rows", lambda txn: txn.put(b"offsets\0nonsense", b"nonsense"))
@@ -233,7 +235,6 @@ def test_looking_at_a_store_leaves_it_as_it_is(cli: Ottla, tmp_path: Path) -> No
         Ottla(broker.bootstrap).run("produce", "-t", "orders", stdin=b"x\n")
         broker.kill()
     data = broker.folder / "data"
-    Damage(data).change(b"rows", lambda txn: txn.put(b"store\0format", b"2"))
 
     def found() -> list[bytes]:
         return [(data / name).read_bytes() for name in ("data.mdb", "ottla.unsynced")]
