@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Sequence
+from typing import Any
 
 #: Both loopback addresses.
 LOCALHOST = "localhost"
@@ -31,7 +32,7 @@ class BoundSockets:
 def bind(host: str, port: int) -> BoundSockets:
     """Raises OSError when an address of the host cannot be bound."""
     if host in _DUAL_STACK and socket.has_dualstack_ipv6():
-        sockets = [_bound(socket.AF_INET6, "::", port, only_ipv6=False)]
+        sockets = [_bound(socket.AF_INET6, ("::", port), only_ipv6=False)]
     elif host == LOCALHOST:
         sockets = _bind_localhost(port)
     else:
@@ -51,9 +52,9 @@ def _bind_localhost(port: int) -> list[socket.socket]:
 
 
 def _bind_loopback(port: int) -> list[socket.socket]:
-    sockets = [_bound(socket.AF_INET, "127.0.0.1", port)]
+    sockets = [_bound(socket.AF_INET, ("127.0.0.1", port))]
     try:
-        sockets.append(_bound(socket.AF_INET6, "::1", sockets[0].getsockname()[1]))
+        sockets.append(_bound(socket.AF_INET6, ("::1", sockets[0].getsockname()[1])))
     except OSError as failure:
         if failure.errno not in _NO_IPV6:
             sockets[0].close()
@@ -65,8 +66,8 @@ def _bind_all(host: str, port: int) -> list[socket.socket]:
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     sockets: list[socket.socket] = []
     try:
-        for family, address in dict.fromkeys((each[0], str(each[4][0])) for each in found):
-            sockets.append(_bound(family, address, port))
+        for family, (address, _port, *scope) in dict.fromkeys((each[0], each[4]) for each in found):
+            sockets.append(_bound(family, (address, port, *scope)))
             port = sockets[0].getsockname()[1]
     except OSError:
         for each in sockets:
@@ -75,13 +76,13 @@ def _bind_all(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def _bound(family: int, address: str, port: int, only_ipv6: bool = True) -> socket.socket:
+def _bound(family: int, address: tuple[Any, ...], only_ipv6: bool = True) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_ipv6)
-        made.bind((address, port))
+        made.bind(address)
     except OSError:
         made.close()
         raise

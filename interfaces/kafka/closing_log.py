@@ -57,15 +57,25 @@ class ClosingLog:
         else:
             self._since[fault] = before[0] + 1, fields
 
+    def finish(self) -> None:
+        """When the broker stops: what was counted since it was last logged."""
+        counted, self._since = self._since, {}
+        for fault, (connections, fields) in counted.items():
+            if connections:
+                self._log(fault, connections, fields)
+
     def _write(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
         self._since[fault] = 0, {}
         self._scheduler.after_ms(MINUTE_MS, partial(self._minute_over, fault))
-        self._events.warning(fault.event, peer=fault.host, connections=connections, **fields)
+        self._log(fault, connections, fields)
 
     def _minute_over(self, fault: Fault) -> None:
-        connections, fields = self._since.pop(fault)
+        connections, fields = self._since.pop(fault, (0, {}))
         if connections:
             self._write(fault, connections, fields)
+
+    def _log(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
+        self._events.warning(fault.event, peer=fault.host, connections=connections, **fields)
 
 
 def _fields(client: ClientInfo, why: str) -> dict[str, object]:

@@ -131,6 +131,7 @@ class Shared:
 
     async def drain(self, timeout_seconds: float) -> bool:
         """Answers what is being answered, then ends every connection; False: not in time."""
+        self.closing_log.finish()
         self.broker.fetch.release()
         self.broker.classic_groups.release()
         self._empty = asyncio.Event()

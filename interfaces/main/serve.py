@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gc
 import signal
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -173,12 +174,18 @@ def _check_that_ports_are_free(settings: Settings) -> None:
     ]
     if settings.origin("admin.listeners") != DEFAULT:
         wanted += [(each, "--admin") for each in settings.admin]
-    for each, option in wanted:
-        try:
-            bound = bind(each.host, each.port)
-        except OSError as failure:
-            raise CannotStart(_bind_failure(each, failure, option)) from failure
-        for one in bound.sockets:
+    held: list[socket.socket] = []
+    try:
+        for each, option in wanted:
+            try:
+                bound = bind(each.host, each.port)
+                held += bound.sockets
+                for one in bound.sockets:
+                    one.listen()  # sockets that only bound a port do not keep others from it
+            except OSError as failure:
+                raise CannotStart(_bind_failure(each, failure, option)) from failure
+    finally:
+        for one in held:
             one.close()
 
 
@@ -222,7 +229,7 @@ def _bind_failure(
     address = host_port(wanted.host, wanted.port)
     if failure.errno == errno.EADDRINUSE:
         return (
-            f"cannot listen on {address}: another process does; "
+            f"cannot listen on {address}: the port is in use; "
             f"choose another port with {option} HOST:PORT (port 0: any free one)"
         )
     return f"cannot listen on {address}: {_reason(failure)}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from interfaces.main.settings.listeners import EVERY_ADDRESS, ListenerSettings, host_port
+from interfaces.main.settings.listeners import (
+    EVERY_ADDRESS,
+    ListenerSettings,
+    host_port,
+    is_loopback,
+)
 from interfaces.main.settings.sources import Settings
-
-
-def _is_loopback(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 class OpenListener:
@@ -44,7 +45,7 @@ class OpenListener:
     def unreachable(self) -> bool:
         """Open to other machines, which are told to connect to themselves."""
         host = self.settings.advertised_host or ""
-        return self.settings.everywhere and _is_loopback(host)
+        return self.settings.everywhere and is_loopback(host)
 
 
 class Started:
@@ -103,7 +104,7 @@ class Started:
                     f"to connect to {listener.advertised}: only this machine can"
                 )
         for address in self.admin:
-            if not _is_loopback(address.rpartition(":")[0].strip("[]")):
+            if not is_loopback(address.rpartition(":")[0].strip("[]")):
                 found.append(
                     f"the admin side at {address} asks nobody who they are: "
                     "whoever can connect there can do everything"

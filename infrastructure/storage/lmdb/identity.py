@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lmdb import _Database
 
 #: Raised when what is written changes: a store is opened in this format or refused.
-FORMAT = 3
+FORMAT = 4
 
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"

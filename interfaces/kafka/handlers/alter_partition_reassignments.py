@@ -22,9 +22,11 @@ def handle(
     request: AlterPartitionReassignmentsRequest, call: Call
 ) -> AlterPartitionReassignmentsResponse:
     call.topics = len(request.topics)
+    if not request.topics:  # Kafka's controller is not asked then
+        return AlterPartitionReassignmentsResponse(error_message="")
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
-        error_message=None if request.topics else "",  # as Kafka has it
+        error_message=None,
         responses=[
             ReassignableTopicResponse(
                 name=topic.name,

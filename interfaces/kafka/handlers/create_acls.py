@@ -18,7 +18,7 @@ from interfaces.kafka.wire.messages.create_acls import (
 
 def handle(request: CreateAclsRequest, call: Call) -> CreateAclsResponse:
     disabled = SecurityDisabled("No Authorizer is configured.")
-    response = failed(request, call, call.code(disabled))
+    response = failed(request, call, call.expected_code(disabled))
     for one in response.results:
         one.error_message = disabled.message
     return response

@@ -18,7 +18,7 @@ from interfaces.kafka.wire.messages.delete_acls import (
 
 def handle(request: DeleteAclsRequest, call: Call) -> DeleteAclsResponse:
     disabled = SecurityDisabled("No Authorizer is configured.")
-    response = failed(request, call, call.code(disabled))
+    response = failed(request, call, call.expected_code(disabled))
     for one in response.filter_results:
         one.error_message = disabled.message
     return response

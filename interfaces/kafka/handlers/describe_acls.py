@@ -14,7 +14,7 @@ from interfaces.kafka.wire.messages.describe_acls import DescribeAclsRequest, De
 
 def handle(request: DescribeAclsRequest, call: Call) -> DescribeAclsResponse:
     disabled = SecurityDisabled("No Authorizer is configured on the broker")
-    response = failed(request, call, call.code(disabled))
+    response = failed(request, call, call.expected_code(disabled))
     response.error_message = disabled.message
     return response
 

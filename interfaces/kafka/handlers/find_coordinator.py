@@ -32,15 +32,17 @@ MALFORMED = (
 )
 #: What Kafka calls no error, where an answer has the message of one key only.
 NO_ERROR = "NONE"
+#: Of one request.
+LOGGED_IDS = 10
 
 
 def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
     if request.key_type not in (GROUP, TRANSACTION, SHARE):
         return _refused(request, call, InvalidRequest(MALFORMED))
     if request.key_type == TRANSACTION:
-        [transactional_id, *_] = request.coordinator_keys or [request.key]
+        ids = ", ".join(request.coordinator_keys[:LOGGED_IDS] or [request.key])
         refuse = call.broker.init_producer_id.refuse_transactional_id
-        return _refused(request, call, refuse(transactional_id, call.peer.client))
+        return _refused(request, call, refuse(ids, call.peer.client))
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
             return _refused(request, call, InvalidRequest(MALFORMED))

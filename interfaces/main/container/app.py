@@ -26,7 +26,7 @@ from interfaces.main.container.interfaces import InterfacesContainer
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
-from interfaces.main.settings.listeners import EVERY_ADDRESS, host_port
+from interfaces.main.settings.listeners import EVERY_ADDRESS, host_port, is_loopback
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.server import AdminServer
 
@@ -143,10 +143,12 @@ class App:
 
     def _admin_urls(self, client_host: str) -> list[str]:
         """An admin side on every address is reached by the host that the client knows."""
-        return [
-            f"http://{host_port(client_host if host in EVERY_ADDRESS else host, port)}"
-            for host, port in self.admin.bound
-        ]
+        urls = []
+        for host, port in self.admin.bound:
+            url = f"http://{host_port(client_host if host in EVERY_ADDRESS else host, port)}"
+            remote = is_loopback(host) and not is_loopback(client_host)
+            urls.append(f"{url} (on the broker's machine only)" if remote else url)
+        return urls
 
     @property
     def cluster_id(self) -> str:

@@ -92,7 +92,7 @@ def test_a_chosen_address_that_is_busy_ends_the_start(tmp_path: Path) -> None:
         broker = BrokerProcess(tmp_path, "memory", ["--admin", f"127.0.0.1:{port}"])
         process = broker.spawn()
         assert process.wait(30) == 1
-    words = f"cannot listen on 127.0.0.1:{port}: another process does; choose another port with"
+    words = f"cannot listen on 127.0.0.1:{port}: the port is in use; choose another port with"
     assert f"{words} --admin HOST:PORT" in broker.log()
 
 

@@ -88,6 +88,9 @@ def as_many_replicas_as_before(tell: Teller) -> None:
     ask("more", [1, 2])
     ask("fewer", [])
     ask("a cancellation", None)
+    tell.ask(
+        "none", AlterPartitionReassignmentsRequest(topics=[], allow_replication_factor_change=False)
+    )
 
 
 @scenario("alter_partition_reassignments")

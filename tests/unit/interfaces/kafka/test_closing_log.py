@@ -34,6 +34,16 @@ def test_the_first_is_logged_at_once_and_the_rest_of_a_minute_at_its_end() -> No
     assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
 
 
+def test_what_is_counted_when_the_broker_stops_is_logged() -> None:
+    world = World()
+    for why in ("first", "second", "third"):
+        world.reject(why=why)
+    world.log.finish()
+    assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
+    world.scheduler.advance(MINUTE_MS)
+    assert len(world.counted()) == 2
+
+
 def test_a_client_that_goes_on_has_an_event_a_minute() -> None:
     world = World()
     for _ in range(1200):

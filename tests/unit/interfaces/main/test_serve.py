@@ -35,6 +35,7 @@ class Running:
         self.container: EchoContainer
         self.started: Started
         self.exit_code = -1
+        self.when_built: Callable[[], object] = lambda: None
 
     def __call__(self, check: Check) -> None:
         asyncio.run(self._run(check))
@@ -49,6 +50,7 @@ class Running:
 
         def build(settings: Settings, _loop: object, _log: EventLog) -> EchoContainer:
             self.container = EchoContainer(settings)
+            self.when_built()
             return self.container
 
         log = open_event_log(self.lines, "json")
@@ -146,13 +148,28 @@ def test_a_port_that_becomes_busy_is_one_line_and_the_store_is_closed(tmp_path: 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    # The second listener finds the port busy that both find free before.
-    running = Running(tmp_path / "r", listeners=f"A://127.0.0.1:{port},B://127.0.0.1:{port}")
+    running = Running(tmp_path / "r", listeners=f"127.0.0.1:{port}")
+    taken: list[socket.socket] = []
+    running.when_built = lambda: taken.append(socket.create_server(("127.0.0.1", port)))
     with pytest.raises(CannotStart) as failure:
         running(nothing)
-    assert str(failure.value).startswith(f"cannot listen on 127.0.0.1:{port}: another process does")
+    taken[0].close()
+    assert str(failure.value).startswith(f"cannot listen on 127.0.0.1:{port}: the port is in use; ")
     assert running.container.steps == ["close"]
     assert not running.ready_file.exists()
+
+
+@pytest.mark.parametrize("other", ["B://127.0.0.1", "B://0.0.0.0", "B://localhost"])
+def test_two_listeners_on_one_port_are_refused_before_a_store_is_opened(
+    tmp_path: Path, other: str
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    running = Running(tmp_path / "r", listeners=f"A://localhost:{port},{other}:{port}")
+    running.when_built = lambda: pytest.fail("the store was opened")
+    with pytest.raises(CannotStart, match="the port is in use"):
+        running(nothing)
 
 
 def test_an_address_of_another_machine_is_one_line(tmp_path: Path) -> None:
@@ -169,7 +186,9 @@ def test_an_address_of_another_machine_is_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_store_that_cannot_be_opened_is_one_line(failure: Exception, words: str) -> None:
-    settings = load_settings({"storage": Given("lmdb:///x", "test")}, {})
+    settings = load_settings(
+        {"storage": Given("lmdb:///x", "test"), "listeners": Given("127.0.0.1:0", "test")}, {}
+    )
 
     def build(*_: object) -> EchoContainer:
         raise failure
