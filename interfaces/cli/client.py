@@ -32,6 +32,11 @@ T = TypeVar("T")
 
 #: A broker answers in milliseconds; after this long without an answer the reason is looked for.
 SILENCE_S = 1.0
+#: How long the checks of `ottla doctor` may take within another command.
+_DIAGNOSIS_S = 3.0
+#: After so long without it librdkafka takes a topic for missing; its default, 30 s, is longer than
+#: --timeout. Metadata of a Kafka broker has a topic some time after its first use creates it.
+_TOPIC_CREATED_MS = 3000
 
 
 class Clients:
@@ -46,8 +51,8 @@ class Clients:
         self.is_down = False
         #: The checks of `ottla doctor` run once in a command.
         self.is_diagnosed = False
-        #: Where a reason goes that may pass.
         self.retried = RetriedErrors()
+        #: Takes a reason that may pass.
         self.note: Callable[[str], None] = complain
         self._began = time.monotonic()
         self._found = ""
@@ -63,7 +68,7 @@ class Clients:
     def producer(self, **options: Any) -> Producer:
         from confluent_kafka import Producer
 
-        plain = _dotted(options)
+        plain = {"topic.metadata.propagation.max.ms": _TOPIC_CREATED_MS} | _dotted(options)
         if not self.options.keys() & {"debug", "log_level"}:
             plain |= self.retried.options
         return self._made(lambda facts: Producer(facts), plain)
@@ -106,6 +111,7 @@ class Clients:
             self.is_down = True
         else:
             self.complaint = error.str()
+            self.retried.newest = ""
             self._authentication_failed |= error.code() == KafkaError._AUTHENTICATION
 
     def addresses(self) -> list[Address]:
@@ -116,15 +122,23 @@ class Clients:
 
     def look(self) -> None:
         """Raises where it is plain at once that no broker is there: librdkafka would try on."""
-        if not self._looked:
-            self.first_reachable()
-            self._looked = True
+        if self._looked:
+            return
+        self._looked = True
+        try:
+            first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
+        except NobodyListens as why:
+            if not why.may_pass:
+                raise self._unreachable(why) from None
 
     def first_reachable(self) -> Address:
         try:
             return first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
         except NobodyListens as why:
-            raise CommandFailed(f"{why}{self.advice()}") from None
+            raise self._unreachable(why) from None
+
+    def _unreachable(self, why: NobodyListens) -> CommandFailed:
+        return CommandFailed(f"{why}{self.advice()}")
 
     def advice(self) -> str:
         return f" (`ottla doctor -b {self.servers}` says more)"
@@ -159,7 +173,7 @@ class Clients:
             client = client if client is not None else self._newest
             if hasattr(client, "poll"):
                 client.poll(0)  # calls _complained
-            self.diagnose()
+            self.diagnose(began)
             # The answer may have come while the doctor looked.
             left_s = min(timeout_s - SILENCE_S, SILENCE_S)
             left_s = max(left_s, began + timeout_s - time.monotonic())
@@ -167,8 +181,11 @@ class Clients:
                 raise
             return wait(left_s)
 
-    def diagnose(self) -> None:
-        """Finds out why no answer comes. Raises CommandFailed where waiting is of no use."""
+    def diagnose(self, began: float) -> None:
+        """Finds out why no answer comes. Raises CommandFailed where waiting is of no use.
+
+        `began`: when the wait for --timeout began.
+        """
         if self.is_diagnosed:
             return
         self.is_diagnosed = True
@@ -176,26 +193,30 @@ class Clients:
             raise CommandFailed(f"{self.servers}: {self.complaint}{self.advice()}")
         from interfaces.cli.doctor.examine import why_silent
 
-        self._found, may_pass = why_silent(self)
+        left_s = began + self.timeout_s - time.monotonic()
+        # A short --timeout is over by now: its command still reports a reason.
+        limit_s = min(_DIAGNOSIS_S, max(left_s, SILENCE_S))
+        self._found, may_pass = why_silent(self, limit_s)
         if not self._found:
             return
         if not may_pass:
             raise CommandFailed(self._found)
-        self.note(f"{self._found} (waiting {self.timeout_s:g} s for an answer)")
+        self.note(f"{self._found} (still waiting)")
 
     def flush(self, producer: Producer, *, is_silent: bool) -> None:
         """Until every record is acknowledged or has failed, by `message.timeout.ms` at the latest.
 
         `is_silent`: no record was acknowledged yet.
         """
+        began = time.monotonic()
         if producer.flush(SILENCE_S) and is_silent:
-            self.diagnose()
+            self.diagnose(began)
         producer.flush()
 
     def heed_silence(self) -> None:
         """For a loop that polls its client and has not had an answer yet."""
         if time.monotonic() - self._began > SILENCE_S:
-            self.diagnose()
+            self.diagnose(time.monotonic() - SILENCE_S)
 
     @contextmanager
     def asking(self, what: str, client: Any = None) -> Iterator[None]:

@@ -198,7 +198,7 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
     try:
         places = [
             place
-            for topic in _topics(clients, consumer, parsed)
+            for topic in existing_topics(clients, consumer, parsed)
             for place in chosen(clients, consumer, topic, parsed.partitions)
         ]
         admin = clients.admin()
@@ -259,7 +259,7 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
         reading.open -= {(one.topic, one.partition) for one in partitions}
 
     try:
-        _topics(clients, consumer, parsed)
+        existing_topics(clients, consumer, parsed)
         consumer.subscribe(parsed.topics, on_assign=assigned, on_revoke=revoked)
     except BaseException:
         reading.close()
@@ -267,17 +267,25 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
     return reading
 
 
-def _topics(clients: Clients, consumer: Consumer, parsed: argparse.Namespace) -> list[str]:
+def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Namespace) -> list[str]:
     """Their names. Raises CommandFailed if one does not exist, or waits for it with --wait."""
     began = time.monotonic()
+    #: A broker that has answered once may come back.
+    has_answered = is_away = False
     while True:
         try:
-            return _matching(clients.metadata(consumer).topics, parsed.topics)
-        except NoSuchTopic as missing:
-            if not parsed.wait:
-                raise CommandFailed(f"{missing} (--wait waits for it)") from None
-            if parsed.idle is not None and time.monotonic() - began > parsed.idle:
-                raise CommandFailed(str(missing)) from None
+            there = clients.metadata(consumer).topics
+            has_answered, is_away = True, False
+            return _matching(there, parsed.topics)
+        except (NoSuchTopic, CommandFailed) as failure:
+            if isinstance(failure, NoSuchTopic) and not parsed.wait:
+                raise CommandFailed(f"{failure} (--wait waits for it)") from None
+            is_over = parsed.idle is not None and time.monotonic() - began > parsed.idle
+            if is_over or not has_answered:
+                raise CommandFailed(str(failure)) from None
+            if isinstance(failure, CommandFailed) and not is_away:
+                is_away = True
+                clients.note(f"{failure} (still waiting)")
         _check_that_somebody_reads()
         time.sleep(_LOOK_EVERY_S)
 

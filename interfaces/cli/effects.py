@@ -33,14 +33,26 @@ def of_topic(clients: Clients, name: str) -> Shortfalls:
 
 
 def planned(clients: Clients, admin: AdminClient) -> Shortfalls:
-    """For a dry run, as there is no topic yet: by the broker settings that are the defaults."""
+    """For a dry run, as there is no topic yet: by the broker settings that are the defaults.
+
+    Topic configs without such a setting are looked up in the table of this version, if the broker
+    is Ottla: one that documents configs without effect.
+    """
     broker = clients.metadata(admin).orig_broker_id
     found = _documented(clients, _BROKER, str(broker))
-    return {
+    if not found:
+        return {}
+    of_settings = {
         name: found[row.synonyms[0]]
         for name, row in TOPIC_CONFIGS.items()
         if row.synonyms and row.synonyms[0] in found
     }
+    of_table = {
+        name: SHORTFALLS[row.effect]
+        for name, row in TOPIC_CONFIGS.items()
+        if not row.synonyms and row.effect in SHORTFALLS
+    }
+    return of_settings | of_table
 
 
 def warnings(found: Shortfalls, configs: Mapping[str, str]) -> list[str]:

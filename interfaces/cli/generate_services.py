@@ -19,6 +19,10 @@ def systemd_unit(
 ) -> str:
     """With Type=notify, as the broker reports when it serves; data is in /var/lib/ottla."""
     command, places = _command(python)
+    # systemd splits at blanks and replaces specifiers like %h.
+    quoted = str(command).replace("%", "%%")
+    if " " in quoted:
+        quoted = f'"{quoted}"'
     in_home = any(place.is_relative_to(home) for place in places for home in homes)
     return f"""\
 # /etc/systemd/system/ottla.service
@@ -29,7 +33,7 @@ Wants=network-online.target
 
 [Service]
 Type=notify
-ExecStart={command} serve --data /var/lib/ottla --admin {admin} --log-format json
+ExecStart={quoted} serve --data /var/lib/ottla --admin {admin} --log-format json
 Restart=on-failure
 # A stop answers what is under way: longer than drain.timeout.ms, twice.
 TimeoutStopSec=30
@@ -60,12 +64,20 @@ def _command(python: Path) -> tuple[Path, list[Path]]:
 def _user(places: list[Path]) -> str:
     for folder in (folder for place in places for folder in reversed(place.parents)):
         if folder.exists() and not folder.stat().st_mode & stat.S_IXOTH:
+            owner = _owner(folder)
             return (
-                f"# DynamicUser=yes would be safer, but only {folder.owner()} can enter {folder}:\n"
+                f"# DynamicUser=yes would be safer, but only {owner} can enter {folder}:\n"
                 "# install Ottla outside of it (python3 -m venv /opt/ottla) and generate again.\n"
-                f"User={folder.owner()}"
+                f"User={owner}"
             )
     return "DynamicUser=yes"
+
+
+def _owner(folder: Path) -> str:
+    try:
+        return folder.owner()
+    except KeyError:  # in a container users often have no name
+        return str(folder.stat().st_uid)
 
 
 def compose_file() -> str:
@@ -95,8 +107,11 @@ services:
       - --admin=0.0.0.0:8082
       - --data=/data
     ports:
+      # localhost may be either; without IPv6 on this machine, leave out [::1].
       - "127.0.0.1:9092:9094"
+      - "[::1]:9092:9094"
       - "127.0.0.1:8082:8082"
+      - "[::1]:8082:8082"
     volumes:
       - data:/data
     stop_grace_period: 30s

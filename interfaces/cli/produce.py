@@ -49,7 +49,7 @@ def _sort_out_words(parsed: argparse.Namespace) -> None:
         return
     if parsed.topic is not None or "t" in Reader(parsed.format or "%v\n").letters:
         parsed.files.insert(0, parsed.first)
-    elif "/" in parsed.first or Path(parsed.first).is_file():
+    elif "/" in parsed.first or os.path.isfile(parsed.first):
         raise NotUnderstood(
             f"is {parsed.first} the topic, or a file to send? -t {parsed.first}, or "
             f"-t TOPIC {parsed.first}"
@@ -116,6 +116,7 @@ class Sending:
             place = (message.topic(), message.partition())
             self._refuse(error, place, message.key() is not None)
             return
+        self._clients.retried.newest = ""
         self._count += 1
         place = (message.topic(), message.partition())
         offset = message.offset()
@@ -212,7 +213,7 @@ def _raw_records(parsed: argparse.Namespace, reader: Reader) -> Iterable[dict[st
 
 def _size_bytes(names: list[str]) -> int:
     """Of what cannot be read it is said when its turn comes."""
-    return sum(Path(name).stat().st_size for name in names if Path(name).is_file())
+    return sum(Path(name).stat().st_size for name in names if os.path.isfile(name))
 
 
 def _counted(read: Callable[[int], bytes], progress: Progress) -> Callable[[int], bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interfaces.cli.client import SILENCE_S
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.topic_config import configs_of
 from interfaces.terminal.client_errors import in_words
@@ -30,6 +31,10 @@ _CONFIGS = {
 def why_not_taken(clients: Clients, error: KafkaError, topic: str, has_key: bool) -> str:
     from confluent_kafka import KafkaError
 
+    # librdkafka waits for metadata of a topic and reports the missing one, or first its timeout.
+    waited = (KafkaError._MSG_TIMED_OUT, KafkaError.UNKNOWN_TOPIC_OR_PART)
+    if error.code() in waited and not clients.retried.newest and _is_missing(clients, topic):
+        return f"there is no topic {topic}, and the broker does not create it"
     if error.code() == KafkaError._MSG_TIMED_OUT:
         return _why_timed_out(clients)
     why = f"not taken: {in_words(error)}{_hint(error.str())}"
@@ -39,6 +44,16 @@ def why_not_taken(clients: Clients, error: KafkaError, topic: str, has_key: bool
                 return f"{why}; {topic} has {policy}, and the record has no key"
     facts = _configs(clients, topic, _CONFIGS.get(error.name(), ()))
     return f"{why}; {topic} has {', '.join(facts)}" if facts else why
+
+
+def _is_missing(clients: Clients, topic: str) -> bool:
+    from confluent_kafka import KafkaException
+
+    try:
+        # All topics: metadata that is requested for one by its name may create it.
+        return topic not in clients.admin().list_topics(timeout=SILENCE_S).topics
+    except (KafkaException, CommandFailed):
+        return False
 
 
 def _why_timed_out(clients: Clients) -> str:

@@ -12,7 +12,10 @@ _RETRIED = re.compile(r"encountered error: (.+?) \(actions ")
 
 
 class RetriedErrors:
-    """A logger for librdkafka that keeps the newest error in a response to Produce."""
+    """A logger for librdkafka that keeps the newest error in a response to Produce.
+
+    Delivery reports of success clear `newest`, as do errors of the client itself.
+    """
 
     def __init__(self) -> None:
         self.newest = ""

@@ -35,6 +35,13 @@ class NoAnswer(Exception):
         self.received = received
 
 
+class TimedOut(NoAnswer):
+    """Nothing came, or only a part: the answer may still come from a broker that is slow."""
+
+    def __init__(self, received: bytes = b"") -> None:
+        super().__init__("nothing came within the timeout", received)
+
+
 class WireClient:
     def __init__(self, address: Address, timeout_s: float, tls: SSLContext | None = None) -> None:
         """Raises OSError, SSLError among them."""
@@ -60,7 +67,7 @@ class WireClient:
             self._socket.sendall(frame(request, version, self._correlation_id))
             body = self._receive()
         except TimeoutError:
-            raise NoAnswer("nothing came within the timeout") from None
+            raise TimedOut from None
         except OSError as failure:
             raise NoAnswer((failure.strerror or str(failure)).lower()) from None
         try:
@@ -87,9 +94,7 @@ class WireClient:
             try:
                 piece = self._socket.recv(size - len(received))
             except TimeoutError:
-                raise NoAnswer(
-                    "nothing came within the timeout", before + bytes(received)
-                ) from None
+                raise TimedOut(before + bytes(received)) from None
             if not piece:
                 raise NoAnswer("the connection was closed", before + bytes(received))
             received += piece

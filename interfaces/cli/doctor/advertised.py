@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from interfaces.cli.doctor.connecting import in_container, is_loopback
 from interfaces.cli.doctor.finding import OK, Finding, ok, problem
+from interfaces.cli.doctor.pace import Pace
 from interfaces.cli.doctor.talking import Protocol
 from interfaces.cli.wire_client import NoAnswer, WireClient
 from interfaces.terminal.addresses import Address
@@ -34,7 +35,9 @@ def told(address: Address, protocol: Protocol, timeout_s: float) -> Told:
     )
 
 
-def check(asked: Address, said: Told, protocol: Protocol, timeout_s: float) -> list[Finding]:
+def check(
+    asked: Address, said: Told, protocol: Protocol, pace: Pace, *, every_node: bool
+) -> list[Finding]:
     if not said.nodes:
         return [
             problem(
@@ -43,13 +46,16 @@ def check(asked: Address, said: Told, protocol: Protocol, timeout_s: float) -> l
                 may_pass=True,
             )
         ]
-    found = [
-        _check_node(asked, said.cluster_id, node, address, protocol, timeout_s)
-        for node, address in sorted(said.nodes.items())
-    ]
+    found: list[Finding] = []
+    for node, address in sorted(said.nodes.items()):
+        if found and (pace.is_over or (found[-1].level == OK and not every_node)):
+            break
+        found.append(_check_node(asked, said.cluster_id, node, address, protocol, pace))
     # One broker of several may be down; the others take over its partitions.
-    some_work = any(one.level == OK for one in found)
-    return [one._replace(may_pass=True) if some_work else one for one in found]
+    some_may_work = any(one.level == OK or one.may_pass for one in found)
+    if some_may_work or len(found) < len(said.nodes):
+        found = [one._replace(may_pass=True) for one in found]
+    return found
 
 
 def _check_node(
@@ -58,7 +64,7 @@ def _check_node(
     node: int,
     address: Address,
     protocol: Protocol,
-    timeout_s: float,
+    pace: Pace,
 ) -> Finding:
     what = f"broker {node} tells clients to connect to {address}"
     if _is_every_address(address.host):
@@ -66,11 +72,15 @@ def _check_node(
             f"{what}, which is no address to connect to",
             f"set advertised.listeners to where clients reach it, like PLAINTEXT://{asked}",
         )
-    reason = why_not(address, timeout_s)
+    reason = why_not(address, pace.timeout_s)
     if reason is not None:
-        return problem(f"{what}, which cannot be reached from here: {reason}", _why(asked, address))
+        return problem(
+            f"{what}, which cannot be reached from here: {reason}",
+            _why(asked, address),
+            may_pass=reason.may_pass,
+        )
     try:
-        there = told(address, protocol, timeout_s)
+        there = told(address, protocol, pace.timeout_s)
     except (NoAnswer, ssl.SSLError, OSError) as failure:
         return problem(
             f"{what}, where no broker answers: {failure}", _why(asked, address), may_pass=True

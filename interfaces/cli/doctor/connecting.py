@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from interfaces.cli.doctor.finding import Finding, note, ok, problem
+from interfaces.cli.doctor.pace import Pace
 from interfaces.terminal.addresses import Address
-from interfaces.terminal.reachable import reason_of
+from interfaces.terminal.reachable import may_pass, reason_of
 
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 
@@ -34,7 +36,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def reach(address: Address, timeout_s: float) -> Reached:
+def reach(address: Address, pace: Pace) -> Reached:
     findings: list[Finding] = []
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
@@ -46,12 +48,12 @@ def reach(address: Address, timeout_s: float) -> Reached:
     reasons: dict[str, BaseException] = {}
     for host in hosts:
         try:
-            socket.create_connection((host, address.port), timeout_s).close()
+            socket.create_connection((host, address.port), pace.timeout_s).close()
         except OSError as failure:
             reasons[host] = failure
     reached = [host for host in hosts if host not in reasons]
     if not reached:
-        findings.append(_not_connected(address, next(iter(reasons.values()))))
+        findings.append(_not_connected(address, reasons))
         return Reached([], findings)
     findings.append(ok(f"{address} takes connections"))
     findings += [
@@ -70,10 +72,13 @@ def _not_resolved(address: Address, failure: BaseException) -> Finding:
         f"the name {address.host} cannot be resolved ({reason_of(failure)})",
         "check its spelling; a container's or a pod's name is known within its own network only: "
         "from outside use an address that is mapped, or put the name into the hosts file",
+        may_pass=may_pass(failure),
     )
 
 
-def _not_connected(address: Address, failure: BaseException) -> Finding:
+def _not_connected(address: Address, reasons: Mapping[str, BaseException]) -> Finding:
+    # A client tries every address of the name: one that is only slow may still answer.
+    failure = next(filter(may_pass, reasons.values()), next(iter(reasons.values())))
     if isinstance(failure, ConnectionRefusedError):
         what = f"{address} refuses the connection: nothing listens there"
         if is_loopback(address.host) and in_container():
@@ -96,6 +101,7 @@ def _not_connected(address: Address, failure: BaseException) -> Finding:
             f"{address} does not answer to a connection",
             "a firewall or a security group swallows it, or the machine is not there: open the "
             "port, check the address",
+            may_pass=True,
         )
     return problem(
         f"{address} cannot be reached ({reason_of(failure)})",

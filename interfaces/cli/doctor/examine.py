@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ssl
+import time
 from collections.abc import Iterator
 
 from interfaces.cli.client import Clients
 from interfaces.cli.doctor import advertised, authenticating
 from interfaces.cli.doctor.connecting import reach
 from interfaces.cli.doctor.finding import PROBLEM, Finding, ok, problem
+from interfaces.cli.doctor.pace import Pace
 from interfaces.cli.doctor.talking import Protocol, talk
 from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.output import show
@@ -34,14 +36,17 @@ def doctor(parsed: argparse.Namespace) -> int:
     return 1 if any(one.level == PROBLEM for one in found) else 0
 
 
-def why_silent(clients: Clients) -> tuple[str, bool]:
-    """The problems of a client that gets no answer, and whether it may get one later."""
+def why_silent(clients: Clients, limit_s: float) -> tuple[str, bool]:
+    """The problems of a client that gets no answer, and whether it may get one later.
+
+    What could not be checked within `limit_s` may be in order.
+    """
     protocol = _protocol(clients)
-    step_s = min(_SHORT_STEP_S, clients.timeout_s)
-    found = [
-        [f for f in _of_address(clients, address, protocol, step_s) if f.level == PROBLEM]
-        for address in clients.addresses()
-    ]
+    pace = Pace(min(_SHORT_STEP_S, clients.timeout_s), time.monotonic() + limit_s)
+    found: list[list[Finding]] = []
+    for address in clients.addresses():
+        checked = () if pace.is_over else _of_address(address, protocol, pace, every_node=False)
+        found.append([one for one in checked if one.level == PROBLEM])
     may_pass = any(all(one.may_pass for one in problems) for problems in found)
     return "; ".join(one.text() for problems in found for one in problems), may_pass
 
@@ -55,11 +60,11 @@ def _protocol(clients: Clients) -> Protocol:
 
 def _findings(clients: Clients) -> Iterator[Finding]:
     protocol = _protocol(clients)
-    step_s = min(_STEP_S, clients.timeout_s)
+    pace = Pace(min(_STEP_S, clients.timeout_s))
     healthy = False
     for address in clients.addresses():
         problems = 0
-        for finding in _of_address(clients, address, protocol, step_s):
+        for finding in _of_address(address, protocol, pace, every_node=True):
             problems += finding.level == PROBLEM
             yield finding
         healthy = healthy or not problems
@@ -68,26 +73,26 @@ def _findings(clients: Clients) -> Iterator[Finding]:
 
 
 def _of_address(
-    clients: Clients, address: Address, protocol: Protocol, step_s: float
+    address: Address, protocol: Protocol, pace: Pace, *, every_node: bool
 ) -> Iterator[Finding]:
-    reached = reach(address, step_s)
+    reached = reach(address, pace)
     yield from reached.findings
     if not reached.hosts:
         return
-    answers, findings = talk(address, protocol, step_s)
+    answers, findings = talk(address, protocol, pace)
     yield from findings
     if not answers:
         return
     if protocol.sasl:
         # The rest is told by nobody else than the client library.
-        yield authenticating.check(address, protocol, step_s)
+        yield authenticating.check(address, protocol, pace)
         return
     try:
-        said = advertised.told(address, protocol, step_s)
+        said = advertised.told(address, protocol, pace.timeout_s)
     except (NoAnswer, ssl.SSLError, OSError) as failure:
-        yield authenticating.wanted(address, protocol, failure, step_s)
+        yield authenticating.wanted(address, protocol, failure, pace)
         return
-    yield from advertised.check(address, said, protocol, step_s)
+    yield from advertised.check(address, said, protocol, pace, every_node=every_node)
 
 
 def _whole_client(clients: Clients) -> Finding:

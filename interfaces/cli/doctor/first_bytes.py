@@ -22,10 +22,14 @@ _BEGINNINGS = (
 TLS = "a TLS server"
 HTTP = "an HTTP server"
 _MYSQL = 0x0A
+#: Of what a Kafka listener of Ottla answers to an HTTP request.
+_OTTLA = b"This port serves the Kafka protocol"
 
 
 def speaker(received: bytes) -> str | None:
     """Who says that; None: it cannot be told."""
+    if _OTTLA in received:
+        return None
     for beginning, who in _BEGINNINGS:
         if received.lower().startswith(beginning.lower()):
             return who

@@ -11,7 +11,8 @@ from interfaces.cli.doctor.connecting import is_loopback
 from interfaces.cli.doctor.finding import Finding, ok, problem
 from interfaces.cli.doctor.first_bytes import TLS, speaker
 from interfaces.cli.doctor.holder import holder
-from interfaces.cli.wire_client import NoAnswer, WireClient
+from interfaces.cli.doctor.pace import Pace
+from interfaces.cli.wire_client import NoAnswer, TimedOut, WireClient
 from interfaces.terminal.addresses import USUAL_PORT, Address
 from interfaces.terminal.reachable import reason_of
 from interfaces.terminal.tls import speaks_tls
@@ -62,18 +63,21 @@ class Protocol:
                 )
 
 
-def talk(address: Address, protocol: Protocol, timeout_s: float) -> tuple[bool, list[Finding]]:
+def talk(address: Address, protocol: Protocol, pace: Pace) -> tuple[bool, list[Finding]]:
     """Whether a broker answers, and what was found."""
     from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
     try:
-        with WireClient(address, timeout_s, protocol.context) as client:
+        with WireClient(address, pace.timeout_s, protocol.context) as client:
             answer = client.ask(ApiVersionsRequest(), 0, ApiVersionsResponse)
     except ssl.SSLError as failure:
-        found = _tls_failed(address, failure, timeout_s)
+        found = _tls_failed(address, failure, pace)
         return False, [found if protocol.is_whole else found._replace(may_pass=True)]
     except NoAnswer as failure:
-        return False, [_no_broker(address, failure, protocol, timeout_s)]
+        found = _no_broker(address, failure, protocol, pace)
+        # A broker that is only slow may be behind a proxy that answers the probes.
+        is_slow = isinstance(failure, TimedOut)
+        return False, [found._replace(may_pass=True) if is_slow else found]
     except OSError as failure:
         return False, [
             problem(
@@ -126,14 +130,14 @@ def _versions(address: Address, answer: ApiVersionsResponse) -> list[Finding]:
     return findings
 
 
-def _tls_failed(address: Address, failure: ssl.SSLError, timeout_s: float) -> Finding:
+def _tls_failed(address: Address, failure: ssl.SSLError, pace: Pace) -> Finding:
     if isinstance(failure, ssl.SSLCertVerificationError):
         return problem(
             f"{address} has a certificate that is not trusted ({failure.verify_message})",
             "give the authority's certificate with -X ssl.ca.location=FILE, or a name that is in "
             "the certificate with -b",
         )
-    if not speaks_tls(address, timeout_s):
+    if not speaks_tls(address, pace.timeout_s):
         return problem(
             f"{address} does not speak TLS, and the client does",
             "leave out security.protocol (or -X security.protocol=PLAINTEXT), or use the TLS port",
@@ -144,13 +148,13 @@ def _tls_failed(address: Address, failure: ssl.SSLError, timeout_s: float) -> Fi
     )
 
 
-def _no_broker(
-    address: Address, failure: NoAnswer, protocol: Protocol, timeout_s: float
-) -> Finding:
+def _no_broker(address: Address, failure: NoAnswer, protocol: Protocol, pace: Pace) -> Finding:
     who = speaker(failure.received)
-    if who == TLS or (protocol.context is None and who is None and speaks_tls(address, timeout_s)):
+    if who == TLS or (
+        protocol.context is None and who is None and speaks_tls(address, pace.timeout_s)
+    ):
         return problem(f"{address} speaks TLS, and the client does not", _SAYS_SSL)
-    who = who or speaker(_answer_to_http(address, timeout_s))
+    who = who or speaker(_answer_to_http(address, pace.timeout_s))
     if who is not None:
         return problem(
             f"{address} is {who}, no broker{_held_by(address)}",

@@ -11,6 +11,7 @@ from interfaces.cli.failures import CommandFailed
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
 from interfaces.cli.perf.payload import payload
 from interfaces.cli.refusals import why_not_taken
+from interfaces.cli.retried_errors import RetriedErrors
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -19,6 +20,8 @@ _WINDOW_S = 5.0
 
 
 def produce(parsed: argparse.Namespace) -> int:
+    from confluent_kafka import KafkaException
+
     clients = Clients(parsed)
     producer = clients.producer(
         acks=parsed.acks,
@@ -27,7 +30,7 @@ def produce(parsed: argparse.Namespace) -> int:
         message_max_bytes=1_000_000_000,
     )
     clients.metadata(producer)
-    run = _Run(parsed.size)
+    run = _Run(parsed.size, clients.retried)
     value = payload(parsed.size)
     began = time.monotonic()
     for number in range(parsed.number):
@@ -39,6 +42,9 @@ def produce(parsed: argparse.Namespace) -> int:
                 if not run.count:
                     clients.heed_silence()
                 producer.poll(0.01)
+            except KafkaException as failure:  # the topic was found to be missing
+                run.refused = run.refused or failure.args[0]
+                break
         producer.poll(0)
         if parsed.rate:
             early_s = began + (number + 1) / parsed.rate - time.monotonic()
@@ -55,8 +61,9 @@ def produce(parsed: argparse.Namespace) -> int:
 
 
 class _Run:
-    def __init__(self, size_bytes: int) -> None:
+    def __init__(self, size_bytes: int, retried: RetriedErrors) -> None:
         self._size_bytes = size_bytes
+        self._retried = retried
         self._began = self._window_began = time.monotonic()
         self._all, self._window = Latencies(), Latencies()
         self.refused: KafkaError | None = None
@@ -69,6 +76,7 @@ class _Run:
         if error is not None:
             self.refused = self.refused or error
             return
+        self._retried.newest = ""
         milliseconds = message.latency() * 1000
         self._all.add(milliseconds)
         self._window.add(milliseconds)

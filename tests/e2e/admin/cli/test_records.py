@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from interfaces.cli.client import Clients
+from interfaces.cli.consume import existing_topics
+from interfaces.cli.produce import Sending
 from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
 from tests.e2e.broker_process import BrokerProcess, command, environment
 from tests.e2e.conftest import unused_topic_name
@@ -113,6 +118,37 @@ def test_consume_waits_for_a_topic_that_does_not_exist_yet(ottla: Ottla, name: s
     assert ottla.run(*waiting, code=1).errors == f"ottla: there is no topic {name}-2\n"
 
 
+def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes: list[str] = []
+    with BrokerProcess(tmp_path) as broker:
+        options = [("reconnect.backoff.max.ms", "100")]
+        asked = argparse.Namespace(
+            bootstrap_server=broker.bootstrap, client_options=options, timeout=1.0, idle=None,
+            topics=[name], wait=True,
+        )  # fmt: skip
+        clients = Clients(asked)
+        sleep = time.sleep
+
+        def stop(_: float) -> None:
+            monkeypatch.setattr(time, "sleep", sleep)
+            broker.kill()
+
+        def start(note: str) -> None:
+            notes.append(note)
+            broker.start()
+            Ottla(broker.bootstrap).run("topic", "create", name)
+
+        monkeypatch.setattr(time, "sleep", stop)
+        clients.note = start
+        consumer = clients.consumer()
+        assert existing_topics(clients, consumer, asked) == [name]
+        consumer.close()
+    [note] = notes
+    assert "nothing listens there" in note and note.endswith(" (still waiting)")
+
+
 def test_a_group_goes_on_where_it_was(ottla: Ottla, filled: str) -> None:
     for expected in (range(4), range(4, 8), range(8, 10)):
         said = ottla.run("consume", filled, "-g", filled, "-e", "-n", "4")
@@ -169,6 +205,7 @@ def test_a_partition_that_there_is_not_is_named(ottla: Ottla, name: str) -> None
     [
         (("produce",), "which topic?"),
         (("produce", "-t", "x", "-k", "a", "-K", ":"), "-k is the key"),
+        (("produce", "x" * 300, "-X", "nosuch=1"), "nosuch"),
         (("consume", "x", "-o", "middle"), "is no position"),
         (("consume", "x", "-o", "yaml"), "records have no yaml: -o json"),
         (("consume", "x", "-g", "g", "-o", "47"), "group seek"),
@@ -203,6 +240,29 @@ def test_a_refused_record_has_the_config_that_refuses_it(
     said = ottla.run("produce", "-q", "-t", name, *options, stdin=b"x" * 5000 + b"\n", code=1)
     assert said.errors.startswith("ottla: not taken: Broker: ")
     assert said.errors.endswith(f"; {name} has {why}\n")
+
+
+def test_a_topic_that_the_broker_does_not_create_is_named_within_seconds(ottla: Ottla) -> None:
+    why = "ottla: there is no topic __consumer_offsets, and the broker does not create it\n"
+    for waits, words in (("1h", ("produce",)), ("0.5", ("perf", "produce", "-n", "9"))):
+        arguments = (*words, "__consumer_offsets", "--timeout", waits)
+        said = ottla.run(*arguments, stdin=b"x\n", code=1)
+        assert said.errors.endswith(why)
+
+
+def test_an_acknowledged_record_ends_the_reason_why_others_were_sent_again(
+    cli_broker: BrokerProcess, name: str
+) -> None:
+    asked = argparse.Namespace(
+        bootstrap_server=cli_broker.bootstrap, client_options=[], timeout=10.0
+    )
+    clients = Clients(asked)
+    sending = Sending(clients, clients.producer())
+    clients.retried.log(7, "", "encountered error: Broker: Disk error (actions Retry)")
+    assert clients.retried.newest == "Broker: Disk error"
+    sending.send(name, value=b"x", key=None)
+    sending.finish()
+    assert clients.retried.newest == ""
 
 
 def test_a_disk_error_that_is_retried_until_the_timeout_is_named(tmp_path: Path) -> None:

@@ -62,10 +62,13 @@ def test_a_dry_run_warns_of_configs_without_effect_too(ottla: Ottla, name: str) 
         "cleanup.policy=compact",
         "-c",
         "segment.bytes=1073741824",
+        "-c",
+        "remote.log.copy.disable=true",
     )
     assert ottla.run("topic", "create", name, "--dry-run", *configs).errors == (
         f"warning: retention.ms {NONE}\n"
         "warning: cleanup.policy has only part of its effect in this broker\n"
+        f"warning: remote.log.copy.disable {NONE}\n"
     )
 
 

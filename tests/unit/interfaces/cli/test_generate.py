@@ -145,9 +145,25 @@ def test_the_unit_runs_the_command_of_this_venv_wherever_it_is() -> None:
     assert "\nProtectHome=read-only\n" in in_a_private_home
 
 
+def test_the_unit_quotes_a_path_and_names_a_user_by_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr(Path, "owner", fail)
+    folder = tmp_path / "my venv 100%"
+    folder.mkdir(mode=0o700)
+    (folder / "ottla").touch()
+    unit = systemd_unit(ADMIN, folder / "python", ())
+    assert f'ExecStart="{tmp_path}/my venv 100%%/ottla" serve ' in unit
+    assert f"\nUser={folder.stat().st_uid}\n" in unit
+
+
 def test_the_compose_file_publishes_the_ports_of_the_readme() -> None:
     service = yaml.safe_load(MAKE["compose"](ADMIN))["services"]["ottla"]
-    assert service["ports"] == ["127.0.0.1:9092:9094", "127.0.0.1:8082:8082"]
+    ports = ("9092:9094", "8082:8082")
+    assert service["ports"] == [f"{host}:{one}" for one in ports for host in ("127.0.0.1", "[::1]")]
     [advertised] = [word for word in service["command"] if "advertised.listeners" in word]
     assert advertised.endswith("INSIDE://ottla:9092,OUTSIDE://localhost:9092")
 

@@ -33,7 +33,7 @@ def test_where_nobody_listens_each_address_has_its_reason() -> None:
 def test_a_name_that_is_none_is_told() -> None:
     reason = why_not(Address("x" * 70, 1), 1.0)
     assert reason is not None
-    assert reason.startswith("the name cannot be resolved (")
+    assert reason.reason.startswith("the name cannot be resolved (")
 
 
 def test_what_is_no_address_is_a_wrong_option() -> None:

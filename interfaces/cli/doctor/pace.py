@@ -1,0 +1,25 @@
+"""How long each step of the doctor may take, and all of them together."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+#: A timeout of 0 would make sockets non-blocking.
+_LEAST_S = 0.01
+
+
+class Pace(NamedTuple):
+    step_s: float
+    #: Of time.monotonic(). A command that waits for an answer meanwhile has one.
+    deadline: float = math.inf
+
+    @property
+    def timeout_s(self) -> float:
+        """Of the next step."""
+        return max(_LEAST_S, min(self.step_s, self.deadline - time.monotonic()))
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.deadline
