@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from domain.errors import InvalidTopic
+from domain.topics.topic import check_topic_name
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed, NotUnderstood
 from interfaces.cli.format import json_line, printer
@@ -272,6 +274,7 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
     began = time.monotonic()
     #: A broker that has answered once may come back.
     has_answered = is_away = False
+    is_waiting = False
     while True:
         try:
             there = clients.metadata(consumer).topics
@@ -283,11 +286,22 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
             is_over = parsed.idle is not None and time.monotonic() - began > parsed.idle
             if is_over or not has_answered:
                 raise CommandFailed(str(failure)) from None
+            if isinstance(failure, NoSuchTopic) and not is_waiting:
+                is_waiting = True
+                clients.note(f"{failure} yet (waiting for it)")
             if isinstance(failure, CommandFailed) and not is_away:
                 is_away = True
                 clients.note(f"{failure} (still waiting)")
         _check_that_somebody_reads()
         time.sleep(_LOOK_EVERY_S)
+
+
+def _check_name(name: str) -> None:
+    """A topic of an illegal name is never created."""
+    try:
+        check_topic_name(name)
+    except InvalidTopic as refused:
+        raise NotUnderstood(refused.message) from None
 
 
 def _matching(there: Iterable[str], wanted: list[str]) -> list[str]:
@@ -306,5 +320,6 @@ def _matching(there: Iterable[str], wanted: list[str]) -> list[str]:
         elif name in there:
             found.append(name)
         else:
+            _check_name(name)
             raise NoSuchTopic(f"there is no topic {name}")
     return list(dict.fromkeys(found))

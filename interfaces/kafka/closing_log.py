@@ -72,7 +72,7 @@ class ClosingLog:
     def _minute_over(self, fault: Fault) -> None:
         connections, fields = self._since.pop(fault, (0, {}))
         if connections:
-            self._write(fault, connections, fields)
+            self._write(fault, connections, fields | {"within_s": MINUTE_MS // 1000})
 
     def _log(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
         self._events.warning(fault.event, peer=fault.host, connections=connections, **fields)

@@ -27,6 +27,10 @@ from interfaces.kafka.wire.schema import Request
 NO_TAGS = b"\0"
 
 
+#: SaslHandshake and SaslAuthenticate; clients send them without looking for them in ApiVersions.
+_SASL = (17, 36)
+
+
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
 
@@ -133,7 +137,7 @@ class Dispatch:
         """A client that asks for an ApiVersions we do not know is told which we do, in v0."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
-            raise CloseConnection(f"API {key} version {version} is not served")
+            raise CloseConnection(_why_not_served(key, version))
         call = Call(peer, route, correlation_id, bytes_in, received_ns)
         call.respond(route.failed(None, call, call.code(UnsupportedVersion())))
         return call
@@ -167,3 +171,12 @@ def _learn_client_id(peer: Peer, frame: memoryview, length: int) -> None:
         raise MalformedRequest("The client id is longer than the request")
     peer.raw_client_id = bytes(frame[CLIENT_ID_START:end])
     peer.client.client_id = None if length < 0 else peer.raw_client_id.decode("utf-8", "replace")
+
+
+def _why_not_served(key: int, version: int) -> str:
+    if key in _SASL:
+        return (
+            f"the client began SASL authentication (API {key}), and this listener is PLAINTEXT: "
+            "set security.protocol=PLAINTEXT in the client"
+        )
+    return f"API {key} version {version} is not served"

@@ -47,12 +47,13 @@ def _verify(store: str) -> Iterator[Said]:
     with in_words():
         if not there_is(url):
             raise CommandFailed(f"there is no store in {store}")
-        yield Said(NOTE, "power", last_end(url))
+        power = last_end(url)
         # LMDB trusts its file: what is wrong with it has to be known before it is opened.
         wrong = check_pages(url)
     if wrong is not None:
         yield Said(PROBLEM, "pages", f"{wrong}; what lies in them is not looked at")
         return
+    yield Said(NOTE, "power", power)
     yield Said(OK, "pages", "every page is where it belongs")
     with opened(store) as (storage, found):
         ends: dict[tuple[str, int], Checked] = {}

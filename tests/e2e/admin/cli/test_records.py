@@ -111,11 +111,16 @@ def test_several_topics_and_those_that_match(ottla: Ottla, name: str) -> None:
 
 def test_consume_waits_for_a_topic_that_does_not_exist_yet(ottla: Ottla, name: str) -> None:
     with ottla.start("consume", name, "--wait", "-n", "1") as process:
+        assert process.stderr is not None
+        note = process.stderr.readline().decode()
+        assert note == f"ottla: there is no topic {name} yet (waiting for it)\n"
         ottla.run("produce", name, stdin=b"first\n")
         out, errors = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, errors) == (0, b"first\n", b"")
     waiting = ("consume", f"{name}-2", "--wait", "--idle", "0.1")
-    assert ottla.run(*waiting, code=1).errors == f"ottla: there is no topic {name}-2\n"
+    assert ottla.run(*waiting, code=1).errors.endswith(f"ottla: there is no topic {name}-2\n")
+    illegal = ottla.run("consume", "bad name", "--wait", code=2).errors
+    assert illegal.startswith("ottla: Topic name is invalid: 'bad name' contains")
 
 
 def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
@@ -137,6 +142,8 @@ def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
 
         def start(note: str) -> None:
             notes.append(note)
+            if "waiting for it" in note:
+                return
             broker.start()
             Ottla(broker.bootstrap).run("topic", "create", name)
 
@@ -145,7 +152,7 @@ def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
         consumer = clients.consumer()
         assert existing_topics(clients, consumer, asked) == [name]
         consumer.close()
-    [note] = notes
+    [_, note] = notes
     assert "nothing listens there" in note and note.endswith(" (still waiting)")
 
 

@@ -32,6 +32,7 @@ def test_the_first_is_logged_at_once_and_the_rest_of_a_minute_at_its_end() -> No
     assert world.counted() == [("192.0.2.7", 1, "first")]
     world.scheduler.advance(MINUTE_MS)
     assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
+    assert [one.get("within_s") for one in world.events.of(CLOSED)] == [None, 60]
 
 
 def test_what_is_counted_when_the_broker_stops_is_logged() -> None:

@@ -157,6 +157,11 @@ def test_when_an_unanswered_batch_is_lost_the_connection_ends(kafka: FakeKafka) 
         (raw_frame(3, 1, b"\x7f\xff\xff\xff"), ""),
         (raw_frame(3, 12, b"\xff\xff\xff\xff\xff\xff", flexible=True), ""),
         (raw_frame(99, 0, b""), "API 99 version 0 is not served"),
+        (
+            raw_frame(17, 1, b""),
+            "the client began SASL authentication (API 17), and this listener is PLAINTEXT: "
+            "set security.protocol=PLAINTEXT in the client",
+        ),
         (raw_frame(3, 14, b""), "API 3 version 14 is not served"),
         (raw_frame(3, -1, b""), "API 3 version -1 is not served"),
         (raw_frame(0, 2, b""), "API 0 version 2 is not served"),
