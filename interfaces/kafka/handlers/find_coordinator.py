@@ -3,9 +3,9 @@
 1  of transactions too      3  flexible      4  many keys at once
 5  clients know that transactions may abort      6  of share groups (KIP-932)
 
-Groups are coordinated here: there is one node, as this client is told to reach it. Not here:
-transactions, whose ids are refused with 53 and words that librdkafka's users see; share
-groups, of which a key is checked, and told this node too.
+This node coordinates all groups; the response has its address as this client can reach it. Not
+here: transactions, whose ids are refused with 53 and words that librdkafka's users see; share
+groups, whose keys are checked and answered with this node.
 """
 
 from __future__ import annotations
