@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from application.groups.group_log import GroupLog
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.pending import Pending
+from application.state.runtime import Done
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound, StorageFailed
 from domain.groups.consumer_group import ConsumerGroup, GroupDeleted
 

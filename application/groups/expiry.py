@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 from application.groups.delete import DeleteGroupsService
 from application.groups.group_log import GroupLog
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
+from application.state.runtime import Done
 from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
