@@ -73,7 +73,7 @@ class OffsetExpiry:
             if isinstance(one, ConsumerGroup):
                 # With what was found of it in this slice, and is not asked for twice.
                 rows.pop(one.group_id, None)
-                self._delete_groups.remove(one, _ignore, expired=True)
+                self._delete_groups.remove(one, expired=True)
                 going += ROWS_PER_GROUP
             elif one is not None:
                 rows.setdefault(one[0], []).append(one)
@@ -144,7 +144,3 @@ class OffsetExpiry:
                 for partition, committed in partitions.items()
             )
         )
-
-
-def _ignore(failure: StorageFailed | None) -> None:
-    """The next round finds it again; whoever keeps it says why it could not."""

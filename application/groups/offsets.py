@@ -31,7 +31,7 @@ class Offsets:
         self._catalog = catalog
         self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
         #: By group; all writes of one decision are of one group.
-        self._runtime: Runtime[str, OffsetWrite] = Runtime(self)
+        self.runtime: Runtime[str, OffsetWrite] = Runtime(self)
         #: Places of which the store may have something else than memory.
         self._doubtful: set[tuple[str, str, int]] = set()
         #: Of open transactions, whose commits for a partition are not decided: their producers.
@@ -81,7 +81,7 @@ class Offsets:
         """Whether the group has an offset when all is done that is under way."""
         newest = {
             (topic, partition): committed
-            for writes in self._runtime.in_flight(group_id)
+            for writes in self.runtime.in_flight(group_id)
             for _, topic, partition, committed in writes
         }
         return any(committed is not None for committed in newest.values()) or any(
@@ -99,12 +99,12 @@ class Offsets:
 
     def holds(self, group_id: str) -> bool:
         """Whether the group has an offset, be it one that is not durable yet."""
-        return group_id in self._by_group or group_id in self._runtime
+        return group_id in self._by_group or group_id in self.runtime
 
     def has_commit_under_way(self, group_id: str) -> bool:
         """Whether something it committed is not durable yet."""
         return any(
-            write[3] is not None for writes in self._runtime.in_flight(group_id) for write in writes
+            write[3] is not None for writes in self.runtime.in_flight(group_id) for write in writes
         )
 
     def partitions(self, group_id: str) -> Iterator[tuple[str, int]]:
@@ -113,7 +113,7 @@ class Offsets:
         Those of a topic together: the store is quicker with neighbours.
         """
         found = dict.fromkeys(self._partitions_of(group_id))
-        for writes in self._runtime.in_flight(group_id):
+        for writes in self.runtime.in_flight(group_id):
             found.update(dict.fromkeys((topic, partition) for _, topic, partition, _ in writes))
         return iter(found)
 
@@ -129,14 +129,14 @@ class Offsets:
         """By the topic that has this name, or by one that had it: that shows when it is done."""
         return any(
             (topic, partition) == write[1:3] and write[3] is not None
-            for writes in self._runtime.in_flight(group_id)
+            for writes in self.runtime.in_flight(group_id)
             for write in writes
         )
 
     @property
     def under_way(self) -> int:
         """Commits that are not durable yet."""
-        return self._runtime.decisions
+        return self.runtime.decisions
 
     def group_ids(self) -> list[str]:
         return list(self._by_group)
@@ -145,7 +145,7 @@ class Offsets:
 
     def keep(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
         """All of one group; `then` is called when they are durable, or lost."""
-        self._runtime.persist(group_id, writes, then)
+        self.runtime.persist(group_id, writes, then)
 
     # Aggregates
 
@@ -172,7 +172,7 @@ class Offsets:
 
     def _dispel_doubts(self) -> None:
         """But for places that somebody writes anyway: that comes after, and decides."""
-        in_flight = {write[:3] for writes in self._runtime.all_in_flight() for write in writes}
+        in_flight = {write[:3] for writes in self.runtime.all_in_flight() for write in writes}
         doubtful, self._doubtful = self._doubtful - in_flight, self._doubtful & in_flight
         if not doubtful:
             return
@@ -202,7 +202,7 @@ class Offsets:
             self._remove(group_id, topic, partition)
         rows += [
             (group_id, topic, partition, None)
-            for writes in self._runtime.all_in_flight()
+            for writes in self.runtime.all_in_flight()
             for group_id, topic, partition, _ in writes
             if topic in gone
         ]

@@ -36,7 +36,7 @@ class Groups:
         self._when_lost: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
         self._when_gone: list[Callable[[str], None]] = []
-        self._runtime: Runtime[str, GroupChange | GroupDeleted] = Runtime(self)
+        self.runtime: Runtime[str, GroupChange | GroupDeleted] = Runtime(self)
         self._apply(repository.load())
 
     def __iter__(self) -> Iterator[ConsumerGroup]:
@@ -98,7 +98,7 @@ class Groups:
         """Applies the changes now; `then` is called when they are durable, or lost."""
         tell = self._heard(changes)
         if tell is None:
-            self._runtime.persist(group_id, changes, then)
+            self.runtime.persist(group_id, changes, then)
             return
 
         def done(failure: StorageFailed | None) -> None:
@@ -106,19 +106,19 @@ class Groups:
                 tell()
             then(failure)
 
-        self._runtime.persist(group_id, changes, done)
+        self.runtime.persist(group_id, changes, done)
 
     def is_kept(self, group_id: str) -> bool:
         """Whether the group is what a restart would find."""
-        return group_id not in self._runtime
+        return group_id not in self.runtime
 
     @property
     def all_are_kept(self) -> bool:
-        return not self._runtime.decisions
+        return not self.runtime.decisions
 
     def when_kept(self, group_id: str, call: Done) -> None:
         """Calls back when all that the group has become by now is durable."""
-        self._runtime.when_durable(group_id, call)
+        self.runtime.when_durable(group_id, call)
 
     # ---- Aggregates
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from application.groups.forgetting import Forgetting
-from application.pending import Pending, resolved
+from application.pending import Pending, later
 from application.state.runtime import ignore, respond
 from application.topics.catalog import Catalog
 from application.topics.state import TopicState
@@ -61,14 +61,9 @@ class DeleteTopicsService:
             else:
                 gone = UnknownTopicOrPartition("This server does not host this topic-partition.")
                 results.append(gone)
-        pending = respond(self._topics.places(topic.name for topic in topics), results)
-        if not isinstance(pending, Pending):
-            return resolved(pending)
-        responded: Pending[list[Deleted]] = Pending()
+        pending = later(respond(self._topics.places(topic.name for topic in topics), results))
+        return pending.map(self._forget)
 
-        def durable(deleted: list[Deleted]) -> None:
-            self._forgetting.forget([one for one in deleted if isinstance(one, Topic)])
-            responded.resolve(deleted)
-
-        pending.then(durable)
-        return responded
+    def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
+        self._forgetting.forget([one for one in deleted if isinstance(one, Topic)])
+        return deleted

@@ -162,6 +162,6 @@ class Process:
             "offsets of topics that are gone": len(broker.forgetting),
             "offsets under way": broker.offsets.under_way,
             "members that wait": len(broker.classic_groups._waiting),
-            "groups that are not kept yet": broker.groups._runtime.decisions,
+            "groups that are not kept yet": broker.groups.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]
