@@ -151,7 +151,7 @@ class Process:
         commits = broker.commits
         held: dict[str, object] = {
             "senders": len(self.shared.outbox._senders),
-            "waiters for a commit": commits._waiters + commits._answering,
+            "waiters for a commit": commits._waiters + commits._in_commit,
             "touched partitions": len(commits._touched),
             "topics being changed": list(broker.create_topics._topics.runtime),
             "long work": len(broker.long_work),
