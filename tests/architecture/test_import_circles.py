@@ -46,10 +46,6 @@ PACKAGES = {
     "interfaces.rest.records",
     "interfaces.rest.routes",
     "interfaces.rest.shapes",
-    "interfaces.spark",
-    "interfaces.spark.kafka",
-    "interfaces.spark.segments",
-    "interfaces.spark.wanted",
 }
 
 Imports = dict[str, set[str]]

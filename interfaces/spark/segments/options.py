@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from interfaces.spark.failures import WrongOption
-from interfaces.spark.wanted.assignment import WAYS, assignment_in
-from interfaces.spark.wanted.bounds import end_of_batch, start_of_batch
-from interfaces.spark.wanted.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
+from interfaces.spark.query.assignment import WAYS, assignment_in
+from interfaces.spark.query.bounds import end_of_batch, start_of_batch
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
 
 _KNOWN = (*READ_OPTIONS, *STREAM_OPTIONS, *CLIENT_OPTIONS, "path", "topic", "includeBatches")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 from interfaces.spark.session import open_session
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def test_workers_have_our_modules(spark: SparkSession) -> None:
         return columns.__name__
 
     assert spark.sparkContext.parallelize([0], 1).map(home).collect() == [
-        "interfaces.spark.columns"
+        "interfaces.spark.query.columns"
     ]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.wanted.assignment import WAYS, assignment_in, assignment_of
-from interfaces.spark.wanted.options import READ_OPTIONS, Options
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.assignment import WAYS, assignment_in, assignment_of
+from interfaces.spark.query.failures import JobFailed, WrongOption
+from interfaces.spark.query.options import READ_OPTIONS, Options
+from interfaces.spark.query.ranges import Place
 
 T0, T1 = Place("t", 0), Place("t", 1)
 

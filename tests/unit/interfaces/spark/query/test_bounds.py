@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
-from interfaces.spark.wanted.bounds import (
+from interfaces.spark.query.bounds import (
     EARLIEST,
     LATEST,
     Where,
@@ -13,8 +12,9 @@ from interfaces.spark.wanted.bounds import (
     start_of_batch,
     start_of_stream,
 )
-from interfaces.spark.wanted.options import READ_OPTIONS, Options
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.options import READ_OPTIONS, Options
+from interfaces.spark.query.ranges import Place
 
 T0, T1 = Place("t", 0), Place("t", 1)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from interfaces.spark.wanted.filters import Pushed, taken
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.filters import Pushed, taken
+from interfaces.spark.query.ranges import Place
 from tests.unit.interfaces.spark.filters import (
     ALL,
     COMPARISONS,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.wanted.java_pattern import compiled
-from interfaces.spark.wanted.options import Options
-from interfaces.spark.wanted.partitions_json import partitions_of
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.failures import JobFailed, WrongOption
+from interfaces.spark.query.java_pattern import compiled
+from interfaces.spark.query.options import Options
+from interfaces.spark.query.partitions_json import partitions_of
+from interfaces.spark.query.ranges import Place
 
 WAYS = ("subscribe", "subscribePattern", "assign")
 #: Of the broker itself: a pattern never means them.

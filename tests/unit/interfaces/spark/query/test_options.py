@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
-from interfaces.spark.wanted.options import READ_OPTIONS, Options
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.options import READ_OPTIONS, Options
 
 
 def options(**given: str) -> Options:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from interfaces.spark.failures import JobFailed, WrongOption
-from interfaces.spark.wanted.options import Options
-from interfaces.spark.wanted.partitions_json import numbers_of
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.failures import JobFailed, WrongOption
+from interfaces.spark.query.options import Options
+from interfaces.spark.query.partitions_json import numbers_of
+from interfaces.spark.query.ranges import Place
 
 #: Instead of an offset: an edge of the log.
 LATEST, EARLIEST = -1, -2

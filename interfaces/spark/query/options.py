@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 from interfaces.terminal.durations import milliseconds
 
 #: Of reading a batch, from a broker or a data folder.

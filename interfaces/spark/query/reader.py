@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from interfaces.spark.wanted.filters import Pushed, taken
-from interfaces.spark.wanted.options import Options
-from interfaces.spark.wanted.ranges import Range
+from interfaces.spark.query.filters import Pushed, taken
+from interfaces.spark.query.options import Options
+from interfaces.spark.query.ranges import Range
 
 if TYPE_CHECKING:
     import pyarrow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption, cause_of
+from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 
 FROM_A_WORKER = """[PYTHON_DATA_SOURCE_ERROR] Failed to read: Traceback (most recent call last):
   File "somewhere.py", line 13, in reader
     raise {kind}("subscribe and assign exclude each other")
-interfaces.spark.failures.{kind}: subscribe and assign exclude each other
+interfaces.spark.query.failures.{kind}: subscribe and assign exclude each other
  SQLSTATE: 38000"""
 
 
@@ -50,7 +50,7 @@ IN_A_WORKER = """org.apache.spark.api.python.PythonException: Traceback (most re
             'cimpl.KafkaException: KafkaError{code=_INVALID_ARG,val=-186,str="No such property"}',
             "No such property",
         ),
-        ("interfaces.spark.failures.JobFailed: the broker left", "the broker left"),
+        ("interfaces.spark.query.failures.JobFailed: the broker left", "the broker left"),
     ],
 )
 def test_a_workers_traceback_tells_by_its_last_line(raised: str, told: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.wanted.java_pattern import compiled
+from interfaces.spark.query.java_pattern import compiled
 
 
 @pytest.mark.parametrize(

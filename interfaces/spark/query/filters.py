@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.ranges import Place
 
 #: Of pyspark.sql.datasource; its classes are told by their names, so that nothing here needs Spark.
 Filter: TypeAlias = Any

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interfaces.spark.failures import WrongOption
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.ranges import Place
 
 _INT32, _INT64 = 2**31, 2**63
 

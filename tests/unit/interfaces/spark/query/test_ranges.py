@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
+from interfaces.spark.query.ranges import Place, Range, for_tasks
 from interfaces.spark.segments.ranges import StoredRange
-from interfaces.spark.wanted.ranges import Place, Range, for_tasks
 
 T0, T1, T2 = Place("t", 0), Place("t", 1), Place("t", 2)
 sizes = some.lists(some.integers(0, 1000) | some.integers(2**53, 2**54), max_size=6)
