@@ -13,8 +13,6 @@ import pytest
 FILES = {
     "domain.groups.classic",
     "domain.groups.classic_applying",
-    "interfaces.cli.client",
-    "interfaces.cli.doctor.examine",
     "interfaces.kafka.call",
     "interfaces.kafka.concerns",
     "interfaces.kafka.listener",
@@ -40,8 +38,6 @@ PACKAGES = {
     "infrastructure.storage",
     "infrastructure.storage.lmdb",
     "infrastructure.storage.sql",
-    "interfaces.cli",
-    "interfaces.cli.doctor",
     "interfaces.rest",
     "interfaces.rest.records",
     "interfaces.rest.routes",

@@ -26,7 +26,8 @@ from interfaces.main.container.interfaces import InterfacesContainer
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
-from interfaces.main.settings.listeners import EVERY_ADDRESS, host_port, is_loopback
+from interfaces.main.settings.listeners import EVERY_ADDRESS
+from interfaces.terminal.addresses import host_port, is_loopback
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.server import AdminServer
 

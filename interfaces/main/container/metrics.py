@@ -16,7 +16,7 @@ from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.opening import Storage
 from interfaces.embed import __version__
 from interfaces.kafka.listener import Listener, Shared
-from interfaces.main.settings.listeners import host_port
+from interfaces.terminal.addresses import host_port
 
 if TYPE_CHECKING:
     from application.metrics.family import Source

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interfaces.cli.doctor.finding import Finding, ok, problem
-from interfaces.cli.doctor.pace import Pace
-from interfaces.cli.doctor.talking import Protocol
-from interfaces.cli.wire_client import NoAnswer, TimedOut, WireClient
+from interfaces.cli.probe.finding import Finding, ok, problem
+from interfaces.cli.probe.pace import Pace
+from interfaces.cli.probe.talking import Protocol
+from interfaces.cli.probe.wire_client import NoAnswer, TimedOut, WireClient
 from interfaces.terminal.addresses import Address
 
 _UNSUPPORTED_MECHANISM = 33

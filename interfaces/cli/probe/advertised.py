@@ -6,12 +6,12 @@ import ipaddress
 import ssl
 from typing import NamedTuple
 
-from interfaces.cli.doctor.connecting import in_container, is_loopback
-from interfaces.cli.doctor.finding import OK, Finding, ok, problem
-from interfaces.cli.doctor.pace import Pace
-from interfaces.cli.doctor.talking import Protocol
-from interfaces.cli.wire_client import NoAnswer, WireClient
-from interfaces.terminal.addresses import Address
+from interfaces.cli.probe.connecting import in_container
+from interfaces.cli.probe.finding import OK, Finding, ok, problem
+from interfaces.cli.probe.pace import Pace
+from interfaces.cli.probe.talking import Protocol
+from interfaces.cli.probe.wire_client import NoAnswer, WireClient
+from interfaces.terminal.addresses import Address, is_loopback
 from interfaces.terminal.reachable import why_not
 
 _METADATA_VERSION = 4

@@ -10,7 +10,6 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from interfaces.cli.failures import CommandFailed
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request, Response
 from interfaces.terminal.addresses import Address
@@ -121,16 +120,3 @@ def frame(request: Request, version: int, correlation_id: int) -> bytes:
         )
     )
     return _LENGTH.pack(len(payload)) + payload
-
-
-def coordinator(address: Address, group: str, timeout_s: float) -> Address:
-    from interfaces.kafka.wire.messages.find_coordinator import (
-        FindCoordinatorRequest,
-        FindCoordinatorResponse,
-    )
-
-    with WireClient(address, timeout_s) as client:
-        found = client.ask(FindCoordinatorRequest(key=group), 1, FindCoordinatorResponse)
-    if found.error_code:
-        raise CommandFailed(f"group {group}: no coordinator (error {found.error_code})")
-    return Address(found.host, found.port)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from interfaces.cli.doctor.finding import Finding, note, ok, problem
-from interfaces.cli.doctor.pace import Pace
-from interfaces.terminal.addresses import Address
+from interfaces.cli.probe.finding import Finding, note, ok, problem
+from interfaces.cli.probe.pace import Pace
+from interfaces.terminal.addresses import Address, is_loopback
 from interfaces.terminal.reachable import may_pass, reason_of
 
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
@@ -25,15 +24,6 @@ class Reached(NamedTuple):
 
 def in_container() -> bool:
     return any(mark.exists() for mark in _CONTAINER_MARKS)
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def reach(address: Address, pace: Pace) -> Reached:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.cli.doctor.first_bytes import HTTP, TLS, speaker
+from interfaces.cli.probe.first_bytes import HTTP, TLS, speaker
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from interfaces.cli.doctor.connecting import is_loopback
-from interfaces.cli.doctor.finding import Finding, ok, problem
-from interfaces.cli.doctor.first_bytes import TLS, speaker
-from interfaces.cli.doctor.holder import holder
-from interfaces.cli.doctor.pace import Pace
-from interfaces.cli.wire_client import NoAnswer, TimedOut, WireClient
-from interfaces.terminal.addresses import USUAL_PORT, Address
+from interfaces.cli.probe.finding import Finding, ok, problem
+from interfaces.cli.probe.first_bytes import TLS, speaker
+from interfaces.cli.probe.holder import holder
+from interfaces.cli.probe.pace import Pace
+from interfaces.cli.probe.wire_client import NoAnswer, TimedOut, WireClient
+from interfaces.terminal.addresses import USUAL_PORT, Address, is_loopback
 from interfaces.terminal.reachable import reason_of
 from interfaces.terminal.tls import speaks_tls
 
