@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from domain.configs.definition import SHORTFALLS, Effect
+from domain.configs.settings.definition import SHORTFALLS, Effect
 from domain.configs.topic import TOPIC_CONFIGS
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed

@@ -33,8 +33,6 @@ PACKAGES = {
     "application.records",
     "application.topics",
     "application.upkeep",
-    "domain.configs",
-    "domain.configs.settings",
     "infrastructure.storage",
     "infrastructure.storage.lmdb",
     "infrastructure.storage.sql",

@@ -13,10 +13,10 @@ from interfaces.embed import __version__
 from interfaces.kafka.listener import Listener, Shared
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.metrics import BrokerMetrics
-from interfaces.terminal.addresses import host_port
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin, KafkaListener
 from interfaces.rest.server import AdminServer, HttpServer
+from interfaces.terminal.addresses import host_port
 
 
 def make_admin(

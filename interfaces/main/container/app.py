@@ -27,9 +27,9 @@ from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from interfaces.main.settings.listeners import EVERY_ADDRESS
-from interfaces.terminal.addresses import host_port, is_loopback
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.server import AdminServer
+from interfaces.terminal.addresses import host_port, is_loopback
 
 #: Once clients are being served: looking touches a page of every partition.
 STRAYS_AFTER_MS = 200
