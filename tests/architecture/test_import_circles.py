@@ -36,10 +36,6 @@ PACKAGES = {
     "infrastructure.storage",
     "infrastructure.storage.lmdb",
     "infrastructure.storage.sql",
-    "interfaces.rest",
-    "interfaces.rest.records",
-    "interfaces.rest.routes",
-    "interfaces.rest.shapes",
 }
 
 Imports = dict[str, set[str]]

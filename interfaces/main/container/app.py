@@ -28,7 +28,7 @@ from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
 from interfaces.main.settings.listeners import EVERY_ADDRESS
 from interfaces.main.settings.sources import Settings
-from interfaces.rest.server import AdminServer
+from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
 #: Once clients are being served: looking touches a page of every partition.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def test_workers_have_our_modules(spark: SparkSession) -> None:
     def home(_: object) -> str:
-        from interfaces.spark import columns
+        from interfaces.spark.query import columns
 
         return columns.__name__
 

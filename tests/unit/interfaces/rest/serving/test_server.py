@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from interfaces.rest.server import AdminServer, HttpServer
+from interfaces.rest.serving.server import AdminServer, HttpServer
 from tests.fakes.logs import FakeEventLog
 
 

@@ -9,7 +9,7 @@ import h11
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.correlation import HEADER, correlation_id_of
+from interfaces.rest.serving.correlation import HEADER, correlation_id_of
 
 
 class Unreadable:

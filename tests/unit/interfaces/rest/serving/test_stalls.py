@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.rest.stalls import LOOKS, STALL_S, CountingTransport, StallWatch
+from interfaces.rest.serving.stalls import LOOKS, STALL_S, CountingTransport, StallWatch
 
 
 class Loop:

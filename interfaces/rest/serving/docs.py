@@ -1,4 +1,4 @@
-"""docs/openapi.json, from the routes: `python -m interfaces.rest.docs`."""
+"""docs/openapi.json, from the routes: `python -m interfaces.rest.serving.docs`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 from application.broker import Broker
 from domain.configs.broker import BrokerConfig
 from interfaces.rest.admin import Admin
-from interfaces.rest.app import create_app
+from interfaces.rest.serving.app import create_app
 
 
 class _Unasked:

@@ -20,9 +20,7 @@ from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
-from interfaces.rest.methods import methods_of
 from interfaces.rest.names import NamesInPaths, take_any_name
-from interfaces.rest.queries import known_query
 from interfaces.rest.routes import (
     brokers,
     clone,
@@ -41,6 +39,8 @@ from interfaces.rest.routes import (
     topics,
     truncate,
 )
+from interfaces.rest.serving.methods import methods_of
+from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.templates import Templates
 from interfaces.rest.urls import V3

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import uvloop
 
-from interfaces.rest import gate, http, stalls
-from interfaces.rest.http import UvicornServer
-from interfaces.rest.server import AdminServer
+from interfaces.rest.serving import gate, http, stalls
+from interfaces.rest.serving.http import UvicornServer
+from interfaces.rest.serving.server import AdminServer
 from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import record_batch
 

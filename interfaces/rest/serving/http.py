@@ -20,12 +20,12 @@ from uvicorn.server import ServerState
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from interfaces.rest.admin import Admin
-from interfaces.rest.app import create_app, make_ready
-from interfaces.rest.gate import Gate
-from interfaces.rest.guard import Guard
-from interfaces.rest.lingering import LingeringTransport
-from interfaces.rest.stalls import StallWatch
-from interfaces.rest.unreadable import Unreadable
+from interfaces.rest.serving.app import create_app, make_ready
+from interfaces.rest.serving.gate import Gate
+from interfaces.rest.serving.guard import Guard
+from interfaces.rest.serving.lingering import LingeringTransport
+from interfaces.rest.serving.stalls import StallWatch
+from interfaces.rest.serving.unreadable import Unreadable
 
 #: A connection that has not sent a whole head of a request in this time is closed.
 ARRIVAL_S = 30
@@ -36,7 +36,7 @@ HEADERS_BYTES = 64 * 1024
 
 
 class UvicornServer:
-    """Implements interfaces.rest.server.HttpServer."""
+    """Implements interfaces.rest.serving.server.HttpServer."""
 
     def __init__(self, admin: Admin, hosts: list[str]) -> None:
         config = admin.broker.config

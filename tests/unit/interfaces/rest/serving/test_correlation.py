@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.rest.correlation import correlation_id_of
+from interfaces.rest.serving.correlation import correlation_id_of
 
 
 def test_an_id_that_is_given_is_kept() -> None:

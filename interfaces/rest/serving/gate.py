@@ -16,11 +16,11 @@ from fastapi import FastAPI
 
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
-from interfaces.rest.correlation import HEADER, correlation_id_of
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
-from interfaces.rest.guard import Guard
-from interfaces.rest.methods import answer_head
+from interfaces.rest.serving.correlation import HEADER, correlation_id_of
+from interfaces.rest.serving.guard import Guard
+from interfaces.rest.serving.methods import answer_head
 from interfaces.rest.templates import Templates
 
 #: So long the next piece of a body may take that is not taken piece by piece.

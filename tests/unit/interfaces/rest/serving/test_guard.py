@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from interfaces.rest.errors import RestError
-from interfaces.rest.guard import Guard
+from interfaces.rest.serving.guard import Guard
 
 LOCAL = Guard(["127.0.0.1"], ["Broker.example"])
 EVERYWHERE = Guard([""], [])

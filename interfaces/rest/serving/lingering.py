@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from interfaces.rest.stalls import CountingTransport
+from interfaces.rest.serving.stalls import CountingTransport
 
 #: Then it is closed, whatever its client does.
 LINGER_S = 1.0
