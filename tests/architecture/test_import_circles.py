@@ -33,9 +33,6 @@ PACKAGES = {
     "application.records",
     "application.topics",
     "application.upkeep",
-    "infrastructure.storage",
-    "infrastructure.storage.lmdb",
-    "infrastructure.storage.sql",
 }
 
 Imports = dict[str, set[str]]

@@ -8,7 +8,8 @@ from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import decode_times
 from domain.topics.topic import Topic
 from infrastructure.codecs.compression import BatchCompression
-from infrastructure.storage.opening import Beside, StorageUnusable, opened_beside
+from infrastructure.opening import Beside, opened_beside
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.spark.query.assignment import Assignment
 from interfaces.spark.query.bounds import EARLIEST, LATEST, Where
 from interfaces.spark.query.failures import JobFailed, lost

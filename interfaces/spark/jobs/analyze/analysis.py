@@ -16,7 +16,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import BrokerError
-from infrastructure.storage.opening import StorageUnusable, opened_beside
+from infrastructure.opening import opened_beside
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.spark.jobs.analyze import keys
 from interfaces.spark.jobs.analyze.figures import Figures, of_partition
 from interfaces.spark.jobs.analyze.lines import lines

@@ -16,7 +16,7 @@ import pyarrow
 from crc32c import crc32c
 
 from domain.messages.batch import HEADER_BYTES
-from infrastructure.storage.opening import Beside, opened_beside
+from infrastructure.opening import Beside, opened_beside
 from interfaces.spark.query.columns import arrow_columns
 from interfaces.spark.query.failures import JobFailed
 from interfaces.spark.query.filters import Pushed

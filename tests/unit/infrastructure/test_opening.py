@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from application.ports.offset_repository import OffsetRepository
+from infrastructure.opening import open_offsets, open_storage
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable, UnknownStorage
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.opening import open_offsets, open_storage
 from tests.fakes.logs import FakeEventLog
 
 
@@ -79,7 +79,7 @@ def test_a_path_that_is_no_folder_is_refused_in_one_line(
 def test_memory_storage_does_not_import_lmdb() -> None:
     code = """
 import sys
-from infrastructure.storage.opening import open_storage
+from infrastructure.opening import open_storage
 open_storage("memory://")
 sys.exit("lmdb" in sys.modules)
 """
@@ -125,7 +125,7 @@ def test_without_a_driver_postgres_is_refused_with_what_to_install(
 
 def test_nobody_pays_for_a_database_that_is_not_used() -> None:
     program = (
-        "import sys; from infrastructure.storage.opening import open_offsets, open_storage; "
+        "import sys; from infrastructure.opening import open_offsets, open_storage; "
         "open_offsets(None, open_storage('memory://'), None, 'os', None, None, None); "
         "open_offsets('sqlite:///x', open_storage('memory://'), None, 'os', None, None, None); "
         "print([name for name in ('sqlalchemy', 'sqlite3', 'psycopg') if name in sys.modules])"

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.lmdb.offline import COMPACT_FILE, check_pages, compact, last_end
-from infrastructure.storage.opening import Storage, open_storage
+from infrastructure.storage.lmdb.folder import COMPACT_FILE, LmdbFolder
 
 
 def filled(folder: Path) -> Storage:
@@ -28,11 +29,11 @@ def test_a_compacted_store_is_the_same_and_smaller(tmp_path: Path) -> None:
     # Of one that was killed.
     (tmp_path / COMPACT_FILE).write_bytes(b"half a copy")
 
-    before, after = compact(tmp_path)
+    before, after = LmdbFolder(tmp_path).compact()
     assert after * 4 < before
     assert (tmp_path / "data.mdb").stat().st_size == after
     assert not (tmp_path / COMPACT_FILE).exists()
-    assert check_pages(tmp_path) is None
+    assert LmdbFolder(tmp_path).check_pages() is None
     again = open_storage(f"lmdb://{tmp_path}")
     assert (again.info.store_id, again.state.tables()) == (store_id, ["rows"])
     assert again.state.get("rows", b"199") == bytes(4000)
@@ -47,7 +48,7 @@ def test_a_compacted_store_belongs_to_whom_it_did(tmp_path: Path) -> None:
         os.chown(data_file, 4711, 4712)
     before = data_file.stat()
 
-    compact(tmp_path)
+    LmdbFolder(tmp_path).compact()
 
     after = data_file.stat()
     assert after.st_ino != before.st_ino
@@ -60,11 +61,12 @@ def test_a_compacted_store_belongs_to_whom_it_did(tmp_path: Path) -> None:
 
 def test_a_store_that_is_in_use_is_left_alone(tmp_path: Path) -> None:
     storage = filled(tmp_path)
-    for look in (compact, check_pages, last_end):
+    folder = LmdbFolder(tmp_path)
+    for look in (folder.compact, folder.check_pages, folder.last_end):
         with pytest.raises(StorageInUse):
-            look(tmp_path)
+            look()
     storage.commit.close()
-    assert "could have taken nothing" in last_end(tmp_path)
+    assert "could have taken nothing" in LmdbFolder(tmp_path).last_end()
 
 
 def test_what_cannot_be_written_leaves_the_store(
@@ -77,8 +79,8 @@ def test_what_cannot_be_written_leaves_the_store(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("infrastructure.storage.lmdb.offline.os.fsync", no_room)
+        patch.setattr("infrastructure.storage.lmdb.folder.os.fsync", no_room)
         with pytest.raises(Exception, match="No space left"):
-            compact(tmp_path)
+            LmdbFolder(tmp_path).compact()
     assert (tmp_path / "data.mdb").read_bytes() == before
     assert not (tmp_path / COMPACT_FILE).exists()
