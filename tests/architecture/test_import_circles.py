@@ -31,6 +31,7 @@ PACKAGES = {
     "application.metrics.families",
     "application.ports",
     "application.records",
+    "application.state",
     "application.topics",
     "application.upkeep",
 }
