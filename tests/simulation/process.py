@@ -7,7 +7,7 @@ from typing import Any
 
 from application.broker import Broker
 from domain.configs.broker import BrokerConfig
-from infrastructure.storage.opening import Storage, StorageInfo
+from infrastructure.storage.engine import Storage, StorageInfo
 from interfaces.kafka.listener import Advertised, Shared
 from interfaces.kafka.session import Session
 from interfaces.main.container.declarative import providers
