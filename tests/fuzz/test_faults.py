@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from application.fetch import FetchService
-from interfaces.kafka import dispatch
-from interfaces.kafka.budgets import ByteBudget
-from interfaces.kafka.call import Call
-from interfaces.kafka.ledger import Ledger
-from interfaces.kafka.session import Session
+from interfaces.kafka.connections.budgets import ByteBudget
+from interfaces.kafka.connections.session import Session
+from interfaces.kafka.requests import dispatch
+from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import Framing
 from tests.fuzz.play import Round
@@ -43,14 +43,14 @@ def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
 
 
 def answers_change_places(patch: Patch) -> None:
-    real = Ledger.take
+    real = Accounting.take
 
-    def take(ledger: Ledger, replies: deque[Call]) -> Any:
+    def take(accounting: Accounting, replies: deque[Call]) -> Any:
         if len(replies) == 4 and all(one.pieces for one in replies):
             replies.rotate(1)
-        return real(ledger, replies)
+        return real(accounting, replies)
 
-    patch.setattr(Ledger, "take", take)
+    patch.setattr(Accounting, "take", take)
 
 
 def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:

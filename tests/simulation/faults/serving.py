@@ -18,11 +18,11 @@ from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, Producers
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.call import Call
+from interfaces.kafka.connections.outbox import Outbox
+from interfaces.kafka.connections.session import Session
 from interfaces.kafka.handlers import produce
-from interfaces.kafka.ledger import Ledger
-from interfaces.kafka.outbox import Outbox
-from interfaces.kafka.session import Session
+from interfaces.kafka.requests.accounting import Ledger
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.connection import Piece
 
 Patch = pytest.MonkeyPatch

@@ -11,7 +11,7 @@ import pytest
 
 from interfaces.cli.client import Clients
 from interfaces.cli.doctor.examine import why_silent
-from interfaces.kafka.other_protocols import rejection_of
+from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
 from tests.e2e.admin.cli.test_doctor import sasl, server
 

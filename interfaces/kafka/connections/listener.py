@@ -11,15 +11,15 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
-from interfaces.kafka.addresses import plain_address
-from interfaces.kafka.budgets import AnswerBudget, ByteBudget, ConnectionBudget
-from interfaces.kafka.closing_log import ClosingLog
-from interfaces.kafka.dispatch import Dispatch
-from interfaces.kafka.ledger import Ledger
-from interfaces.kafka.outbox import Outbox
-from interfaces.kafka.patience import Patience
-from interfaces.kafka.routes import Routes
-from interfaces.kafka.session import Session
+from interfaces.kafka.connections.addresses import plain_address
+from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget, ConnectionBudget
+from interfaces.kafka.connections.closing_log import ClosingLog
+from interfaces.kafka.connections.outbox import Outbox
+from interfaces.kafka.connections.reaper import Reaper
+from interfaces.kafka.connections.session import Session
+from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.dispatch import Dispatch
+from interfaces.kafka.requests.routes import Routes
 from interfaces.kafka.wire.framing import ReadBuffer
 from interfaces.sockets import BoundSockets, bind
 
@@ -50,9 +50,11 @@ class Shared:
         self.closing_log = ClosingLog(events, scheduler)
         #: Where HTTP is served, for a client that connected to this host.
         self.admin_urls: Callable[[str], list[str]] = lambda _host: []
-        self.ledger = Ledger(request_log, config.requests_recent_max, broker.catalog.name_of)
+        self.accounting = Accounting(
+            request_log, config.requests_recent_max, broker.catalog.name_of
+        )
         self.routes = Routes(config.request_elements_max)
-        self.dispatch = Dispatch(self.routes, events, self.ledger)
+        self.dispatch = Dispatch(self.routes, events, self.accounting)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
         # next commit too.
@@ -67,7 +69,7 @@ class Shared:
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         self._advertised: dict[str, Advertised] = {}
-        self._patience = Patience(
+        self._reaper = Reaper(
             self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
         )
         self._scheduler = scheduler
@@ -94,14 +96,14 @@ class Shared:
 
     def remove(self, session: Session) -> None:
         del self.sessions[session]
-        self._patience.forget(session)
+        self._reaper.forget(session)
         self.connections.remove(session.address)
         if not self.sessions and self._empty is not None:
             self._empty.set()
 
     def watch_idle(self) -> None:
         """From now on looks after connections that are idle, slow or do not read."""
-        self._patience.begin()
+        self._reaper.begin()
 
     # ---- answers that nobody reads
 

@@ -18,11 +18,11 @@ from types import FrameType
 
 import pytest
 
-from interfaces.kafka.routes import PRODUCE
+from interfaces.kafka.requests.routes import PRODUCE
 from tests.fakes.client import FakeClient, InProcessKafka, frame
 from tests.fakes.requests import produce
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[5]
 OURS = tuple(
     f"{ROOT / name}/" for name in ("domain", "application", "infrastructure", "interfaces")
 )

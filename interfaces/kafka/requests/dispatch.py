@@ -8,11 +8,11 @@ from time import perf_counter_ns
 from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
 from domain.topics.topic import text_of_id
-from interfaces.kafka.call import Call, CloseConnection, Peer
-from interfaces.kafka.concerns import the_topic
-from interfaces.kafka.error_codes import UNKNOWN_SERVER_ERROR
-from interfaces.kafka.ledger import Ledger
-from interfaces.kafka.routes import Learn, Route, Routes
+from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.call import Call, CloseConnection, Peer
+from interfaces.kafka.requests.concerns import the_topic
+from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
+from interfaces.kafka.requests.routes import Learn, Route, Routes
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
@@ -34,10 +34,10 @@ _SASL = (17, 36)
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
 
-    def __init__(self, routes: Routes, events: EventLog, ledger: Ledger) -> None:
+    def __init__(self, routes: Routes, events: EventLog, accounting: Accounting) -> None:
         self._routes = routes
         self._events = events
-        self._ledger = ledger
+        self._accounting = accounting
 
     def begin(self, frame: memoryview, peer: Peer, replies: deque[Reply], received_ns: int) -> None:
         """Opens the reply for a frame and runs its handler.
@@ -73,7 +73,7 @@ class Dispatch:
         if call.pieces is not None:
             call.answered_ns = call.handled_ns
         failed = call.error_codes is not None
-        if call.about is None and (failed or self._ledger.timed):
+        if call.about is None and (failed or self._accounting.timed):
             call.about = the_topic(request)
         if not failed and route.learn is not None and end == len(frame):
             self._learn(frame, request, call, route.learn)
@@ -81,13 +81,13 @@ class Dispatch:
     def _repeat(self, frame: memoryview, call: Call, route: Route) -> bool:
         """What begins as an earlier request did is known already, all but its batch.
 
-        To look at the clock three times would be a fiftieth of its cost: see the ledger.
+        To look at the clock three times would be a fiftieth of its cost: see the accounting.
         """
         beginning = frame[BEGINNING_START : call.peer.beginning_end].tobytes()
         repeated = route.repeated.get(beginning)
         if repeated is None:
             return False
-        if self._ledger.timed:
+        if self._accounting.timed:
             call.started_ns = call.decoded_ns = call.answered_ns = perf_counter_ns()
         try:
             begun = repeated.begin(frame, call)

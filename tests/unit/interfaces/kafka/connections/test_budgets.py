@@ -5,7 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from domain.configs.broker import BrokerConfig
-from interfaces.kafka.budgets import NO_BOUND, AnswerBudget, ByteBudget, ConnectionBudget
+from interfaces.kafka.connections.budgets import (
+    NO_BOUND,
+    AnswerBudget,
+    ByteBudget,
+    ConnectionBudget,
+)
 from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
 

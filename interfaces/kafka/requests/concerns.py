@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.topics.topic import NO_TOPIC_ID
-from interfaces.kafka.call import Call, Concerned
-from interfaces.kafka.config_numbers import RESOURCE_KINDS
+from interfaces.kafka.requests.call import Call, Concerned
+from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
 from interfaces.kafka.wire.schema import Message, Response
 
 #: What FindCoordinator calls a key of this kind.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv6Address, ip_address
 
 from domain.errors import BrokerError
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 
 
 def client_host(call: Call) -> str:

@@ -15,8 +15,8 @@ import pytest
 import uvloop
 
 from domain.errors import StorageFailed
-from interfaces.kafka.listener import Advertised, Listener
-from interfaces.kafka.session import Session
+from interfaces.kafka.connections.listener import Advertised, Listener
+from interfaces.kafka.connections.session import Session
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.apis import APIS
+from interfaces.kafka.requests.apis import APIS
 from interfaces.kafka.wire.messages import api_versions
 from interfaces.kafka.wire.schema import Struct
 from tests.fakes.client import FakeKafka, raw_frame

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from application.ports.request_log import ClientInfo
-from interfaces.kafka.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
+from interfaces.kafka.connections.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
 from tests.fakes.clock import FakeClock
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.scheduler import FakeScheduler

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from interfaces.kafka.session import Session
+from interfaces.kafka.connections.session import Session
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame

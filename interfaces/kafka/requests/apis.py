@@ -36,10 +36,10 @@ class Api:
         return title_of(self.name)
 
     def handler(self) -> ModuleType:
-        return import_module(f".handlers.{self.name}", __package__)
+        return import_module(f"..handlers.{self.name}", __package__)
 
     def messages(self) -> ModuleType:
-        return import_module(f".wire.messages.{self.name}", __package__)
+        return import_module(f"..wire.messages.{self.name}", __package__)
 
 
 def title_of(name: str) -> str:

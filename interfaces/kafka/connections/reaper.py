@@ -1,4 +1,4 @@
-"""Patience: how long a client may keep what others could use.
+"""Reaper: how long a client may keep what others could use.
 
 Every few seconds each connection is looked at; in between this costs nothing.
 
@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from application.ports.scheduler import Scheduler
-from interfaces.kafka.budgets import AnswerBudget, ByteBudget
+from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget
 
 if TYPE_CHECKING:
-    from interfaces.kafka.session import Session
+    from interfaces.kafka.connections.session import Session
 
 #: A request of which nothing more comes for so long is given up, and its memory with it; and so
 #: are answers of which nothing is read.
@@ -42,7 +42,7 @@ class Kept:
         return self.ms
 
 
-class Patience:
+class Reaper:
     def __init__(
         self,
         sessions: Iterable[Session],

@@ -1,4 +1,4 @@
-"""Ledger: what is noted of every request, when its answer is ready to leave.
+"""Accounting: what is noted of every request, when its answer is ready to leave.
 
 Each passes here once, so what stands here is paid for by every request. All are counted, with their
 bytes and how long they took. Where that time went is noted of so many a second, which are all
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
 from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
-from interfaces.kafka.error_codes import NAMES
+from interfaces.kafka.requests.error_codes import NAMES
 
 if TYPE_CHECKING:
-    from interfaces.kafka.call import Call
+    from interfaces.kafka.requests.call import Call
     from interfaces.kafka.wire.connection import Piece
 
 #: So many more requests, with every tenth of a second, of which it is noted where their time went;
@@ -31,7 +31,7 @@ DETAILED_AT_ONCE = 10 * DETAILED_A_TENTH
 TENTH_NS = 100_000_000
 
 
-class Ledger:
+class Accounting:
     __slots__ = (
         "_add", "_always_timed", "_left", "_log", "_noted_ns", "_quick_ns", "_slow_ns",
         "_tenth_ends_ns", "_wall_ns", "recent", "timed",

@@ -11,8 +11,8 @@ from application.pending import Pending
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError, InvalidRequest
-from interfaces.kafka.call import Call
-from interfaces.kafka.config_numbers import OPERATIONS, RESOURCE_KINDS
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.config_numbers import OPERATIONS, RESOURCE_KINDS
 from interfaces.kafka.wire.schema import Response
 
 R = TypeVar("R", bound=Response)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from application.metrics.request_counts import RequestCounts
-from interfaces.kafka.apis import BY_KEY, Api
-from interfaces.kafka.call import Call
-from interfaces.kafka.concerns import telling_what
+from interfaces.kafka.requests.apis import BY_KEY, Api
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.concerns import telling_what
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 

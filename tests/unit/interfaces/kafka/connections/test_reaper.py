@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.patience import SLOWEST_BYTES_A_SECOND, STALLED_MS
+from interfaces.kafka.connections.reaper import SLOWEST_BYTES_A_SECOND, STALLED_MS
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from interfaces.kafka.wire.messages.metadata import MetadataRequest

@@ -17,17 +17,17 @@ from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING, cast
 
 from application.ports.request_log import ClientInfo
-from interfaces.kafka.addresses import plain_address
-from interfaces.kafka.call import Call, CloseConnection, Peer
-from interfaces.kafka.large_answers import LargeAnswers
-from interfaces.kafka.other_protocols import rejection_of
-from interfaces.kafka.routes import PRODUCE
+from interfaces.kafka.connections.addresses import plain_address
+from interfaces.kafka.connections.large_answers import LargeAnswers
+from interfaces.kafka.connections.other_protocols import rejection_of
+from interfaces.kafka.requests.call import Call, CloseConnection, Peer
+from interfaces.kafka.requests.routes import PRODUCE
 from interfaces.kafka.wire.connection import Connection
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 if TYPE_CHECKING:
-    from interfaces.kafka.listener import Shared
+    from interfaces.kafka.connections.listener import Shared
 
 #: More than this is not read ahead of a request that is still being answered.
 PARKED_BYTES = 128 * 1024
@@ -39,7 +39,7 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
-        self._ledger = shared.ledger
+        self._accounting = shared.accounting
         self._outbox = shared.outbox
         self._answers = shared.answers
         self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
@@ -244,7 +244,7 @@ class Session(asyncio.BufferedProtocol):
         replies = self._connection.replies
         if not replies or replies[0].pieces is None:
             return
-        size_bytes, out = self._ledger.take(replies)  # type: ignore[arg-type]
+        size_bytes, out = self._accounting.take(replies)  # type: ignore[arg-type]
         if not size_bytes:
             return
         self.bytes_out += size_bytes

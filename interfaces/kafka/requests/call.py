@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 from application.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
-from interfaces.kafka.error_codes import CODES
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import response_start
 from interfaces.kafka.wire.schema import Pieces, Response
 
 if TYPE_CHECKING:
     from application.broker import Broker
-    from interfaces.kafka.routes import Route
+    from interfaces.kafka.requests.routes import Route
 
 T = TypeVar("T")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.apis import APIS, BY_KEY, Api
-from interfaces.kafka.routes import Routes
+from interfaces.kafka.requests.apis import APIS, BY_KEY, Api
+from interfaces.kafka.requests.routes import Routes
 
 
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
