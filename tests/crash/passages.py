@@ -26,8 +26,7 @@ from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, RecoveryPoint
 from infrastructure.storage.opening import Storage, open_storage
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.connections.listener import Shared
-from interfaces.kafka.connections.outbox import Outbox
+from interfaces.kafka.connections.shared import Outbox, Shared
 from interfaces.main.container.app import App
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from application.broker import Broker
 from domain.configs.broker import BrokerConfig
 from infrastructure.storage.opening import Storage, StorageInfo
-from interfaces.kafka.connections.listener import Advertised, Shared
 from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Advertised, Shared
 from interfaces.main.container.declarative import providers
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from application.metrics.families import own
 from application.metrics.family import Reading
 from application.metrics.requests import Counted
-from interfaces.kafka.connections.listener import Shared
+from interfaces.kafka.connections.shared import Shared
 
 #: Connections that are looked at before others may run.
 LOOKED_AT_ONCE = 200

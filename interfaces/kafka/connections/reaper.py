@@ -11,19 +11,52 @@ Every few seconds each connection is looked at; in between this costs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget
-
-if TYPE_CHECKING:
-    from interfaces.kafka.connections.session import Session
 
 #: A request of which nothing more comes for so long is given up, and its memory with it; and so
 #: are answers of which nothing is read.
 STALLED_MS = 30_000
 #: A large request that others wait for has that long, and a second more for so many of its bytes.
 SLOWEST_BYTES_A_SECOND = 1 << 20
+
+
+class OpenConnection(Protocol):
+    """A session, for those that look after all of them."""
+
+    address: str
+    client: ClientInfo
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def held_bytes(self) -> int: ...
+    @property
+    def large_requests(self) -> int: ...
+    @property
+    def unread_bytes(self) -> int: ...
+    @property
+    def unsent_bytes(self) -> int: ...
+    @property
+    def has_parked(self) -> bool: ...
+    @property
+    def waiting(self) -> bool: ...
+    @property
+    def active(self) -> bool: ...
+    @property
+    def mid_frame(self) -> bool: ...
+    @property
+    def closing(self) -> bool: ...
+    def looked_at(self) -> None: ...
+    def flush(self) -> None: ...
+    def drain(self) -> None: ...
+    def close(self, why: str, expected: bool = False) -> None: ...
+    def abort(self, why: str | None = None) -> None: ...
 
 
 class Kept:
@@ -45,7 +78,7 @@ class Kept:
 class Reaper:
     def __init__(
         self,
-        sessions: Iterable[Session],
+        sessions: Iterable[OpenConnection],
         memory: ByteBudget,
         answers: AnswerBudget,
         idle_ms: int,
@@ -56,9 +89,9 @@ class Reaper:
         self._answers = answers
         self._idle_ms = idle_ms
         self._scheduler = scheduler
-        self._quiet: dict[Session, Kept] = {}
-        self._large: dict[Session, Kept] = {}
-        self._unread: dict[Session, Kept] = {}
+        self._quiet: dict[OpenConnection, Kept] = {}
+        self._large: dict[OpenConnection, Kept] = {}
+        self._unread: dict[OpenConnection, Kept] = {}
 
     def __len__(self) -> int:
         """Of how many connections anything is remembered."""
@@ -69,7 +102,7 @@ class Reaper:
         every_ms = max(min(idle_ms, STALLED_MS) // 4, 10)
         self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: OpenConnection) -> None:
         for remembered in (self._quiet, self._large, self._unread):
             remembered.pop(session, None)
 
@@ -88,19 +121,19 @@ class Reaper:
             self._look_at_quiet(session, passed_ms)
         self.begin()
 
-    def _look_at_large(self, session: Session, passed_ms: int) -> None:
+    def _look_at_large(self, session: OpenConnection, passed_ms: int) -> None:
         """Counts only while others wait: alone, anybody may take their time."""
         kept = self._large.setdefault(session, Kept())
         allowed_ms = STALLED_MS + session.held_bytes * 1000 // SLOWEST_BYTES_A_SECOND
         if kept.seen(session.large_requests, passed_ms) >= allowed_ms:
             session.abort("others wait for the memory of its request, which comes too slowly")
 
-    def _look_at_unread(self, session: Session, passed_ms: int, much_unread: bool) -> None:
+    def _look_at_unread(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
         kept = self._unread.setdefault(session, Kept())
         if kept.seen(session.unsent_bytes, passed_ms) >= STALLED_MS and much_unread:
             session.abort("its answers are not read, and too many of all are not")
 
-    def _look_at_quiet(self, session: Session, passed_ms: int) -> None:
+    def _look_at_quiet(self, session: OpenConnection, passed_ms: int) -> None:
         if session.active or session.waiting:
             session.looked_at()
             self._quiet.pop(session, None)

@@ -1,10 +1,6 @@
-"""Session: one connection on the loop. It moves bytes and keeps order; the rest is elsewhere.
+"""Session: one connection on the loop. It moves bytes and counts memory; `Connection` keeps order.
 
-Requests run one at a time, as Kafka runs them, so that what a client has done is there when it asks
-next. Only Produce requests that follow each other run ahead: they share a commit. What may not run
-yet is parked (copied: the read buffer is shared), and when too much is parked, or the client leaves
-its answers unread, nothing more is read from it.
-
+When too much is parked, or the client leaves its answers unread, nothing more is read from it.
 Answers are collected and leave in one write: at the end of what was read, or, for those that a
 commit or a fetch completes, when the outbox is flushed at the end of the pass.
 """
@@ -12,54 +8,67 @@ commit or a fetch completes, when the outbox is flushed at the end of the pass.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from time import perf_counter_ns, time_ns
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from application.ports.request_log import ClientInfo
-from interfaces.kafka.connections.addresses import plain_address
-from interfaces.kafka.connections.large_answers import LargeAnswers
+from interfaces.kafka.connections.connection import PARKED_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
+from interfaces.kafka.connections.shared import Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection, Peer
-from interfaces.kafka.requests.routes import PRODUCE
-from interfaces.kafka.wire.connection import Connection
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, is_large
+from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 from interfaces.kafka.wire.primitives import MalformedRequest
 
-if TYPE_CHECKING:
-    from interfaces.kafka.connections.listener import Shared
-
-#: More than this is not read ahead of a request that is still being answered.
-PARKED_BYTES = 128 * 1024
 #: Answers that are larger together are handed over piece by piece instead of joined.
 JOIN_BYTES = 64 * 1024
+
+
+class LargeAnswers:
+    """The memory of large answers while the transport sends them piece by piece.
+
+    The transport reports what it has left to send. Of an answer that is sent in part, all is in
+    memory until the rest is sent.
+    """
+
+    __slots__ = ("_largest_bytes", "_written_bytes")
+
+    def __init__(self) -> None:
+        #: Since all was sent the last time: together, and the largest.
+        self._written_bytes = self._largest_bytes = 0
+
+    def written(self, size_bytes: int, left_bytes: int) -> None:
+        """Before it is handed to the transport, which has so much left of earlier ones."""
+        if not left_bytes:
+            self._written_bytes = self._largest_bytes = 0
+        self._written_bytes += size_bytes
+        self._largest_bytes = max(self._largest_bytes, size_bytes)
+
+    def sent_bytes(self, left_bytes: int) -> int:
+        """At the most so much has been sent and is still in memory."""
+        if not left_bytes or not self._largest_bytes:
+            return 0
+        return min(max(self._written_bytes - left_bytes, 0), self._largest_bytes)
 
 
 class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
-        self._accounting = shared.accounting
         self._outbox = shared.outbox
         self._answers = shared.answers
-        self._connection = Connection(shared.read_buffer, shared.max_frame_bytes)
+        self._connection = Connection(
+            shared.read_buffer, shared.max_frame_bytes, shared.accounting.take
+        )
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
         self.client = ClientInfo(connection_id, listener_name, "")
         self._transport: asyncio.Transport | None = None
-        #: Requests that run and are not answered yet; more than one only when all are Produce.
-        self._unanswered = 0
-        self._only_produce = True
         #: Read, and handed to the system.
         self.bytes_in = self.bytes_out = 0
         #: Of answers that are complete, sent or not.
         self._complete_bytes = 0
         self._large_answers = LargeAnswers()
-        self._parked: deque[memoryview] = deque()
-        self._parked_bytes = 0
         self._serving = False
         self._paused = False
-        self._unread = False
-        self._draining = False
         self._closing = False
         self._aborted = False
         #: What had been read and sent when the listener last looked for idle connections.
@@ -107,20 +116,19 @@ class Session(asyncio.BufferedProtocol):
             return
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
-        connection = self._connection
-        answers = self._answers
+        connection, peer, answers = self._connection, self._peer, self._answers
+        begin, replies = self._dispatch.begin, connection.replies
         self._serving = True
         try:
             for frame in connection.received(nbytes):
-                if (
-                    self._parked
-                    or self._unread
-                    or answers.spent
-                    or (self._unanswered and self._must_wait(frame))
-                ):
-                    self._park(frame)
-                else:
-                    self._run(frame, received_ns)
+                if answers.spent:
+                    connection.park(frame)
+                elif connection.may_run(frame):
+                    try:
+                        begin(frame, peer, replies, received_ns)
+                    finally:
+                        if len(frame) > READ_BUFFER_BYTES:
+                            self._shared.memory.give(len(frame))
             if connection.illegal is not None:
                 self._end_illegal(connection.illegal)
             elif connection.needs_bytes:
@@ -128,8 +136,9 @@ class Session(asyncio.BufferedProtocol):
         except (MalformedRequest, CloseConnection) as reason:
             self._reject(type(reason).__name__, str(reason))
         self._serving = False
-        replies = connection.replies
-        if self._parked or (replies and replies[0].pieces is not None):
+        if connection.parked_bytes > PARKED_BYTES:
+            self._pause_reading()
+        if connection.parked or (replies and replies[0].pieces is not None):
             self.flush()
 
     def eof_received(self) -> bool:
@@ -141,8 +150,7 @@ class Session(asyncio.BufferedProtocol):
         self._transport = None
         self._closing = True
         self.client.forget_long_names()
-        for reply in self._connection.replies:
-            call = cast(Call, reply)
+        for call in self._connection.replies:
             call.route.counts.unanswered += 1
             if call.pending is not None:
                 call.pending.abandon()
@@ -152,33 +160,18 @@ class Session(asyncio.BufferedProtocol):
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
-        self._unread = True
+        self._connection.unread = True
         self._pause_reading()
 
     def resume_writing(self) -> None:
-        self._unread = False
+        self._connection.unread = False
         self._outbox.add(self)
 
     # ---- requests
 
-    def _run(self, frame: memoryview, received_ns: int) -> None:
-        self._only_produce = (
-            frame[1] == PRODUCE and frame[0] == 0 and (self._only_produce or not self._unanswered)
-        )
-        self._unanswered += 1
-        try:
-            self._dispatch.begin(frame, self._peer, self._connection.replies, received_ns)
-        finally:
-            if len(frame) > READ_BUFFER_BYTES:
-                self._shared.memory.give(len(frame))
-
-    def _must_wait(self, frame: memoryview) -> bool:
-        """While something is unanswered, only Produce after Produce runs ahead."""
-        return not (self._only_produce and _is_produce(frame))
-
     def _answered(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
-        self._unanswered -= 1
+        self._connection.unanswered -= 1
         self._complete_bytes += call.bytes_out
         answers = self._answers
         answers.used_bytes += call.bytes_out
@@ -198,44 +191,39 @@ class Session(asyncio.BufferedProtocol):
         self._dispatch.log_failure(call, error)
         self.close("its answer could not be made")
 
-    # ---- parked requests
-
-    def _park(self, frame: memoryview) -> None:
-        kept = frame if is_large(frame) else memoryview(bytearray(frame))
-        self._parked.append(kept)
-        self._parked_bytes += len(kept)
-        if self._parked_bytes > PARKED_BYTES:
-            self._pause_reading()
-
-    def _may_go_on(self) -> bool:
-        return not (
-            self._closing or self._unread or self._draining or self._answers.spent
-        ) and not (self._unanswered and self._must_wait(self._parked[0]))
-
-    def _run_parked(self) -> None:
-        self._serving = True
-        received_ns = perf_counter_ns()
-        try:
-            while self._parked and self._may_go_on():
-                frame = self._parked.popleft()
-                self._parked_bytes -= len(frame)
-                self._run(frame, received_ns)
-        except (MalformedRequest, CloseConnection) as reason:
-            self._reject(type(reason).__name__, str(reason))
-        self._serving = False
-
     # ---- answers
 
     def flush(self) -> None:
         """Sends what is ready, and runs what that lets go on."""
+        connection = self._connection
         self._send()
-        while self._parked and self._may_go_on():
-            self._run_parked()
+        while connection.parked and self._run_parked():
             self._send()
-        if self._paused and not self._unread and self._parked_bytes <= PARKED_BYTES:
+        if self._paused and not connection.unread and connection.parked_bytes <= PARKED_BYTES:
             self._resume_reading()
-        if self._draining and not self._unanswered:
+        if connection.draining and not connection.unanswered:
             self.close("the broker is stopping", expected=True)
+
+    def _run_parked(self) -> bool:
+        """Whether any could run."""
+        connection, answers = self._connection, self._answers
+        received_ns = 0
+        self._serving = True
+        try:
+            while not (self._closing or answers.spent):
+                frame = connection.next_parked()
+                if frame is None:
+                    break
+                received_ns = received_ns or perf_counter_ns()
+                try:
+                    self._dispatch.begin(frame, self._peer, connection.replies, received_ns)
+                finally:
+                    if len(frame) > READ_BUFFER_BYTES:
+                        self._shared.memory.give(len(frame))
+        except (MalformedRequest, CloseConnection) as reason:
+            self._reject(type(reason).__name__, str(reason))
+        self._serving = False
+        return received_ns > 0
 
     def _send(self) -> None:
         transport = self._transport
@@ -244,7 +232,7 @@ class Session(asyncio.BufferedProtocol):
         replies = self._connection.replies
         if not replies or replies[0].pieces is None:
             return
-        size_bytes, out = self._accounting.take(replies)  # type: ignore[arg-type]
+        size_bytes, out = self._connection.to_send()
         if not size_bytes:
             return
         self.bytes_out += size_bytes
@@ -273,13 +261,12 @@ class Session(asyncio.BufferedProtocol):
         held = self.held_bytes
         if held:
             memory.give(held)
-        self._parked.clear()
+        self._connection.forget_parked()
 
     @property
     def held_bytes(self) -> int:
-        """Of large requests that have not begun: not here as a whole, or behind another one."""
-        parked = sum(len(frame) for frame in self._parked if is_large(frame))
-        return self._connection.held_bytes + parked
+        """Of large requests that have not begun."""
+        return self._connection.large_bytes
 
     @property
     def large_requests(self) -> int:
@@ -306,7 +293,7 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def has_parked(self) -> bool:
-        return bool(self._parked)
+        return bool(self._connection.parked)
 
     def _pause_reading(self) -> None:
         if not self._paused and self._transport is not None:
@@ -314,9 +301,10 @@ class Session(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._transport is None or self._closing or self._draining:
+        connection = self._connection
+        if self._transport is None or self._closing or connection.draining:
             return
-        if not self._connection.needs_bytes:
+        if not connection.needs_bytes:
             self._paused = False
             self._transport.resume_reading()
 
@@ -325,7 +313,7 @@ class Session(asyncio.BufferedProtocol):
     @property
     def waiting(self) -> bool:
         """A request is being answered: such a connection is not idle."""
-        return self._unanswered > 0 and not self._closing
+        return self._connection.unanswered > 0 and not self._closing
 
     @property
     def active(self) -> bool:
@@ -338,7 +326,7 @@ class Session(asyncio.BufferedProtocol):
     @property
     def in_flight(self) -> int:
         """Requests that came as a whole and are not answered."""
-        return self._unanswered + len(self._parked)
+        return self._connection.in_flight
 
     @property
     def closing(self) -> bool:
@@ -351,9 +339,9 @@ class Session(asyncio.BufferedProtocol):
 
     def drain(self) -> None:
         """Answers what runs, begins nothing more, and ends."""
-        self._draining = True
+        self._connection.draining = True
         self._pause_reading()
-        if not self._unanswered:
+        if not self._connection.unanswered:
             self.close("the broker is stopping", expected=True)
 
     def abort(self, why: str | None = None) -> None:
@@ -393,7 +381,3 @@ class Session(asyncio.BufferedProtocol):
         elif self._transport is not None and not self._closing:
             self._transport.write(other.answer)
             self._reject(other.protocol, other.why, hint=other.hint)
-
-
-def _is_produce(frame: memoryview) -> bool:
-    return frame[1] == PRODUCE and frame[0] == 0

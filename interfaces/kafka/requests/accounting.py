@@ -14,15 +14,12 @@ from __future__ import annotations
 
 from collections import deque
 from time import perf_counter_ns, time_ns
-from typing import TYPE_CHECKING
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
 from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
-
-if TYPE_CHECKING:
-    from interfaces.kafka.requests.call import Call
-    from interfaces.kafka.wire.connection import Piece
+from interfaces.kafka.wire.schema import Pieces
 
 #: So many more requests, with every tenth of a second, of which it is noted where their time went;
 #: and no more than a second's worth at once.
@@ -52,13 +49,13 @@ class Accounting:
         #: Whether requests that begin now are to be looked at closely.
         self.timed = True
 
-    def take(self, replies: deque[Call]) -> tuple[int, list[Piece]]:
+    def take(self, replies: deque[Call]) -> tuple[int, Pieces]:
         """Answers that may leave, from the head of the line: how many bytes, and the bytes."""
         now_ns = perf_counter_ns()
         if now_ns >= self._tenth_ends_ns:
             self._begin_tenth(now_ns)
         size_bytes = 0
-        out: list[Piece] | None = None
+        out: Pieces | None = None
         while replies and (pieces := replies[0].pieces) is not None:
             call = replies.popleft()
             if out is None:

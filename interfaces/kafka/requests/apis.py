@@ -8,6 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+PRODUCE = 0
+FETCH = 1
+JOIN_GROUP = 11
+SYNC_GROUP = 14
+
 
 class Api:
     """`min_version` and `max_version` are what is advertised; `first_served` is where it works."""

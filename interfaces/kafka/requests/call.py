@@ -1,26 +1,22 @@
-"""Call: one request being answered, and what a handler may know of it and its connection."""
+"""Call: one request being answered; its route, and what a handler may know of its connection."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from application.broker import Broker
+from application.metrics.request_counts import RequestCounts
 from application.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
+from interfaces.kafka.requests.about import About, about_of
+from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
-from interfaces.kafka.wire.connection import Reply
-from interfaces.kafka.wire.headers import response_start
-from interfaces.kafka.wire.schema import Pieces, Response
-
-if TYPE_CHECKING:
-    from application.broker import Broker
-    from interfaces.kafka.requests.routes import Route
+from interfaces.kafka.wire.headers import API_VERSIONS, response_start
+from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
 T = TypeVar("T")
-
-#: A field and its value.
-Concerned = tuple[str, str | bytes]
 
 
 class CloseConnection(Exception):
@@ -66,7 +62,68 @@ class Peer:
         self.close = close
 
 
-class Call(Reply):
+#: What a request that went well teaches of those to come.
+Learn = Callable[[memoryview, Any, "Call"], None]
+
+
+class Repeated(Protocol):
+    def begin(self, frame: memoryview, call: Call) -> bool:
+        """Runs the request; False, and nothing has happened, where the ordinary way is needed."""
+        ...
+
+
+class Route:
+    """What requests of one version of one API go through; made at first use."""
+
+    __slots__ = (
+        "about",
+        "api",
+        "counts",
+        "decode",
+        "encode",
+        "failed",
+        "handle",
+        "kept",
+        "learn",
+        "learnt_at",
+        "repeated",
+        "tagged_request",
+        "tagged_response",
+        "title",
+        "version",
+        "waits_for_others",
+    )
+
+    def __init__(self, api: Api, version: int, max_elements: int | None) -> None:
+        messages = api.messages()
+        handler = api.handler()
+        request: type[Message] = getattr(messages, f"{api.title}Request")
+        response: type[Message] = getattr(messages, f"{api.title}Response")
+        self.api = api
+        self.title = api.title
+        self.version = version
+        self.counts = RequestCounts()
+        self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(
+            request, version, max_elements
+        )
+        self.encode: Callable[[Response], Pieces] = encoder(response, version)
+        #: None: the call is answered later.
+        self.handle: Callable[[Any, Call], Response | None] = handler.handle
+        self.about = about_of(request)
+        self.failed: Callable[[Any, Call, int], Response] = handler.failed
+        self.tagged_request = request.is_flexible(version)
+        self.tagged_response = self.tagged_request and api.key != API_VERSIONS
+        #: Encoded answers that a handler may give again, with what they were made from.
+        self.kept: dict[object, tuple[int, Pieces]] = {}
+        #: Requests known by how they begin (see repeated_produce.py).
+        self.repeated: dict[bytes, Repeated] = {}
+        #: The catalogue's revision that they hold for.
+        self.learnt_at = -1
+        self.learn: Learn | None = getattr(handler, "learn", None)
+        self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
+
+
+class Call:
     __slots__ = (
         "about",
         "answered_ns",
@@ -79,6 +136,7 @@ class Call(Reply):
         "handled_ns",
         "peer",
         "pending",
+        "pieces",
         "received_ns",
         "route",
         "started_ns",
@@ -94,12 +152,13 @@ class Call(Reply):
     def __init__(
         self, peer: Peer, route: Route, correlation_id: int, bytes_in: int, received_ns: int
     ) -> None:
-        self.pieces = None
+        #: None until it is answered; empty when there is nothing to send.
+        self.pieces: Pieces | None = None
         self.received_ns = received_ns
         #: 0: only when it was received is known, and when its answer leaves.
         self.started_ns = 0
         #: What it concerns, for the log: a group or so, or a topic, which may be told by its id.
-        self.about: Concerned | None = None
+        self.about: About | None = None
         self.peer = peer
         self.broker = peer.broker
         self.route = route

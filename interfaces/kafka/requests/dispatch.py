@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter_ns
+from typing import Any
 
 from application.ports.event_log import EventLog
 from domain.errors import UnsupportedVersion
 from domain.topics.topic import text_of_id
+from interfaces.kafka.requests.about import the_topic
 from interfaces.kafka.requests.accounting import Accounting
-from interfaces.kafka.requests.call import Call, CloseConnection, Peer
-from interfaces.kafka.requests.concerns import the_topic
+from interfaces.kafka.requests.apis import BY_KEY
+from interfaces.kafka.requests.call import Call, CloseConnection, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
-from interfaces.kafka.requests.routes import Learn, Route, Routes
-from interfaces.kafka.wire.connection import Reply
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
     BEGINNING_START,
@@ -31,6 +32,23 @@ NO_TAGS = b"\0"
 _SASL = (17, 36)
 
 
+class Routes:
+    def __init__(self, max_elements: int | None = None) -> None:
+        """`max_elements`: of all arrays of one request together."""
+        self._max_elements = max_elements
+        self.made: dict[tuple[int, int], Route] = {}
+
+    def find(self, key: int, version: int) -> Route | None:
+        """None when this version of this API is not served."""
+        route = self.made.get((key, version))
+        if route is None:
+            api = BY_KEY.get(key)
+            if api is None or not api.serves(version):
+                return None
+            route = self.made[key, version] = Route(api, version, self._max_elements)
+        return route
+
+
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
 
@@ -39,7 +57,7 @@ class Dispatch:
         self._events = events
         self._accounting = accounting
 
-    def begin(self, frame: memoryview, peer: Peer, replies: deque[Reply], received_ns: int) -> None:
+    def begin(self, frame: memoryview, peer: Peer, replies: deque[Call], received_ns: int) -> None:
         """Opens the reply for a frame and runs its handler.
 
         Raises MalformedRequest or CloseConnection when only the connection's end can follow.
@@ -68,6 +86,8 @@ class Dispatch:
         call.started_ns = perf_counter_ns()
         request, end = route.decode(frame, position)
         call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
+        if route.about is not None:
+            call.about = route.about(request)
         self._handle(request, call, route)
         call.handled_ns = perf_counter_ns()
         if call.pieces is not None:
@@ -100,7 +120,13 @@ class Dispatch:
             call.handled_ns = perf_counter_ns()
         return begun
 
-    def _learn(self, frame: memoryview, request: Request, call: Call, learn: Learn) -> None:
+    def _learn(
+        self,
+        frame: memoryview,
+        request: Request,
+        call: Call,
+        learn: Callable[[memoryview, Any, Call], None],
+    ) -> None:
         """The request is on its way: a fault here is nobody's but ours."""
         try:
             learn(frame, request, call)

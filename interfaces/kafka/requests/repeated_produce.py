@@ -15,8 +15,8 @@ from struct import Struct
 from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from domain.partitions.partition import Appended, Partition
+from interfaces.kafka.requests.about import the_topic
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.requests.concerns import the_topic
 from interfaces.kafka.wire.headers import BEGINNING_START, response_start
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceResponse,

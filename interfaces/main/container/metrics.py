@@ -15,7 +15,8 @@ from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.opening import Storage
 from interfaces.embed import __version__
-from interfaces.kafka.connections.listener import Listener, Shared
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.settings.listeners import host_port
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interfaces.kafka.requests.apis import BY_KEY
-from interfaces.kafka.requests.routes import Routes
+from interfaces.kafka.requests.dispatch import Routes
 from interfaces.spark.jobs.requests import _WAIT_FOR_OTHERS
 
 

@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from interfaces.kafka.connections.listener import Advertised, Listener
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic

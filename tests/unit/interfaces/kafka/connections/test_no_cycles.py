@@ -15,8 +15,9 @@ import pytest
 import uvloop
 
 from domain.errors import StorageFailed
-from interfaces.kafka.connections.listener import Advertised, Listener
+from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,

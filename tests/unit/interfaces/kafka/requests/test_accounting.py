@@ -8,8 +8,8 @@ from application.metrics.recent_requests import Wanted
 from application.metrics.request_counts import STAGES, RequestCounts
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests import accounting
+from interfaces.kafka.requests.apis import FETCH, PRODUCE
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.requests.routes import FETCH, PRODUCE
 from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
 from tests.fakes.client import FakeKafka, frame
 from tests.fakes.logs import FakeRequestLog

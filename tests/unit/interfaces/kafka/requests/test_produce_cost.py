@@ -18,7 +18,7 @@ from types import FrameType
 
 import pytest
 
-from interfaces.kafka.requests.routes import PRODUCE
+from interfaces.kafka.requests.apis import PRODUCE
 from tests.fakes.client import FakeClient, InProcessKafka, frame
 from tests.fakes.requests import produce
 
@@ -43,8 +43,8 @@ class Limits:
 
 
 #: A request like the one before, which is known by how it begins; and any other.
-RECOGNISED = Limits(calls_in=22, calls_out=9, calls_pipelined=27, blocks_waiting=7)
-ORDINARY = Limits(calls_in=29, calls_out=11, calls_pipelined=36, blocks_waiting=19)
+RECOGNISED = Limits(calls_in=22, calls_out=9, calls_pipelined=26, blocks_waiting=7)
+ORDINARY = Limits(calls_in=29, calls_out=11, calls_pipelined=35, blocks_waiting=19)
 
 
 @pytest.fixture(params=[RECOGNISED, ORDINARY], ids=["recognised", "ordinary"])

@@ -12,30 +12,30 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.topics.topic import NO_TOPIC_ID
-from interfaces.kafka.requests.call import Call, Concerned
 from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
-from interfaces.kafka.wire.schema import Message, Response
+from interfaces.kafka.wire.schema import Message
 
 #: What FindCoordinator calls a key of this kind.
 GROUP = 0
 
-Handler = Callable[[Any, Call], Response | None]
-Named = Concerned | None
+#: A field and its value.
+About = tuple[str, str | bytes]
+Named = About | None
+Look = Callable[[Any], Named]
 
 
-def telling_what(request: type[Message], handle: Handler) -> Handler:
+def about_of(request: type[Message]) -> Look | None:
     looks = [look for field, look in _LOOKS.items() if hasattr(request, field)]
-    if not looks:
-        return handle
+    if len(looks) < 2:
+        return looks[0] if looks else None
 
-    def named(request: Any, call: Call) -> Response | None:
+    def last_named(request: Any) -> Named:
+        named = None
         for look in looks:
-            concerned = look(request)
-            if concerned is not None:
-                call.about = concerned
-        return handle(request, call)
+            named = look(request) or named
+        return named
 
-    return named
+    return last_named
 
 
 def the_topic(request: Any) -> Named:
@@ -62,7 +62,7 @@ def _group_id(request: Any) -> Named:
     return ("group", request.group_id) if request.group_id else None
 
 
-def _only(field: str) -> Callable[[Any], Named]:
+def _only(field: str) -> Look:
     """Of some groups; a line with many of them would tell nothing of which one failed."""
 
     def look(request: Any) -> Named:
@@ -94,7 +94,7 @@ def _resource(request: Any) -> Named:
 _TOPICS = ("topics", "topic_data", "topic_names")
 
 #: By the field that says it.
-_LOOKS: dict[str, Callable[[Any], Named]] = {
+_LOOKS: dict[str, Look] = {
     "group_id": _group_id,
     "groups": _only("groups"),
     "groups_names": _only("groups_names"),

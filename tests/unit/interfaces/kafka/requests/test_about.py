@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from interfaces.kafka.handlers import fetch, produce
-from interfaces.kafka.requests.apis import BY_KEY
-from interfaces.kafka.requests.routes import FETCH, PRODUCE, Route
+from interfaces.kafka.requests.apis import BY_KEY, FETCH, PRODUCE
+from interfaces.kafka.requests.call import Route
 from interfaces.kafka.wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResource
 from interfaces.kafka.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.connections.outbox import Outbox
+from interfaces.kafka.connections.shared import Outbox
 from tests.fakes.client import FakeKafka
 from tests.fakes.clock import FakeClock
 from tests.fakes.requests import produce
