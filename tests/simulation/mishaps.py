@@ -83,7 +83,7 @@ class Mishaps:
             if session is not None and session.waiting:
                 self._world.tell(Story.LOST_WHILE_RUNNING)
             self._world.say("*", "a connection is cut")
-            if session is not None and session._parked:
+            if session is not None and session.has_parked:
                 self._world.tell(Story.PARKED)
             line.cut()
 

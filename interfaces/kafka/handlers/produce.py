@@ -21,8 +21,8 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic, why_not_writable
-from interfaces.kafka.call import Call, CloseConnection
-from interfaces.kafka.repeated_produce import (
+from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.repeated_produce import (
     FIRST_WITH_ZSTD,
     RepeatedProduce,
     remember,
