@@ -9,7 +9,7 @@ from application.groups.offsets import Done, Offsets
 from application.groups.registry import Groups
 from application.pending import Pending
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound, StorageFailed
-from domain.groups.consumer_group import ConsumerGroup, GroupDeleted
+from domain.groups.group import Group, GroupDeleted
 
 DeletedGroups = dict[str, BrokerError | None]
 
@@ -36,7 +36,7 @@ class DeleteGroupsService:
         all_done.start()
         return pending
 
-    def _find(self, group_id: str) -> ConsumerGroup:
+    def _find(self, group_id: str) -> Group:
         self._offsets.check_loaded()
         group = self._groups.find(group_id)
         if group is None:
@@ -44,7 +44,7 @@ class DeleteGroupsService:
         group.check_delete()
         return group
 
-    def remove(self, group: ConsumerGroup, then: Done, expired: bool = False) -> None:
+    def remove(self, group: Group, then: Done, expired: bool = False) -> None:
         """The group, which is empty, and its offsets, in one commit where they share a store."""
         group_id = group.group_id
         failures: list[StorageFailed] = []

@@ -18,7 +18,7 @@ from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from application.topics.catalog import Catalog
 from domain.errors import CoordinatorLoadInProgress, StorageFailed
-from domain.groups.classic import ClassicGroup
+from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
 

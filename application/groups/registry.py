@@ -14,9 +14,9 @@ from application.commits import Commits
 from application.ports.group_repository import GroupRepository
 from application.telling import tell_each
 from domain.errors import StorageFailed
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup, GroupChange, GroupDeleted, GroupKind
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind
 
 Then = Callable[[StorageFailed | None], None]
 #: All of one group.
@@ -25,8 +25,8 @@ Changes = Sequence[GroupChange | GroupDeleted]
 Listener = Callable[[Changes], Callable[[], None] | None]
 
 
-_GROUPS: dict[GroupKind, type[ConsumerGroup]] = {
-    group.kind: group for group in (ClassicGroup, ModernGroup)
+_GROUPS: dict[GroupKind, type[Group]] = {
+    group.kind: group for group in (ClassicGroup, ConsumerGroup)
 }
 
 
@@ -34,7 +34,7 @@ class Groups:
     def __init__(self, repository: GroupRepository, commits: Commits) -> None:
         self._repository = repository
         self._commits = commits
-        self._by_id: dict[str, ConsumerGroup] = {}
+        self._by_id: dict[str, Group] = {}
         self._when_lost: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
         self._when_gone: list[Callable[[str], None]] = []
@@ -45,16 +45,16 @@ class Groups:
         self._under_way: dict[str, deque[list[Then]]] = {}
         self._apply(repository.load())
 
-    def __iter__(self) -> Iterator[ConsumerGroup]:
+    def __iter__(self) -> Iterator[Group]:
         return iter(self._by_id.values())
 
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def find(self, group_id: str) -> ConsumerGroup | None:
+    def find(self, group_id: str) -> Group | None:
         return self._by_id.get(group_id)
 
-    def put(self, group: ConsumerGroup) -> None:
+    def put(self, group: Group) -> None:
         """A group that is new, or that takes the place of one of the other kind."""
         self._by_id[group.group_id] = group
 
