@@ -9,7 +9,7 @@ from application.groups.offsets import Done, Offsets
 from application.groups.registry import Groups
 from application.pending import Pending
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound, StorageFailed
-from domain.groups.group import Group, GroupDeleted
+from domain.groups.group import Group
 
 DeletedGroups = dict[str, BrokerError | None]
 
@@ -66,7 +66,7 @@ class DeleteGroupsService:
             self._offsets.keep(group_id, rows, done)
         else:
             both.one_less()
-        self._groups.keep(group_id, [*group.deletion(), GroupDeleted(group_id)], done)
+        self._groups.keep(group_id, group.deletion(), done)
         both.start()
 
 

@@ -8,7 +8,7 @@ kept, and whoever waits for it is told to ask again.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from application.commits import Commits
 from application.ports.group_repository import GroupRepository
@@ -16,11 +16,9 @@ from application.telling import tell_each
 from domain.errors import StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind
+from domain.groups.group import Changes, Group, GroupChange, GroupDeleted, GroupKind
 
 Then = Callable[[StorageFailed | None], None]
-#: All of one group.
-Changes = Sequence[GroupChange | GroupDeleted]
 #: Hears of changes before they are applied; what it returns is called when they are kept.
 Listener = Callable[[Changes], Callable[[], None] | None]
 
@@ -90,15 +88,15 @@ class Groups:
         if tell is not None:
             tell()
 
-    def _apply(self, changes: Iterable[GroupChange | GroupDeleted]) -> None:
+    def _apply(self, changes: Iterable[GroupChange]) -> None:
         for change in changes:
+            group = self._by_id.get(change.group_id)
             if isinstance(change, GroupDeleted):
                 self._by_id.pop(change.group_id, None)
-                continue
-            group = self._by_id.get(change.group_id)
-            if group is None:
+            elif group is None:
                 group = self._by_id[change.group_id] = _GROUPS[change.kind](change.group_id)
-            group.apply(change)
+            if group is not None:
+                group.apply(change)
 
     def keep(self, group_id: str, changes: Changes, then: Then) -> None:
         """Applies the changes now; `then` hears how their commit went."""
@@ -106,8 +104,7 @@ class Groups:
         self._apply(changes)
         self._tell_if_gone(group_id)
         for change in changes:
-            if isinstance(change, GroupChange):
-                self._repository.save(change)
+            self._repository.save(change)
 
         self._keeps = number = self._keeps + 1
         under_way = self._under_way.setdefault(group_id, deque())

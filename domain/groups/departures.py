@@ -6,7 +6,7 @@ Looks at the group as it is before the changes are applied.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from domain.groups.classic.changes import (
@@ -23,10 +23,7 @@ from domain.groups.consumer.changes import MemberChanged
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
 from domain.groups.consumer.timeouts import Timeout
-from domain.groups.departure import Departure
-from domain.groups.group import GroupChange, GroupDeleted
-
-Changes = Iterable[GroupChange | GroupDeleted]
+from domain.groups.group import Changes, Departure
 
 
 class Departed(NamedTuple):
@@ -90,8 +87,8 @@ def of_consumer(
             after[change.member_id] = change.subscription
         elif isinstance(change, GroupMetadataChanged) and change.image is not None:
             # As a classic group it has these left.
-            for kept in change.image.members:
-                after.pop(kept.member_id, None)
+            for image in change.image.members:
+                after.pop(image.member_id, None)
     gone = {one: before[one] for one in after if after[one] is None and one in before}
     instances = {one.instance_id for one in gone.values() if one.instance_id is not None}
     reasons: Counter[str] = Counter()
