@@ -114,4 +114,7 @@ class Broker:
         ]
         for partition in grown:
             self.partitions.snapshot(partition)
-        self.commits.when_committed(done, staged=bool(grown))
+        if grown:
+            self.commits.when_committed(done)
+        else:
+            self.commits.wait(done)

@@ -25,10 +25,10 @@ from domain.groups.consumer.classic_members import (
     leave,
     must_join_again,
 )
+from domain.groups.consumer.conversion import embedded_assignment
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
 from domain.groups.consumer.timeouts import Timeout
-from domain.groups.conversion import embedded_assignment
 
 
 class ClassicMembers:

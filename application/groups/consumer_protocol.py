@@ -23,6 +23,7 @@ from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion
 from domain.groups.classic.changes import Moment
 from domain.groups.consumer.changes import AssignmentChanged
+from domain.groups.consumer.conversion import remove_members, upgrade
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import (
@@ -43,7 +44,6 @@ from domain.groups.consumer.member import (
 )
 from domain.groups.consumer.target import GroupRules
 from domain.groups.consumer.timeouts import Timeout
-from domain.groups.conversion import remove_members, upgrade
 from domain.groups.group import Decision, Group, GroupKind
 
 #: Now, or when the changes are durable.

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 from application.groups.delete import DeleteGroupsService
 from application.groups.group_log import GroupLog
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
+from application.state.runtime import Done
 from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
@@ -72,7 +73,7 @@ class OffsetExpiry:
             if isinstance(one, Group):
                 # With what was found of it in this slice, and is not asked for twice.
                 rows.pop(one.group_id, None)
-                self._delete_groups.remove(one, _ignore, expired=True)
+                self._delete_groups.remove(one, expired=True)
                 going += ROWS_PER_GROUP
             elif one is not None:
                 rows.setdefault(one[0], []).append(one)
@@ -143,7 +144,3 @@ class OffsetExpiry:
                 for partition, committed in partitions.items()
             )
         )
-
-
-def _ignore(failure: StorageFailed | None) -> None:
-    """The next round finds it again; whoever keeps it says why it could not."""

@@ -27,12 +27,13 @@ from domain.groups.classic.changes import (
     RebalanceExtended,
     SyncsAnswered,
 )
+from domain.groups.classic.departures import of_classic
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.states import State
 from domain.groups.consumer.changes import EpochChanged
+from domain.groups.consumer.departures import of_consumer
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.departures import Departed, of_classic, of_consumer
-from domain.groups.group import Changes, Departure, GroupKind
+from domain.groups.group import Changes, Departed, Departure, GroupKind
 
 #: A group has no more than one line of its generations or epochs in this time.
 PAUSE_MS = 1000

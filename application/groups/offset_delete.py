@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.state.runtime import Done
 from domain.errors import GroupIdNotFound, InvalidGroupId
 from domain.groups.group import Group
 from domain.groups.offsets import check_offset_delete

@@ -39,6 +39,16 @@ class Departure(Enum):
     DID_NOT_REVOKE = "did not give partitions up"
 
 
+class Departed(NamedTuple):
+    """A member that was removed and did not leave by itself."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    why: Departure
+    after_ms: int
+
+
 class GroupChange:
     """A fact about a group, as a value. The repository decides how it is persisted."""
 

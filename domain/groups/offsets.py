@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.definition import LONG_MAX
+from domain.configs.settings.definition import LONG_MAX
 from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
 from domain.groups.group import Group, GroupKind
 

@@ -21,6 +21,12 @@ from domain.groups.classic.changes import JoinResponse, Moment
 from domain.groups.classic.leave import Leaving
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
+from domain.groups.consumer.conversion import (
+    can_downgrade,
+    downgrade,
+    partitions_by_id,
+    remove_members,
+)
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import (
@@ -41,7 +47,6 @@ from domain.groups.consumer.member import (
 )
 from domain.groups.consumer.subscription import Topics
 from domain.groups.consumer.target import GroupRules, update_target
-from domain.groups.conversion import can_downgrade, downgrade, partitions_by_id, remove_members
 from domain.groups.embedded_protocol import (
     CONSUMER,
     EmbeddedSubscription,

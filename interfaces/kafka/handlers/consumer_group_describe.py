@@ -11,8 +11,8 @@ from domain.errors import BrokerError, InvalidGroupId
 from domain.groups.consumer.assignors.assignor import Partitions
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
-from interfaces.kafka.authorized_operations import group_operations
-from interfaces.kafka.call import Call
+from interfaces.kafka.handlers.shared.authorized_operations import group_operations
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeRequest,

@@ -16,8 +16,8 @@ from domain.groups.consumer.assignors.assignor import Partitions
 from domain.groups.consumer.heartbeat import HeartbeatResult
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.consumer.member import JOINS
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import client_host
+from interfaces.kafka.handlers.shared.group_member import client_host
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,

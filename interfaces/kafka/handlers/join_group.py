@@ -14,8 +14,8 @@ from __future__ import annotations
 from domain.errors import BrokerError, MemberIdRequired
 from domain.groups.classic.changes import JoinResponse
 from domain.groups.classic.member import JoinRequest, Protocols
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import client_host, code_of
+from interfaces.kafka.handlers.shared.group_member import client_host, code_of
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from domain.errors import BrokerError
 from domain.groups.classic.leave import Leaving
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.leave_group import (
     LeaveGroupRequest,
     LeaveGroupResponse,

@@ -15,8 +15,8 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.groups.group import Group
-from interfaces.kafka.call import Call
-from interfaces.kafka.merged_topics import merged
+from interfaces.kafka.handlers.shared.merged_topics import merged
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestTopic,

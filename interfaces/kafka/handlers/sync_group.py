@@ -11,8 +11,8 @@ from __future__ import annotations
 from domain.errors import BrokerError, InconsistentGroupProtocol, RebalanceInProgress
 from domain.groups.classic.changes import SyncResponse
 from domain.groups.classic.sync import SyncRequest
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import code_of
+from interfaces.kafka.handlers.shared.group_member import code_of
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 FIRST_WITH_PROTOCOL = 5

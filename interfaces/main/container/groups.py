@@ -16,8 +16,8 @@ from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
+from infrastructure.opening import open_offsets
 from infrastructure.patterns import Re2Patterns
-from infrastructure.storage.opening import open_offsets
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.identities import new_short_uuid, new_uuid
 

@@ -111,7 +111,7 @@ def assignment_is_told_before_it_is_kept(patch: Patch) -> None:
 
 
 def group_that_was_not_kept_goes_on(patch: Patch) -> None:
-    patch.setattr(Groups, "_make_again", lambda self, group_id: None)
+    patch.setattr(Groups, "lost", lambda self, group_id, changes, first: None)
 
 
 def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
