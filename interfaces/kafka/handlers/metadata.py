@@ -146,12 +146,14 @@ def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
     )
 
 
-def failed(request: MetadataRequest, call: Call, code: int) -> MetadataResponse:
+def failed(
+    request: MetadataRequest, code: int, message: str | None, version: int
+) -> MetadataResponse:
     return MetadataResponse(
         topics=[
             MetadataResponseTopic(
                 error_code=code,
-                name=topic.name if call.version >= FIRST_BY_ID else topic.name or "",
+                name=topic.name if version >= FIRST_BY_ID else topic.name or "",
                 topic_id=topic.topic_id,
             )
             for topic in request.topics or ()

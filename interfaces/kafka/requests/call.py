@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from application.broker import Broker
@@ -13,6 +14,7 @@ from domain.errors import BrokerError, CoordinatorLoadInProgress
 from interfaces.kafka.requests.about import About, about_of
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
+from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
@@ -81,6 +83,7 @@ class Route:
         "counts",
         "decode",
         "encode",
+        "expected",
         "failed",
         "handle",
         "kept",
@@ -110,7 +113,14 @@ class Route:
         #: None: the call is answered later.
         self.handle: Callable[[Any, Call], Response | None] = handler.handle
         self.about = about_of(request)
-        self.failed: Callable[[Any, Call, int], Response] = handler.failed
+        #: What is a step of the protocol and no failure, though it has an error code.
+        self.expected: tuple[type[BrokerError], ...] = getattr(handler, "EXPECTED", ())
+        own = getattr(handler, "failed", None)
+        self.failed: Failed = (
+            partial(own, version=version)
+            if own is not None
+            else failed_response(request, response, version, getattr(handler, "FAILED", {}))
+        )
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from.
@@ -172,13 +182,14 @@ class Call:
     def code(self, error: BrokerError) -> int:
         """The number for a failure that goes into the answer; the request counts as failed."""
         code = CODES[type(error)]
-        if not isinstance(error, CoordinatorLoadInProgress):  # the log says when they are read
+        # What is not loaded yet is not noted: the log says when it is.
+        if not isinstance(error, (CoordinatorLoadInProgress, *self.route.expected)):
             self.note_code(code)
         return code
 
-    def expected_code(self, error: BrokerError) -> int:
-        """The number for what is a step of a protocol and no failure, though it has one."""
-        return CODES[type(error)]
+    def refused(self, request: Any, error: BrokerError) -> Response:
+        """The response that says of all that was asked for why it is not done."""
+        return self.route.failed(request, self.code(error), error.message or None)
 
     def note_code(self, code: int) -> None:
         if self.error_codes is None:

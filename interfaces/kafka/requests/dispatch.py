@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from application.ports.event_log import EventLog
-from domain.errors import UnsupportedVersion
+from domain.errors import BrokerError, UnsupportedVersion
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests.about import the_topic
 from interfaces.kafka.requests.accounting import Accounting
@@ -138,6 +138,8 @@ class Dispatch:
             response = route.handle(request, call)
             if response is not None:
                 call.respond(response)
+        except BrokerError as refused:
+            call.respond(call.refused(request, refused))
         except CloseConnection:
             raise
         except Exception as error:
@@ -147,7 +149,7 @@ class Dispatch:
     def _respond_with_failure(self, request: Request, call: Call, route: Route) -> None:
         call.note_code(UNKNOWN_SERVER_ERROR)
         try:
-            call.respond(route.failed(request, call, UNKNOWN_SERVER_ERROR))
+            call.respond(route.failed(request, UNKNOWN_SERVER_ERROR, None))
         except Exception as error:
             raise CloseConnection("its answer could not be made") from error
 
@@ -165,7 +167,7 @@ class Dispatch:
         if key != API_VERSIONS or route is None:
             raise CloseConnection(_why_not_served(key, version))
         call = Call(peer, route, correlation_id, bytes_in, received_ns)
-        call.respond(route.failed(None, call, call.code(UnsupportedVersion())))
+        call.respond(call.refused(None, UnsupportedVersion()))
         return call
 
     def log_failure(self, call: Call, error: Exception) -> None:
