@@ -14,8 +14,8 @@ from __future__ import annotations
 from operator import attrgetter
 
 from domain.errors import BrokerError, MemberIdRequired
-from domain.groups.classic_changes import JoinAnswer
-from domain.groups.classic_member import JoinRequest, Protocols
+from domain.groups.classic.changes import JoinResponse
+from domain.groups.classic.member import JoinRequest, Protocols
 from interfaces.kafka.handlers.shared.group_member import client_host
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.join_group import (
@@ -67,7 +67,9 @@ def _protocols(protocols: list[JoinGroupRequestProtocol]) -> Protocols:
     return tuple(reversed(named.items()))
 
 
-def _response(request: JoinGroupRequest, answer: JoinAnswer | BrokerError, call: Call) -> Response:
+def _response(
+    request: JoinGroupRequest, answer: JoinResponse | BrokerError, call: Call
+) -> Response:
     if isinstance(answer, BrokerError):
         return call.refused(request, answer)
     return JoinGroupResponse(

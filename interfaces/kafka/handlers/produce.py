@@ -108,7 +108,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
         return None
     if not durable.staged:
         return response
-    call.broker.commits.wait(durable)
+    call.broker.commits.wait(durable.committed)
     return None
 
 
@@ -151,7 +151,7 @@ def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     if call.error_codes:
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:
-        call.broker.commits.wait(UnansweredProduce(call))
+        call.broker.commits.wait(UnansweredProduce(call).committed)
     call.respond_nothing()
 
 

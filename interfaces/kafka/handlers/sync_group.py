@@ -9,8 +9,8 @@ The answer comes when the leader has said who reads what.
 from __future__ import annotations
 
 from domain.errors import BrokerError, InconsistentGroupProtocol, RebalanceInProgress
-from domain.groups.classic_changes import SyncAnswer
-from domain.groups.classic_sync import SyncRequest
+from domain.groups.classic.changes import SyncResponse
+from domain.groups.classic.sync import SyncRequest
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from interfaces.kafka.wire.schema import Response
@@ -46,7 +46,9 @@ def _sync_request(request: SyncGroupRequest) -> SyncRequest:
     )
 
 
-def _response(request: SyncGroupRequest, answer: SyncAnswer | BrokerError, call: Call) -> Response:
+def _response(
+    request: SyncGroupRequest, answer: SyncResponse | BrokerError, call: Call
+) -> Response:
     if isinstance(answer, BrokerError):
         return call.refused(request, answer)
     return SyncGroupResponse(

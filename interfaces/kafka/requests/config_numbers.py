@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from domain.configs.alteration import Operation
-from domain.configs.definition import Kind, Source
 from domain.configs.resource import ResourceKind
+from domain.configs.settings.definition import Kind, Source
 
 RESOURCE_KINDS: dict[int, ResourceKind] = {
     2: ResourceKind.TOPIC,

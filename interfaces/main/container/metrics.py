@@ -13,11 +13,11 @@ from application.ports.event_log import EventLog
 from application.ports.scheduler import Scheduler
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.timed_commit import TimedCommit
-from infrastructure.storage.opening import Storage
+from infrastructure.storage.engine import Storage
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
-from interfaces.main.settings.listeners import host_port
+from interfaces.terminal.addresses import host_port
 
 if TYPE_CHECKING:
     from application.metrics.family import Source

@@ -51,14 +51,15 @@ def watermark_never_rises_again_after_a_failure(patch: Patch) -> None:
         if failure is not None:
             patch.setattr(self, "_ends_are_lost", True, raising=False)
         if getattr(self, "_ends_are_lost", False) and failure is None:
-            self._ends = []
+            ends = [one for one in self._in_commit if getattr(one, "func", None) == self._ended]
+            self._in_commit = [one for one in self._in_commit if one not in ends]
         done(self, failure)
 
     patch.setattr(Commits, "_done", stuck)
 
 
 def answer_before_the_commit(patch: Patch) -> None:
-    patch.setattr(Commits, "wait", lambda self, waiter: waiter.committed(None))
+    patch.setattr(Commits, "wait", lambda self, then: then(None))
 
 
 def duplicate_is_answered_before_it_is_durable(patch: Patch) -> None:
@@ -123,7 +124,15 @@ def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
 
 
 def nothing_is_rebuilt_after_a_failure(patch: Patch) -> None:
-    patch.setattr(Commits, "_doubt", lambda self, partitions, failure: None)
+    ended = Commits._ended
+
+    def careless(
+        self: Commits, partition: Partition, end: Any, failure: StorageFailed | None
+    ) -> None:
+        if failure is None:
+            ended(self, partition, end, failure)
+
+    patch.setattr(Commits, "_ended", careless)
 
 
 def waiter_is_forgotten_after_a_failure(patch: Patch) -> None:
