@@ -33,6 +33,7 @@ class GroupsContainer(containers.DeclarativeContainer):
     commits: providers.Dependency[Any] = providers.Dependency()
     catalog: providers.Dependency[Any] = providers.Dependency()
     spare_time: providers.Dependency[Any] = providers.Dependency()
+    placement: providers.Dependency[Any] = providers.Dependency()
 
     registry = providers.Singleton(Groups, storage.groups, commits)
     configs = providers.Singleton(GroupConfigs, storage.configs, config, events)
@@ -47,7 +48,7 @@ class GroupsContainer(containers.DeclarativeContainer):
         offsets_unusable,
         events,
     )
-    offsets = providers.Singleton(Offsets, offset_repository, registry, catalog)
+    offsets = providers.Singleton(Offsets, offset_repository, registry, catalog, placement)
     forgetting = providers.Singleton(Forgetting, offsets, spare_time)
     delete_groups = providers.Singleton(DeleteGroupsService, offsets, registry, log)
     coordinator = providers.Singleton(

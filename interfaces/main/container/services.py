@@ -37,6 +37,7 @@ from application.upkeep.trimming import Trimming
 from application.watching import Watching
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
+from infrastructure.cluster.placement import SingleNode
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.security.authorizer import OpenAuthorizer
@@ -84,6 +85,12 @@ class ServicesContainer(containers.DeclarativeContainer):
     checksum = providers.Object(crc32c)
     compression = providers.Singleton(BatchCompression)
     authorizer = providers.Singleton(OpenAuthorizer)
+    placement = providers.Singleton(
+        SingleNode,
+        config.provided.node_id,
+        config.provided.broker_rack,
+        storage.store.provided.info.losses,
+    )
 
     cluster_id = providers.Singleton(
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
@@ -96,7 +103,9 @@ class ServicesContainer(containers.DeclarativeContainer):
     commits = providers.Singleton(
         Commits, storage.commit, scheduler, storage.partitions, watching, trouble
     )
-    catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config, trouble)
+    catalog = providers.Singleton(
+        Catalog, storage.topics, storage.partitions, config, trouble, placement, watching
+    )
     dropping = providers.Singleton(
         Dropping, storage.log, storage.topics, storage.partitions, commits, spare_time
     )
@@ -127,6 +136,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         commits=commits,
         catalog=catalog,
         spare_time=spare_time,
+        placement=placement,
     )
     produce = providers.Singleton(
         ProduceService, storage.log, commits, clock, checksum, compression, trouble
@@ -154,6 +164,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         cluster_id=cluster_id,
         config=config,
         authorizer=authorizer,
+        placement=placement,
         catalog=catalog,
         commits=commits,
         partitions=storage.partitions,
