@@ -27,7 +27,7 @@ from interfaces.rest.records.outgoing import (
     outgoing,
     parse_object,
 )
-from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
 
@@ -44,12 +44,17 @@ MAX_ENTRIES = 1000
 _Parsed = Outgoing | RestError
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["records"])
-    broker = admin.broker
+class ProduceRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["records"])
+        routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)(self.produce_records)
+        routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)(
+            self.produce_batch
+        )
+        return routes
 
-    async def sent(
-        topic_name: str, parsed: list[_Parsed], turns: Turns
+    async def _sent(
+        self, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> list[Delivery | RestError]:
         """What became of each, in their order."""
         good = [each for each in parsed if isinstance(each, Outgoing)]
@@ -57,15 +62,15 @@ def router(admin: Admin) -> APIRouter:
             await _hash(each.record, turns)
         sending = []
         for group in _groups([each.record for each in good]):
-            sending.append(broker.records.send.send(topic_name, group))
+            sending.append(self._broker.records.send.send(topic_name, group))
             await turns.give()
         told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
         deliveries = iter(chain.from_iterable(told))
         return [each if isinstance(each, RestError) else next(deliveries) for each in parsed]
 
-    async def reports(request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
+    async def _reports(self, request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
         exchange = exchange_of(request)
-        most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
+        most_bytes = self._broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
         turns = Turns()
         begun = False
@@ -81,11 +86,11 @@ def router(admin: Admin) -> APIRouter:
                         parsed.append(_parse(text))
                     if len(parsed) == RECORDS_AT_ONCE:
                         begun = True
-                        yield await reported(exchange, topic_name, parsed, turns)
+                        yield await self._reported(exchange, topic_name, parsed, turns)
                         parsed = []
                 if parsed:
                     begun = True
-                    yield await reported(exchange, topic_name, parsed, turns)
+                    yield await self._reported(exchange, topic_name, parsed, turns)
                 if broken is not None:
                     raise broken
             objects.finish()
@@ -98,39 +103,37 @@ def router(admin: Admin) -> APIRouter:
         except ClientDisconnect:
             return
 
-    async def reported(
-        exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
+    async def _reported(
+        self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> bytes:
         lines = []
-        for one, delivery in zip(parsed, await sent(topic_name, parsed, turns), strict=True):
+        for one, delivery in zip(parsed, await self._sent(topic_name, parsed, turns), strict=True):
             if isinstance(delivery, Exception):
                 lines.append(_line(exchange.refuse(delivery)))
             else:
                 assert isinstance(one, Outgoing)
-                told = delivered(one, delivery, broker.cluster_id, topic_name)
+                told = delivered(one, delivery, self._broker.cluster_id, topic_name)
                 lines.append(_line({"error_code": 200} | told))
         return b"".join(lines)
 
-    @routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)
-    async def produce_records(request: Request, topic_name: str) -> Response:
+    async def produce_records(self, request: Request, topic_name: str) -> Response:
         """Objects one after the other; each is durable when its report comes, in the same order.
 
         One that is refused is reported, and the others go on. Whoever sends many reads the reports
         meanwhile.
         """
-        existing_topic(admin, topic_name)
+        self._topic(topic_name)
         exchange_of(request).most_body_bytes = None
-        told = reports(request, topic_name)
+        told = self._reports(request, topic_name)
         # Until then a failure can still be the answer's status.
         first = await anext(told, b"")
         return Streamed(_behind(first, told), "application/json", listens=False)
 
-    @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
-    async def produce_batch(request: Request, topic_name: str) -> Response:
+    async def produce_batch(self, request: Request, topic_name: str) -> Response:
         """Entries with ids of the client's, answered by what went well and what did not."""
-        existing_topic(admin, topic_name)
+        self._topic(topic_name)
         exchange = exchange_of(request)
-        exchange.most_body_bytes = _most_of_batch(admin)
+        exchange.most_body_bytes = _most_of_batch(self._admin)
         entries = _entries(parse_object(await request.body()))
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
@@ -141,17 +144,15 @@ def router(admin: Admin) -> APIRouter:
             for each in some:
                 parsed.append(_outgoing(each, frozenset({"id"})))
                 await turns.give()
-            outcomes = zip(some, parsed, await sent(topic_name, parsed, turns), strict=True)
+            outcomes = zip(some, parsed, await self._sent(topic_name, parsed, turns), strict=True)
             for entry, one, delivery in outcomes:
                 if isinstance(delivery, Exception):
                     failures.append({"id": entry["id"]} | exchange.refuse(delivery))
                 else:
                     assert isinstance(one, Outgoing)
-                    told = delivered(one, delivery, broker.cluster_id, topic_name)
+                    told = delivered(one, delivery, self._broker.cluster_id, topic_name)
                     successes.append({"id": entry["id"]} | told)
         return JsonAnswer({"successes": successes, "failures": failures}, 207)
-
-    return routes
 
 
 async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
