@@ -12,8 +12,8 @@ from application.ports.offset_repository import OffsetWrite
 from application.state.runtime import Done
 from domain.configs.broker import BrokerConfig
 from domain.errors import OffsetMetadataTooLarge
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import NO_EPOCH
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.group import NO_EPOCH
 from domain.groups.offsets import (
     NO_RETENTION_TIME,
     CommittedOffset,

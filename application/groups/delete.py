@@ -10,7 +10,7 @@ from application.groups.registry import Groups
 from application.pending import Pending, later
 from application.state.runtime import Place, ignore, respond
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound
-from domain.groups.consumer_group import ConsumerGroup, GroupDeleted
+from domain.groups.group import Group, GroupDeleted
 
 DeletedGroups = dict[str, BrokerError | None]
 
@@ -42,7 +42,7 @@ class DeleteGroupsService:
 
         return later(respond(places, [None] * len(places))).map(done)
 
-    def _find(self, group_id: str) -> ConsumerGroup:
+    def _find(self, group_id: str) -> Group:
         self._offsets.check_loaded()
         group = self._groups.find(group_id)
         if group is None:
@@ -53,7 +53,7 @@ class DeleteGroupsService:
     def _places(self, group_id: str) -> list[Place]:
         return [(self._offsets.runtime, group_id), (self._groups.runtime, group_id)]
 
-    def remove(self, group: ConsumerGroup, expired: bool = False) -> None:
+    def remove(self, group: Group, expired: bool = False) -> None:
         """The group, which is empty, and its offsets, in one commit where they share a store."""
         group_id = group.group_id
         rows = [(group_id, *place, None) for place in self._offsets.partitions(group_id)]

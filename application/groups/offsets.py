@@ -15,7 +15,7 @@ from application.ports.offset_repository import OffsetRepository, OffsetRow, Off
 from application.state.runtime import Done, Runtime
 from application.topics.catalog import Catalog
 from domain.errors import CoordinatorLoadInProgress, StorageFailed
-from domain.groups.classic import ClassicGroup
+from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
 

@@ -13,9 +13,9 @@ from application.commits import Commits
 from application.ports.group_repository import GroupRepository
 from application.state.runtime import Done, Runtime
 from domain.errors import StorageFailed
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup, GroupChange, GroupDeleted, GroupKind
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind
 
 #: All of one group.
 Changes = Sequence[GroupChange | GroupDeleted]
@@ -23,8 +23,8 @@ Changes = Sequence[GroupChange | GroupDeleted]
 Listener = Callable[[Changes], Callable[[], None] | None]
 
 
-_GROUPS: dict[GroupKind, type[ConsumerGroup]] = {
-    group.kind: group for group in (ClassicGroup, ModernGroup)
+_GROUPS: dict[GroupKind, type[Group]] = {
+    group.kind: group for group in (ClassicGroup, ConsumerGroup)
 }
 
 
@@ -32,23 +32,23 @@ class Groups:
     def __init__(self, repository: GroupRepository, commits: Commits) -> None:
         self._repository = repository
         self._commits = commits
-        self._by_id: dict[str, ConsumerGroup] = {}
+        self._by_id: dict[str, Group] = {}
         self._when_lost: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
         self._when_gone: list[Callable[[str], None]] = []
         self.runtime: Runtime[str, GroupChange | GroupDeleted] = Runtime(self)
         self._apply(repository.load())
 
-    def __iter__(self) -> Iterator[ConsumerGroup]:
+    def __iter__(self) -> Iterator[Group]:
         return iter(self._by_id.values())
 
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def find(self, group_id: str) -> ConsumerGroup | None:
+    def find(self, group_id: str) -> Group | None:
         return self._by_id.get(group_id)
 
-    def put(self, group: ConsumerGroup) -> None:
+    def put(self, group: Group) -> None:
         """A group that is new, or that takes the place of one of the other kind."""
         self._by_id[group.group_id] = group
 

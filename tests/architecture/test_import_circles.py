@@ -10,19 +10,7 @@ import grimp
 import pytest
 
 #: What is still in a circle. Nothing is added here.
-FILES = {
-    "domain.groups.classic",
-    "domain.groups.classic_applying",
-    "interfaces.kafka.call",
-    "interfaces.kafka.concerns",
-    "interfaces.kafka.listener",
-    "interfaces.kafka.patience",
-    "interfaces.kafka.routes",
-    "interfaces.kafka.session",
-    "interfaces.kafka.wire.decoding",
-    "interfaces.kafka.wire.encoding",
-    "interfaces.kafka.wire.schema",
-}
+FILES = {"domain.groups.classic.applying", "domain.groups.classic.group"}
 PACKAGES = {
     "application",
     "application.configs",
@@ -34,6 +22,9 @@ PACKAGES = {
     "application.state",
     "application.topics",
     "application.upkeep",
+    "domain.groups",
+    "domain.groups.classic",
+    "domain.groups.consumer",
 }
 
 Imports = dict[str, set[str]]

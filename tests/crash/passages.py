@@ -27,8 +27,7 @@ from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, RecoveryPoint
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.listener import Shared
-from interfaces.kafka.outbox import Outbox
+from interfaces.kafka.connections.shared import Outbox, Shared
 from interfaces.main.container.app import App
 
 

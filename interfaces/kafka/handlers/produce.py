@@ -21,8 +21,8 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic, why_not_writable
-from interfaces.kafka.call import Call, CloseConnection
-from interfaces.kafka.repeated_produce import (
+from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.repeated_produce import (
     FIRST_WITH_ZSTD,
     RepeatedProduce,
     remember,
@@ -106,7 +106,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
         return None
     if not durable.staged:
         return response
-    call.broker.commits.wait(durable)
+    call.broker.commits.wait(durable.committed)
     return None
 
 
@@ -149,7 +149,7 @@ def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     if call.error_codes:
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:
-        call.broker.commits.wait(UnansweredProduce(call))
+        call.broker.commits.wait(UnansweredProduce(call).committed)
     call.respond_nothing()
 
 

@@ -10,7 +10,8 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from interfaces.embed import __version__
-from interfaces.kafka.listener import Listener, Shared
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.sources import Settings
@@ -47,7 +48,7 @@ def make_admin(
         clock=clock,
         version=__version__,
         started_at_ms=metrics.started_at_ms,
-        requests=shared.ledger.recent,
+        requests=shared.accounting.recent,
         metrics=metrics,
         counted=lambda: [
             (route.title, route.version, route.counts) for route in shared.routes.made.values()

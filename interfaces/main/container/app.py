@@ -19,7 +19,8 @@ from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageUnusable
-from interfaces.kafka.listener import Listener, Shared
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.admin import AdminContainer
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.interfaces import InterfacesContainer

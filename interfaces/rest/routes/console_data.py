@@ -12,11 +12,11 @@ import orjson
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from application.groups.members import assignor_of, members
+from application.groups.members import members
 from application.summaries import Summaries
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, Pieces
 from interfaces.rest.routes.resource import Routes
@@ -117,9 +117,6 @@ class ConsoleDataRoutes(Routes):
 
     async def group(self, group_id: str) -> JsonAnswer:
         found = self._broker.group_lag.group(group_id)
-        default = ""
-        if isinstance(found, ModernGroup):
-            default = self._broker.consumer_groups.assignor_of(found)
         lags = await all_of(self._broker.group_lag.lags(found))
         rows = [
             (
@@ -138,7 +135,7 @@ class ConsoleDataRoutes(Routes):
                 "group_id": group_id,
                 "state": found.state_name,
                 "kind": found.kind.value,
-                "assignor": assignor_of(found, default),
+                "assignor": self._assignor(found),
                 "members": [
                     {
                         "member_id": member.member_id,
@@ -154,8 +151,8 @@ class ConsoleDataRoutes(Routes):
         )
 
 
-def _member_count(group: ConsumerGroup) -> int:
-    assert isinstance(group, ClassicGroup | ModernGroup)
+def _member_count(group: Group) -> int:
+    assert isinstance(group, ClassicGroup | ConsumerGroup)
     return len(group.members)
 
 

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
-from application.groups.members import GroupMember, assignor_of, members
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup
-from domain.groups.modern import ModernGroup
+from application.groups.members import GroupMember, members
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
@@ -66,13 +66,9 @@ class GroupRoutes(Routes):
         routes.post("/{group_id}/offsets", response_model=ResetList)(self.set_offsets)
         return routes
 
-    def _body(self, group: ConsumerGroup, at: Urls) -> GroupBody:
-        default = ""
-        if isinstance(group, ModernGroup):
-            default = self._broker.consumer_groups.assignor_of(group)
-        assert isinstance(group, ClassicGroup | ModernGroup)
-        assignor = assignor_of(group, default)
-        return group_body(group, assignor, len(group.members), self._node_id, at)
+    def _body(self, group: Group, at: Urls) -> GroupBody:
+        assert isinstance(group, ClassicGroup | ConsumerGroup)
+        return group_body(group, self._assignor(group), len(group.members), self._node_id, at)
 
     async def list_groups(self, request: Request, page: Paged) -> Response:
         self._broker.offsets.check_loaded()
@@ -185,7 +181,7 @@ class ConfluentGroupRoutes(GroupRoutes):
     prefix = "/consumer-groups"
 
 
-def _group_id(group: ConsumerGroup) -> str:
+def _group_id(group: Group) -> str:
     return group.group_id
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interfaces.cli.client import Clients
-from interfaces.kafka.other_protocols import rejection_of
+from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
 from tests.e2e.admin.cli.test_doctor import sasl, server
 

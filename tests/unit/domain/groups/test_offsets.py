@@ -4,7 +4,7 @@ import pytest
 
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
-from domain.groups.consumer_group import GroupKind
+from domain.groups.group import GroupKind
 from domain.groups.offsets import (
     check_offset_delete,
     counts_from,
