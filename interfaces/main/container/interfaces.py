@@ -16,8 +16,6 @@ def open_listeners(shared: Shared, wanted: Sequence[ListenerSettings]) -> list[L
         Listener(
             shared,
             one.name,
-            one.host,
-            one.port,
             Advertised(one.name, one.advertised_host, one.advertised_port),
         )
         for one in wanted
