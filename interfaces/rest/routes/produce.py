@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from application.records.send import Delivery, OutgoingRecord
-from domain.topics.partitioner import SLICE_BYTES, murmur2_in_slices
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import NO_JSON, RestError
@@ -34,8 +33,8 @@ from interfaces.rest.streaming import Streamed
 #: Records that are encoded in one go, and become durable together.
 RECORDS_AT_ONCE = 64
 BYTES_AT_ONCE = 256 * 1024
-#: Of keys that decide about their partitions, which is a loop of Python's.
-HASHED_AT_ONCE = SLICE_BYTES
+#: A byte of a key that decides about its partition takes as long as so many that are encoded.
+HASHING_COST = 16
 #: Base64 and quotes make a record longer than it is.
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
@@ -58,8 +57,6 @@ class ProduceRoutes(Routes):
     ) -> list[Delivery | RestError]:
         """What became of each, in their order."""
         good = [each for each in parsed if isinstance(each, Outgoing)]
-        for each in good:
-            await _hash(each.record, turns)
         sending = []
         for group in _groups([each.record for each in good]):
             sending.append(self._broker.records.send.send(topic_name, group))
@@ -162,37 +159,19 @@ async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGener
             yield piece
 
 
-def _is_to_be_hashed(record: OutgoingRecord) -> bool:
-    return record.partition is None and record.key_hash is None
-
-
-async def _hash(record: OutgoingRecord, turns: Turns) -> None:
-    """A key that is too long for one step; the others are hashed where they are sent."""
-    if record.key is None or len(record.key) <= SLICE_BYTES or not _is_to_be_hashed(record):
-        return
-    slices = murmur2_in_slices(record.key)
-    while record.key_hash is None:
-        try:
-            next(slices)
-        except StopIteration as end:
-            record.key_hash = end.value
-        await turns.give()
-
-
 def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
     """As many together as are encoded, and their partitions found, in about a millisecond."""
     group: list[OutgoingRecord] = []
-    size_bytes = hashed_bytes = 0
+    cost = 0
     for record in records:
         key_bytes = len(record.key or b"")
-        size_bytes += key_bytes + len(record.value or b"")
-        hashed_bytes += key_bytes if _is_to_be_hashed(record) else 0
-        if group and (size_bytes > BYTES_AT_ONCE or hashed_bytes > HASHED_AT_ONCE):
+        weight = key_bytes * (HASHING_COST if record.partition is None else 1)
+        weight += len(record.value or b"")
+        if group and cost + weight > BYTES_AT_ONCE:
             yield group
-            group = []
-            size_bytes = key_bytes + len(record.value or b"")
-            hashed_bytes = key_bytes if _is_to_be_hashed(record) else 0
+            group, cost = [], 0
         group.append(record)
+        cost += weight
     if group:
         yield group
 
