@@ -113,7 +113,12 @@ class Commits:
         # A full disk takes a commit that has nothing in it.
         elif self._keeps:
             self.trouble.succeeded()
-        faults = tell_each(in_commit, lambda then: then(failure))
+        faults: list[Exception] = []
+        for then in in_commit:  # every request comes this way: without another call around each
+            try:
+                then(failure)
+            except Exception as fault:
+                faults.append(fault)
         advanced, self._advanced = self._advanced, []
         faults += tell_each(advanced, self._watching.advanced)
         if self._waiters or self._touched:

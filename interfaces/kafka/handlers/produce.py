@@ -53,7 +53,7 @@ class DurableProduce:
         self.response = ProduceResponse()
         self.staged: list[PartitionProduceResponse] = []
 
-    def committed(self, failure: StorageFailed | None) -> None:
+    def __call__(self, failure: StorageFailed | None) -> None:
         call = self._call
         if failure is not None:
             for partition in self.staged:
@@ -72,7 +72,7 @@ class UnansweredProduce:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    def committed(self, failure: StorageFailed | None) -> None:
+    def __call__(self, failure: StorageFailed | None) -> None:
         if failure is not None:
             self._call.peer.close(f"a batch sent with acks=0 was lost: {failure.message}")
 
@@ -106,7 +106,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
         return None
     if not durable.staged:
         return response
-    call.broker.commits.wait(durable.committed)
+    call.broker.commits.wait(durable)
     return None
 
 
@@ -149,7 +149,7 @@ def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     if call.error_codes:
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:
-        call.broker.commits.wait(UnansweredProduce(call).committed)
+        call.broker.commits.wait(UnansweredProduce(call))
     call.respond_nothing()
 
 

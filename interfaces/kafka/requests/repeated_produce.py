@@ -148,9 +148,7 @@ class RepeatedProduce:
             return False
         call.topics = 1
         call.about = self._about
-        broker.commits.wait(
-            RepeatedAnswer(self, call, appended, partition.log_start_offset).committed
-        )
+        broker.commits.wait(RepeatedAnswer(self, call, appended, partition.log_start_offset))
         return True
 
     def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
@@ -177,7 +175,7 @@ class RepeatedAnswer:
         self._appended = appended
         self._log_start_offset = log_start_offset
 
-    def committed(self, failure: StorageFailed | None) -> None:
+    def __call__(self, failure: StorageFailed | None) -> None:
         call = self._call
         repeated = self._repeated
         try:

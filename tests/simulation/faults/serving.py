@@ -213,7 +213,7 @@ def memory_of_a_lost_connection_is_not_given_back(patch: Patch) -> None:
 
 
 def lost_unanswered_batch_is_not_told(patch: Patch) -> None:
-    patch.setattr(produce.UnansweredProduce, "committed", lambda self, failure: None)
+    patch.setattr(produce.UnansweredProduce, "__call__", lambda self, failure: None)
 
 
 SERVING: list[Callable[[Patch], None]] = [
