@@ -17,6 +17,7 @@ from domain.partitions.partition import Appended, Partition
 from domain.topics.topic import Topic
 from infrastructure.clock import SystemClock
 from infrastructure.opening import open_storage
+from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.memory.log_store import MemoryLogStore
@@ -71,7 +72,7 @@ class InProcessBroker:
         )
         self._offset_repository = self._offsets()
         self.group_services = GroupServices(self.core, self._offset_repository)
-        self.broker = make_broker(self.core, self.group_services)
+        self.broker = make_broker(self.core, self.group_services, OpenAuthorizer())
 
     # Where a fake takes the place of something real:
 

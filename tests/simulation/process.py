@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from domain.configs.broker import BrokerConfig
+from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from interfaces.kafka.connections.session import Session
@@ -66,7 +67,7 @@ class Process:
         storage = Storage(self.store, self.store, self.store, info)
         core = Core(config, self.loop, timeline, events, storage)
         offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)
-        self.broker = make_broker(core, GroupServices(core, offsets))
+        self.broker = make_broker(core, GroupServices(core, offsets), OpenAuthorizer())
         self.shared = Shared(self.broker, self.loop, events, FakeRequestLog())
         self.shared.advertise(Advertised(LISTENER))
         self.shared.watch_idle()
@@ -121,7 +122,7 @@ class Process:
             "staged changes": len(self.store.staged),
             "offsets of topics that are gone": len(broker.forgetting),
             "offsets under way": broker.offsets.under_way,
-            "members that wait": len(broker.classic_groups._waiting),
+            "members that wait": broker.group_coordinator.pending_requests,
             "groups that are not kept yet": broker.groups.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infrastructure.opening import open_offsets, open_storage
+from infrastructure.security.authorizer import OpenAuthorizer
 from interfaces.main.container.declarative import containers, providers
 
 
@@ -16,3 +17,4 @@ class Adapters(containers.DeclarativeContainer):
 
     storage = providers.Singleton(open_storage, storage_url, flush)
     offsets = providers.Factory(open_offsets, offsets_url, storage, flush=flush)
+    authorizer = providers.Singleton(OpenAuthorizer)

@@ -77,7 +77,7 @@ class App:
             events=events,
         )
         groups = GroupServices(core, self._offset_repository)
-        self.broker = make_broker(core, groups, self._scan_workers)
+        self.broker = make_broker(core, groups, adapters.authorizer(), self._scan_workers)
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
         )

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from application.configs.groups import GroupConfigs
-from application.groups.classic_members import ClassicMembers
-from application.groups.classic_protocol import ClassicProtocol
-from application.groups.consumer_keeping import ConsumerKeeping
-from application.groups.consumer_protocol import ConsumerProtocol
-from application.groups.conversion import Conversion
+from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
@@ -15,7 +11,6 @@ from application.groups.group_log import GroupLog
 from application.groups.lag import GroupLagService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offsets import Offsets
-from application.groups.regexes import Regexes
 from application.groups.registry import Groups
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
@@ -32,19 +27,18 @@ class GroupServices:
         registry = self.registry = Groups(core.groups, core.commits)
         offsets = self.offsets = Offsets(offset_repository, registry, catalog)
         self.forgetting = Forgetting(offsets, spare_time)
-        classic = self.classic = ClassicProtocol(
-            registry, offsets, clock, spare_time, config, new_uuid
-        )
         configs = self.configs = GroupConfigs(core.configs, config, events)
-        regexes = Regexes(Re2Patterns(), catalog, spare_time)
-        conversion = Conversion(classic, catalog, clock, config)
-        keeping = ConsumerKeeping(
-            registry, configs, catalog, regexes, clock, spare_time, config, conversion
-        )
-        # The two protocols know each other: a group may change from one to the other.
-        classic.modern = ClassicMembers(classic, keeping, conversion, catalog, new_short_uuid)
-        self.consumer = ConsumerProtocol(
-            registry, configs, keeping, conversion, config, new_short_uuid
+        self.coordinator = GroupCoordinator(
+            registry,
+            offsets,
+            configs,
+            catalog,
+            Re2Patterns(),
+            clock,
+            spare_time,
+            config,
+            new_uuid,
+            new_short_uuid,
         )
         log = self.log = GroupLog(registry, events, clock, spare_time, config, configs)
         self.delete = DeleteGroupsService(offsets, registry, log)

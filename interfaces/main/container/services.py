@@ -16,6 +16,7 @@ from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
 from application.metadata import MetadataService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
+from application.ports.authorizer import Authorizer
 from application.ports.scan_worker import ScanWorkers
 from application.produce import ProduceService
 from application.records.browse import BrowseService
@@ -55,7 +56,10 @@ def known_cluster_id(core: Core) -> str:
 
 
 def make_broker(
-    core: Core, groups: GroupServices, scan_workers: ScanWorkers | None = None
+    core: Core,
+    groups: GroupServices,
+    authorizer: Authorizer,
+    scan_workers: ScanWorkers | None = None,
 ) -> Broker:
     """Without `scan_workers`, processes that search logs, logs are searched on the loop."""
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
@@ -77,6 +81,7 @@ def make_broker(
     return Broker(
         cluster_id=cluster_id,
         config=config,
+        authorizer=authorizer,
         catalog=catalog,
         commits=commits,
         partitions=partitions,
@@ -103,8 +108,7 @@ def make_broker(
         delete_records=DeleteRecordsService(catalog, commits, trimming, long_work),
         log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), long_work),
         groups=groups.registry,
-        classic_groups=groups.classic,
-        consumer_groups=groups.consumer,
+        group_coordinator=groups.coordinator,
         group_configs=groups.configs,
         delete_groups=groups.delete,
         offsets=groups.offsets,

@@ -12,11 +12,7 @@ import orjson
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from application.groups.members import members
 from application.summaries import Summaries
-from domain.groups.classic.group import ClassicGroup
-from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, Pieces
 from interfaces.rest.routes.resource import Routes
@@ -37,7 +33,7 @@ class ConsoleDataRoutes(Routes):
     def __init__(self, admin: Admin) -> None:
         super().__init__(admin)
         broker = admin.broker
-        self._summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
+        self._summaries = Summaries(self._broker.catalog, broker.groups, broker.offsets)
 
     def router(self) -> APIRouter:
         routes = APIRouter(prefix="/console/data", include_in_schema=False)
@@ -90,7 +86,7 @@ class ConsoleDataRoutes(Routes):
                 (
                     group.group_id,
                     group.state_name,
-                    _member_count(group),
+                    len(group.members),
                     self._summaries.committed_in(group.group_id, topic),
                     self._summaries.lag_in(group.group_id, topic),
                 )
@@ -107,7 +103,7 @@ class ConsoleDataRoutes(Routes):
                     group.group_id,
                     group.state_name,
                     group.kind.value,
-                    _member_count(group),
+                    len(group.members),
                     topics,
                     lag,
                 )
@@ -135,7 +131,7 @@ class ConsoleDataRoutes(Routes):
                 "group_id": group_id,
                 "state": found.state_name,
                 "kind": found.kind.value,
-                "assignor": self._assignor(found),
+                "assignor": found.assignor(self._broker.config.group_consumer_assignors),
                 "members": [
                     {
                         "member_id": member.member_id,
@@ -144,16 +140,11 @@ class ConsoleDataRoutes(Routes):
                         "host": member.client_host,
                         "assigned": member.assigned,
                     }
-                    for member in members(found, self._broker.catalog)
+                    for member in found.assigned_members(self._broker.catalog.topic_by_id)
                 ],
                 "partitions": {"columns": LAG_COLUMNS, "rows": rows},
             }
         )
-
-
-def _member_count(group: Group) -> int:
-    assert isinstance(group, ClassicGroup | ConsumerGroup)
-    return len(group.members)
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:

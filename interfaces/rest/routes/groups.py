@@ -7,10 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
-from application.groups.members import GroupMember, members
-from domain.groups.classic.group import ClassicGroup
-from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group
+from domain.groups.group import Group, GroupMember
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
@@ -67,8 +64,13 @@ class GroupRoutes(Routes):
         return routes
 
     def _body(self, group: Group, at: Urls) -> GroupBody:
-        assert isinstance(group, ClassicGroup | ConsumerGroup)
-        return group_body(group, self._assignor(group), len(group.members), self._node_id, at)
+        return group_body(
+            group,
+            group.assignor(self._broker.config.group_consumer_assignors),
+            len(group.members),
+            self._node_id,
+            at,
+        )
 
     async def list_groups(self, request: Request, page: Paged) -> Response:
         self._broker.offsets.check_loaded()
@@ -91,14 +93,15 @@ class GroupRoutes(Routes):
     async def list_consumers(self, request: Request, group_id: str) -> Response:
         at = self._urls(request)
         group = self._broker.group_lag.group(group_id)
-        found = list(members(group, self._broker.catalog))
+        found = list(group.assigned_members(self._broker.catalog.topic_by_id))
         bodies = (consumer_body(group_id, member, at) for member in found)
         return await listing(
             "KafkaConsumerList", at("consumer-groups", group_id, "consumers"), bodies
         )
 
     def _member(self, group_id: str, consumer_id: str) -> GroupMember:
-        for member in members(self._broker.group_lag.group(group_id), self._broker.catalog):
+        group = self._broker.group_lag.group(group_id)
+        for member in group.assigned_members(self._broker.catalog.topic_by_id):
             if member.member_id == consumer_id:
                 return member
         raise RestError(404, f"group {group_id} has no member {consumer_id!r}", 40406)

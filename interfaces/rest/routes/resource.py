@@ -7,10 +7,7 @@ from abc import ABC, abstractmethod
 from fastapi import APIRouter
 from starlette.requests import Request
 
-from application.groups.members import assignor_of
 from domain.errors import UnknownTopicOrPartition
-from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
@@ -47,7 +44,3 @@ class Routes(ABC):
     def _check_broker(self, broker_id: int) -> None:
         if broker_id != self._node_id:
             raise RestError(404, f"there is no broker {broker_id}", 40411)
-
-    def _assignor(self, group: Group) -> str:
-        of_broker = self._broker.consumer_groups.assignor_of
-        return assignor_of(group, of_broker(group) if isinstance(group, ConsumerGroup) else "")
