@@ -109,7 +109,7 @@ class StoreBeside(Protocol):
 class StoreFolder(Protocol):
     """The folder of a store that is not opened. Its methods raise StorageUnusable.
 
-    A folder that a process has open is refused, except by `beside`.
+    A folder that a process has open is refused, except by `beside` and `open_log`.
     """
 
     @property
@@ -122,6 +122,10 @@ class StoreFolder(Protocol):
 
     def beside(self, known_whole: bool) -> StoreBeside:
         """What is `known_whole` is not checked again."""
+        ...
+
+    def open_log(self) -> LogStore:
+        """To be read beside a broker, by a process of its own. Raises StorageFailed."""
         ...
 
     def last_end(self) -> str:

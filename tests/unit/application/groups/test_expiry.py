@@ -171,7 +171,7 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     fake.broker.stop_upkeep()
-    log = fake.container.groups.log()
+    log = fake.group_services.log
     deleting = DeleteGroupsService(offsets, groups, log)
     OffsetExpiry(offsets, groups, deleting, fake.clock, fake.scheduler, fake.config, log).start()
     return repository, offsets
