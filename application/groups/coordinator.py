@@ -173,7 +173,8 @@ class GroupCoordinator:
     @property
     def is_idle(self) -> bool:
         """Nothing is pending, due, or on its way into the store."""
-        return not (self.pending_requests or self._classic.is_busy) and self._groups.all_are_kept
+        in_flight = self._groups.runtime.decisions
+        return not (self.pending_requests or self._classic.is_busy or in_flight)
 
     @property
     def pending_requests(self) -> int:
