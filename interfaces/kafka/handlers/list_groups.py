@@ -7,7 +7,6 @@ Groups without members that have offsets are among them.
 
 from __future__ import annotations
 
-from application.groups.describe import listed
 from domain.errors import BrokerError
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_groups import (
@@ -19,10 +18,11 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
     try:
-        call.broker.offsets.check_loaded()
+        groups = call.broker.group_coordinator.list_groups(
+            request.states_filter, request.types_filter
+        )
     except BrokerError as refused:
         return failed(request, call, call.code(refused))
-    groups = listed(call.broker.groups, request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
             ListedGroup(
