@@ -17,7 +17,7 @@ from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupChange, GroupDeleted, GroupKind
 
-#: Hears of changes before they are applied; what it returns is called when they are kept.
+#: Called with changes before they are applied; what it returns is called when they are durable.
 Listener = Callable[[Changes], Callable[[], None] | None]
 
 
@@ -51,12 +51,12 @@ class Groups:
         self._by_id[group.group_id] = group
 
     def remove(self, group_id: str) -> None:
-        """It was never kept, or its end is being kept."""
+        """Only for groups that were never persisted."""
         self._by_id.pop(group_id, None)
         self._tell_if_gone(group_id)
 
     def when_gone(self, call: Callable[[str], None]) -> None:
-        """Tells of every group that is no more, by its id, before anybody else can look for it."""
+        """Calls back with the id of each removed group, before any request looks for it."""
         self._when_gone.append(call)
 
     def _tell_if_gone(self, group_id: str) -> None:

@@ -35,11 +35,11 @@ def update_target(draft: Draft, topics: Topics, rules: GroupRules) -> None:
     # Most members of a group subscribe to the same topics.
     known: dict[tuple[frozenset[str], frozenset[str]], frozenset[bytes]] = {}
     for member_id, member in draft.members.items():
-        wish = (member.topics, names_of(member.regex, draft.regexes))
-        topic_ids = known.get(wish)
+        subscribed = (member.topics, names_of(member.regex, draft.regexes))
+        topic_ids = known.get(subscribed)
         if topic_ids is None:
             found = subscribed_topics(member, draft.regexes, topics)
-            topic_ids = known[wish] = frozenset(found)
+            topic_ids = known[subscribed] = frozenset(found)
             for one in found.keys() - partition_counts.keys():
                 partition_counts[one] = len(found[one].partition_ids)
         members[member_id] = AssignedMember(member.instance_id, topic_ids, draft.target(member_id))
