@@ -8,11 +8,12 @@ Groups of the consumer protocol have an API of their own, and are not there for 
 
 from __future__ import annotations
 
-from domain.errors import BrokerError, GroupIdNotFound
+from domain.errors import GroupIdNotFound
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.states import State
 from interfaces.kafka.handlers.shared.authorized_operations import group_operations
 from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
@@ -25,10 +26,7 @@ DEAD = "Dead"
 
 
 def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse:
-    try:
-        call.broker.offsets.check_loaded()
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    call.broker.offsets.check_loaded()
     return DescribeGroupsResponse(
         groups=[_group(group_id, request, call) for group_id in request.groups]
     )
@@ -45,7 +43,7 @@ def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> Describ
                 group_id=group_id, group_state=DEAD, authorized_operations=operations
             )
         return DescribedGroup(
-            error_code=call.code(refused) if found is None else call.expected_code(refused),
+            error_code=call.code(refused) if found is None else CODES[type(refused)],
             error_message=refused.message,
             group_id=group_id,
             group_state=DEAD,
@@ -69,10 +67,4 @@ def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> Describ
             for member in group.members.values()
         ],
         authorized_operations=operations,
-    )
-
-
-def failed(request: DescribeGroupsRequest, call: Call, code: int) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(
-        groups=[DescribedGroup(group_id=one, error_code=code) for one in request.groups]
     )

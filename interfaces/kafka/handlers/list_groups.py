@@ -7,7 +7,6 @@ Groups without members that have offsets are among them.
 
 from __future__ import annotations
 
-from domain.errors import BrokerError
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_groups import (
     ListedGroup,
@@ -17,12 +16,7 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
-    try:
-        groups = call.broker.group_coordinator.list_groups(
-            request.states_filter, request.types_filter
-        )
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    groups = call.broker.group_coordinator.list_groups(request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
             ListedGroup(
@@ -34,7 +28,3 @@ def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
             for group in groups
         ]
     )
-
-
-def failed(request: ListGroupsRequest, call: Call, code: int) -> ListGroupsResponse:
-    return ListGroupsResponse(error_code=code)
