@@ -21,7 +21,8 @@ class StorageInfo:
     """What the banner says of the store."""
 
     __slots__ = (
-        *("flush", "kind", "live_bytes", "path", "power_cut", "size_bytes", "store_id", "warning"),
+        *("flush", "kind", "live_bytes", "losses", "path", "power_cut", "size_bytes", "store_id"),
+        "warning",
     )
 
     def __init__(
@@ -34,6 +35,7 @@ class StorageInfo:
         warning: str | None,
         power_cut: str | None = None,
         live_bytes: int = 0,
+        losses: int = 0,
     ) -> None:
         self.kind = kind
         self.path = path
@@ -45,6 +47,8 @@ class StorageInfo:
         self.power_cut = power_cut
         #: Of `size_bytes`, when it was opened: what is not free.
         self.live_bytes = live_bytes
+        #: How often acknowledged data may have been lost: each time a new leader epoch begins.
+        self.losses = losses
 
 
 @dataclass(frozen=True)

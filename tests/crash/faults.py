@@ -73,7 +73,7 @@ def forgets_producers_at_a_start() -> None:
 def leaves_producers_out_of_snapshots() -> None:
     def snapshot(self: Partition) -> PartitionSnapshot:
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end.copy(), [])
+        return PartitionSnapshot(self.end.copy(), self.leader_epochs, [])
 
     Partition.snapshot = snapshot  # type: ignore[method-assign]
 

@@ -12,6 +12,7 @@ from application.trouble import Trouble
 from application.upkeep.spare_time import SpareTime
 from application.watching import Watching
 from domain.configs.broker import BrokerConfig
+from infrastructure.cluster.placement import SingleNode
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
@@ -48,4 +49,7 @@ class Core:
         self.watching = Watching()
         self.trouble = Trouble(events, clock)
         self.commits = Commits(self.commit, scheduler, self.partitions, self.watching, self.trouble)
-        self.catalog = Catalog(self.topics, self.partitions, config, self.trouble)
+        self.placement = SingleNode(config.node_id, config.broker_rack, storage.info.losses)
+        self.catalog = Catalog(
+            self.topics, self.partitions, config, self.trouble, self.placement, self.watching
+        )

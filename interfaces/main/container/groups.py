@@ -25,7 +25,7 @@ class GroupServices:
         config, catalog, clock = core.config, core.catalog, core.clock
         events, spare_time = core.events, core.spare_time
         registry = self.registry = Groups(core.groups, core.commits)
-        offsets = self.offsets = Offsets(offset_repository, registry, catalog)
+        offsets = self.offsets = Offsets(offset_repository, registry, catalog, core.placement)
         self.forgetting = Forgetting(offsets, spare_time)
         configs = self.configs = GroupConfigs(core.configs, config, events)
         self.coordinator = GroupCoordinator(

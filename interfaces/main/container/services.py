@@ -82,6 +82,7 @@ def make_broker(
         cluster_id=cluster_id,
         config=config,
         authorizer=authorizer,
+        placement=core.placement,
         catalog=catalog,
         commits=commits,
         partitions=partitions,

@@ -168,7 +168,7 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     """An expiry over a store that is slow."""
     repository = HeldOffsetRepository()
     groups = fake.broker.groups
-    offsets = Offsets(repository, groups, fake.broker.catalog)
+    offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     fake.broker.stop_upkeep()
     log = fake.group_services.log
