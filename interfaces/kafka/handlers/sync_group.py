@@ -22,7 +22,7 @@ EXPECTED = (RebalanceInProgress,)
 
 def handle(request: SyncGroupRequest, call: Call) -> None:
     _check_protocol(request, call)
-    pending = call.broker.classic_groups.sync(_sync_request(request))
+    pending = call.broker.group_coordinator.sync_group(_sync_request(request))
     call.respond_later(pending, lambda answer: _response(request, answer, call))
 
 
