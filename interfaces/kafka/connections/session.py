@@ -13,11 +13,10 @@ from typing import cast
 
 from application.ports.request_log import ClientInfo
 from domain.security.principal import ANONYMOUS
-from interfaces.kafka.connections.connection import PARKED_BYTES, Connection
+from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.connections.shared import Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 #: Answers that are larger together are handed over piece by piece instead of joined.

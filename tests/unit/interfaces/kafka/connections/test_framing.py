@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, Framing, ReadBuffer, is_large
+from interfaces.kafka.connections.connection import READ_BUFFER_BYTES, Framing, ReadBuffer, is_large
 
 MAX_FRAME_BYTES = 1 << 20
 
