@@ -133,17 +133,17 @@ class Dispatch:
             if response is not None:
                 call.respond(response)
         except BrokerError as refused:
-            call.respond(call.refused(request, refused))
+            self._refuse(request, call, call.code(refused), refused.message or None)
         except CloseConnection:
             raise
         except Exception as error:
             self.log_failure(call, error)
-            self._respond_with_failure(request, call, route)
+            call.note_code(UNKNOWN_SERVER_ERROR)
+            self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
 
-    def _respond_with_failure(self, request: Request, call: Call, route: Route) -> None:
-        call.note_code(UNKNOWN_SERVER_ERROR)
+    def _refuse(self, request: Request, call: Call, code: int, message: str | None) -> None:
         try:
-            call.respond(route.failed(request, UNKNOWN_SERVER_ERROR, None))
+            call.respond(call.route.failed(request, code, message))
         except Exception as error:
             raise CloseConnection("its answer could not be made") from error
 
