@@ -217,7 +217,7 @@ class OffsetOutOfRange(BrokerError):
 class NotLeaderOrFollower(BrokerError):
     """Bears the current leader, so that the client need not ask for metadata (KIP-951)."""
 
-    def __init__(self, leader: Leader, message: str = "") -> None:
+    def __init__(self, leader: Leader = Leader(-1, -1), message: str = "") -> None:
         super().__init__(message)
         self.leader = leader
 
