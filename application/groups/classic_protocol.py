@@ -155,10 +155,6 @@ class ClassicProtocol:
 
     # ---- time
 
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._due_soon)
-
     def restored(self, group: ClassicGroup) -> None:
         group.apply(SessionsStarted(group.group_id, self._clock.monotonic_ms()))
         self._watch(group)

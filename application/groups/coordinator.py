@@ -183,12 +183,6 @@ class GroupCoordinator:
             self._timers[group.kind].restored(group)
 
     @property
-    def is_idle(self) -> bool:
-        """Nothing is pending, due, or on its way into the store."""
-        in_flight = self._groups.runtime.decisions
-        return not (self.pending_requests or self._classic.is_busy or in_flight)
-
-    @property
     def pending_requests(self) -> int:
         return sum(map(len, self._decisions.waiting.values()))
 
