@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Protocol
 
+from application.background.runner import Runner
 from application.groups.deadlines import Deadlines
 from application.groups.registry import Groups
 from application.pending import Pending, resolved
 from application.ports.clock import Clock
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -83,7 +83,7 @@ class ClassicGroups:
         groups: Groups,
         offsets: CommittedOffsets,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         new_uuid: Callable[[], str],
     ) -> None:
@@ -97,8 +97,8 @@ class ClassicGroups:
         self._waiting: dict[str, dict[int, tuple[str, Pending[Any]]]] = {}
         #: Groups and the ids they gave away, the oldest first; most are members meanwhile.
         self._given: dict[tuple[str, str], None] = {}
-        self._deadlines = Deadlines(spare_time, clock, self._due)
-        self._spare_time = spare_time
+        self._deadlines = Deadlines(background, clock, self._due)
+        self._background = background
         self._due_soon: set[str] = set()
         #: Set once: those who look after the other kind of group.
         self.modern: ModernGroups | None = None
@@ -311,7 +311,7 @@ class ClassicGroups:
             self._deadlines.watch(group_id, soonest_ms)
         elif group_id not in self._due_soon:
             self._due_soon.add(group_id)
-            self._spare_time.soon(lambda: self._due_now(group_id))
+            self._background.soon(lambda: self._due_now(group_id))
 
     def _due_now(self, group_id: str) -> None:
         self._due_soon.discard(group_id)

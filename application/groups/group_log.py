@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from application.background.runner import Runner
 from application.configs.groups import GroupConfigs
 from application.groups.registry import Changes, Groups
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.groups.classic import ClassicGroup
 from domain.groups.classic_changes import (
@@ -70,14 +70,14 @@ class GroupLog:
         groups: Groups,
         events: EventLog,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         configs: GroupConfigs,
     ) -> None:
         self._groups = groups
         self._events = events
         self._clock = clock
-        self._spare_time = spare_time
+        self._background = background
         self._rules = GroupRules(config.group_consumer_max_size, config.group_consumer_assignors)
         self._configs = configs
         #: Why a classic group rebalances: what came together since its last generation.
@@ -87,7 +87,7 @@ class GroupLog:
         self._held: dict[str, _Begun] = {}
         #: How many offsets have expired of groups that stay, a slice after the other.
         self._expired: Counter[str] = Counter()
-        spare_time.at_end(self._tell_all)
+        background.at_end(self._tell_all)
         groups.listen(self._changing)
         groups.when_lost(self._forget)
         groups.when_gone(self._forget)
@@ -200,10 +200,10 @@ class GroupLog:
     # ---- lines
 
     def offsets_expired(self, group_id: str, offsets: int) -> None:
-        if group_id not in self._expired and not self._spare_time.is_over:
-            self._spare_time.after_ms(PAUSE_MS, lambda: self._tell_expired(group_id))
+        if group_id not in self._expired and not self._background.is_over:
+            self._background.after_ms(PAUSE_MS, lambda: self._tell_expired(group_id))
         self._expired[group_id] += offsets
-        if self._spare_time.is_over:
+        if self._background.is_over:
             self._tell_expired(group_id)
 
     def _tell_expired(self, group_id: str) -> None:
@@ -245,11 +245,11 @@ class GroupLog:
         now_ms = self._clock.monotonic_ms()
         self._forget_told_before(now_ms - PAUSE_MS)
         told_ms = self._told_ms.get(group_id)
-        if told_ms is None or self._spare_time.is_over:
+        if told_ms is None or self._background.is_over:
             self._tell_begun(group_id, begun, now_ms)
         else:
             self._held[group_id] = begun
-            self._spare_time.after_ms(
+            self._background.after_ms(
                 told_ms + PAUSE_MS - now_ms, lambda: self._tell_held(group_id)
             )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from application.background.runner import Runner
 from application.configs.groups import GroupConfigs
 from application.groups.conversion import Conversion
 from application.groups.deadlines import Deadlines
@@ -17,7 +18,6 @@ from application.groups.registry import Groups
 from application.pending import Pending
 from application.ports.clock import Clock
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, CoordinatorNotAvailable, StorageFailed
 from domain.groups.classic import ClassicGroup
@@ -40,7 +40,7 @@ class ModernKeeping:
         catalog: Catalog,
         regexes: Regexes,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         conversion: Conversion,
     ) -> None:
@@ -54,7 +54,7 @@ class ModernKeeping:
             config.group_consumer_max_size,
             config.group_consumer_assignors,
         )
-        self._deadlines = Deadlines(spare_time, clock, self._due)
+        self._deadlines = Deadlines(background, clock, self._due)
         groups.when_lost(self.watch_all_of)
         regexes.serve(self._wants, self._regexes_found)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from application.background.runner import Runner
 from application.groups.regex_sweeps import RegexSweeps, Sweep
 from application.ports.patterns import Pattern, Patterns
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
 from domain.groups.subscription import shared
 
@@ -51,10 +51,10 @@ class Known:
 
 
 class Regexes:
-    def __init__(self, patterns: Patterns, catalog: Catalog, spare_time: SpareTime) -> None:
+    def __init__(self, patterns: Patterns, catalog: Catalog, background: Runner) -> None:
         self._patterns = patterns
         self._catalog = catalog
-        self._sweeps = RegexSweeps(spare_time, self._is_wanted)
+        self._sweeps = RegexSweeps(background, self._is_wanted)
         #: The one asked for last is the last.
         self._known: dict[str, Known] = {}
         self._names = 0
@@ -107,7 +107,8 @@ class Regexes:
             sweep = self._sweep(regex, before, as_of)
             cost_ns += sweep.worst_ns()
             if cost_ns <= budget_ns:
-                sweep.go_on(cost_ns + 1)
+                for _ in sweep.steps():
+                    pass
                 return self._learn(regex, sweep), cost_ns
         self._wait(regex, group_id)
         self._sweeps.begin(

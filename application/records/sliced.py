@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from application.background.runner import Runner
 from application.pending import Pending
 from application.ports.clock import Clock
 from application.ports.compression import Compression
@@ -18,7 +19,6 @@ from application.ports.scan_worker import RunningScan, ScanJob, ScanPart, ScanWo
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan import PAUSED, TIME, Scan, TooHeavy
 from application.records.writing import LineWriter
-from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 
 #: A slice ends when the clock has gone on by a millisecond, and after so many steps at the latest.
@@ -44,7 +44,7 @@ class SlicedScan:
         log: LogStore,
         compression: Compression,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         workers: ScanWorkers | None,
         is_there: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -52,7 +52,7 @@ class SlicedScan:
         self._log = log
         self._compression = compression
         self._clock = clock
-        self._spare_time = spare_time
+        self._background = background
         self._workers = workers
         #: Whether nothing of what it looks through was deleted with its topic.
         self._is_there = is_there
@@ -78,7 +78,7 @@ class SlicedScan:
     def next(self) -> Pending[ScanPart]:
         pending: Pending[ScanPart] = Pending()
         self._asked = pending
-        self._spare_time.scheduler.soon(self._try)
+        self._background.scheduler.soon(self._try)
         return pending
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class SlicedScan:
     def _go_on(self) -> None:
         if self._closed:
             return
-        if self._spare_time.is_over:
+        if self._background.is_over:
             self._answer(ScanPart(b"", StorageFailed("The broker is stopping")))
         elif self._handed_over is not None:
             self._handed_over.next().then(self._passed_on)
@@ -156,9 +156,9 @@ class SlicedScan:
 
     def _later(self) -> None:
         if self._slices <= self._slices_before and not self._heavy:
-            self._spare_time.scheduler.soon(self._try)
+            self._background.scheduler.soon(self._try)
         else:
-            self._spare_time.scheduler.after_ms(PAUSE_MS, self._try)
+            self._background.scheduler.after_ms(PAUSE_MS, self._try)
 
     def _passed_ms(self) -> int:
         return self._clock.monotonic_ms() - self._begun_ms

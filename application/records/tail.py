@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from application.background.runner import Runner
 from application.pending import Pending
 from application.ports.scan_worker import RunningScan, ScanPart
 from application.records.browse import BrowseQuery, BrowseService
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from application.watching import Watching
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
@@ -31,12 +31,12 @@ Tailed = bytes | None | BrokerError
 
 class TailService:
     def __init__(
-        self, catalog: Catalog, browse: BrowseService, watching: Watching, spare_time: SpareTime
+        self, catalog: Catalog, browse: BrowseService, watching: Watching, background: Runner
     ) -> None:
         self._catalog = catalog
         self._browse = browse
         self._watching = watching
-        self._spare_time = spare_time
+        self._background = background
 
     def open(
         self,
@@ -56,7 +56,7 @@ class TailService:
             each.start = max(each.start, start)
         found = self._browse.partitions(topic_name, partitions)
         tail = Tail(
-            self._catalog, self._browse, self._watching, self._spare_time, found, plan, data_format
+            self._catalog, self._browse, self._watching, self._background, found, plan, data_format
         )
         if partitions is None:
             tail.follow_growth(topic_name)
@@ -69,7 +69,7 @@ class Tail:
         catalog: Catalog,
         browse: BrowseService,
         watching: Watching,
-        spare_time: SpareTime,
+        background: Runner,
         partitions: list[Partition],
         plan: ScanPlan,
         data_format: str,
@@ -77,7 +77,7 @@ class Tail:
         self._catalog = catalog
         self._browse = browse
         self._watching = watching
-        self._spare_time = spare_time
+        self._background = background
         self._partitions = partitions
         self._plan = plan
         self._data_format = data_format
@@ -110,7 +110,7 @@ class Tail:
 
     def next(self) -> Pending[Tailed]:
         self._asked = Pending()
-        self._spare_time.scheduler.soon(self._look)
+        self._background.scheduler.soon(self._look)
         return self._asked
 
     def close(self) -> None:
@@ -123,11 +123,11 @@ class Tail:
 
     def advanced(self, partition: Partition) -> None:
         self._unwatch()
-        self._spare_time.scheduler.soon(self._look)
+        self._background.scheduler.soon(self._look)
 
     def grown(self, topic_name: str) -> None:
         self._unwatch()
-        self._spare_time.scheduler.soon(self._look)
+        self._background.scheduler.soon(self._look)
 
     def finish(self) -> None:
         """The broker is stopping."""
@@ -139,7 +139,7 @@ class Tail:
     def _look(self) -> None:
         if self._asked is None or self._watched:
             return
-        if self._spare_time.is_over or not all(map(self._catalog.holds, self._partitions)):
+        if self._background.is_over or not all(map(self._catalog.holds, self._partitions)):
             self._answer(None)
             return
         try:
@@ -188,7 +188,7 @@ class Tail:
             self._found.clear()
             self._answer(data)
         else:
-            self._spare_time.scheduler.soon(self._look)
+            self._background.scheduler.soon(self._look)
 
     def _unwatch(self) -> None:
         if self._watched:

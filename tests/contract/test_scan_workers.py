@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import uvloop
 
+from application.background.runner import Runner
 from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.sliced import SlicedScan
-from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
@@ -30,6 +30,7 @@ from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.lmdb.reading import open_to_read
 from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
+from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeEventLog
 
 BATCHES, EACH = 15, 500
@@ -48,7 +49,8 @@ class World:
         self.asks = storage.info.path is None
         self.events = FakeEventLog()
         self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
-        self.spare_time = SpareTime(AsyncioScheduler(loop))
+        commits = FakeBroker().broker.commits
+        self.background = Runner(AsyncioScheduler(loop), SystemClock(), commits)
 
     def plan(self, form: str = "json", **wanted: Any) -> ScanPlan:
         ranges = [OffsetRange(0, 1, 0, COUNT, COUNT)]
@@ -56,7 +58,7 @@ class World:
 
     def sliced(self, job: ScanJob, workers: ScanProcesses | None) -> SlicedScan:
         return SlicedScan(
-            job, self.log, BatchCompression(), SystemClock(), self.spare_time, workers
+            job, self.log, BatchCompression(), SystemClock(), self.background, workers
         )
 
 

@@ -155,7 +155,7 @@ class Process:
             "touched partitions": len(commits._touched),
             "topics being changed": broker.catalog.changing,
             "topics being waited for": broker.create_topics._waiting,
-            "long work": len(broker.long_work),
+            "jobs": len(broker.background),
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),
             "requests for a producer id": len(broker.init_producer_id._waiting),

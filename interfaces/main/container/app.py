@@ -75,7 +75,7 @@ class AppContainer(containers.DeclarativeContainer):
         request_log=request_log,
         listener_settings=settings.provided.listeners,
     )
-    loop_lag = providers.Singleton(LoopLag, services.spare_time)
+    loop_lag = providers.Singleton(LoopLag, services.background)
     metrics = providers.Singleton(
         BrokerMetrics,
         services.broker,
@@ -164,7 +164,7 @@ class App:
         self.broker.start_upkeep()
         self._loop_lag.start()
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
-        self.broker.spare_time.after_ms(STRAYS_AFTER_MS, self._name_strays)
+        self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
             self._flush_now_and_then(self.storage.start_flush)
 
@@ -176,14 +176,14 @@ class App:
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
             # First: whatever happens now, the next one comes.
-            self.broker.spare_time.after_ms(self._flush_interval_ms, flush)
+            self.broker.background.after_ms(self._flush_interval_ms, flush)
             try:
                 start_flush()
             except StorageFailed as failure:
                 words = "the store was not flushed; it will be tried again"
                 self._events.warning(words, failure=failure)
 
-        self.broker.spare_time.after_ms(self._flush_interval_ms, flush)
+        self.broker.background.after_ms(self._flush_interval_ms, flush)
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """What could not be seen at once: these committed offsets are not this broker's."""

@@ -53,11 +53,11 @@ class GroupsContainer(containers.DeclarativeContainer):
     clock: providers.Dependency[Any] = providers.Dependency()
     commits: providers.Dependency[Any] = providers.Dependency()
     catalog: providers.Dependency[Any] = providers.Dependency()
-    spare_time: providers.Dependency[Any] = providers.Dependency()
+    background: providers.Dependency[Any] = providers.Dependency()
 
     registry = providers.Singleton(Groups, storage.groups, commits)
     configs = providers.Singleton(GroupConfigs, storage.configs, config, events)
-    log = providers.Singleton(GroupLog, registry, events, clock, spare_time, config, configs)
+    log = providers.Singleton(GroupLog, registry, events, clock, background, config, configs)
     offset_repository = providers.Singleton(
         open_offsets,
         offsets_url,
@@ -69,10 +69,10 @@ class GroupsContainer(containers.DeclarativeContainer):
         events,
     )
     offsets = providers.Singleton(Offsets, offset_repository, registry, catalog)
-    forgetting = providers.Singleton(Forgetting, offsets, spare_time)
+    forgetting = providers.Singleton(Forgetting, offsets, background)
     delete_groups = providers.Singleton(DeleteGroupsService, offsets, registry, log)
     _classic_alone = providers.Singleton(
-        ClassicGroups, registry, offsets, clock, spare_time, config, providers.Object(new_uuid)
+        ClassicGroups, registry, offsets, clock, background, config, providers.Object(new_uuid)
     )
     conversion = providers.Singleton(Conversion, _classic_alone, catalog, clock, config)
     modern_keeping = providers.Singleton(
@@ -80,9 +80,9 @@ class GroupsContainer(containers.DeclarativeContainer):
         registry,
         configs,
         catalog,
-        providers.Singleton(Regexes, providers.Singleton(Re2Patterns), catalog, spare_time),
+        providers.Singleton(Regexes, providers.Singleton(Re2Patterns), catalog, background),
         clock,
-        spare_time,
+        background,
         config,
         conversion,
     )
@@ -108,5 +108,5 @@ class GroupsContainer(containers.DeclarativeContainer):
     offset_delete = providers.Singleton(OffsetDeleteService, offsets, registry)
     lag = providers.Singleton(GroupLagService, registry, offsets, catalog)
     offset_expiry = providers.Singleton(
-        OffsetExpiry, offsets, registry, delete_groups, clock, spare_time, config, log
+        OffsetExpiry, offsets, registry, delete_groups, clock, background, config, log
     )

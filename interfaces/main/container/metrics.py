@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from application.background.runner import Runner
 from application.broker import Broker
 from application.pending import Pending
 from application.ports.clock import Clock
@@ -52,7 +53,9 @@ class BrokerMetrics:
         from infrastructure.observability.collecting import Collector, Scrapes
 
         if self._scrapes is None:
-            self._collector = Collector(self._sources(), self._scheduler)
+            self._collector = Collector(
+                self._sources(), Runner(self._scheduler, self._clock, self._broker.commits)
+            )
             self._scrapes = Scrapes(self._collector)
 
     def scrape(self) -> Pending[Result]:
@@ -74,7 +77,7 @@ class BrokerMetrics:
         assert self._collector is not None
         OtelExport(
             self._collector,
-            self._broker.spare_time,
+            self._broker.background,
             from_thread,
             self._clock,
             events,

@@ -22,17 +22,17 @@ class RecordsContainer(containers.DeclarativeContainer):
     clock: providers.Dependency[Any] = providers.Dependency()
     checksum: providers.Dependency[Any] = providers.Dependency()
     compression: providers.Dependency[Any] = providers.Dependency()
-    spare_time: providers.Dependency[Any] = providers.Dependency()
+    background: providers.Dependency[Any] = providers.Dependency()
     scan_workers: providers.Dependency[Any] = providers.Dependency()
 
     browse = providers.Singleton(
-        BrowseService, catalog, storage.log, compression, clock, spare_time, scan_workers
+        BrowseService, catalog, storage.log, compression, clock, background, scan_workers
     )
     records = providers.Singleton(
         Records,
         browse=browse,
         send=providers.Singleton(SendService, catalog, produce, commits, clock, checksum),
-        tail=providers.Singleton(TailService, catalog, browse, watching, spare_time),
+        tail=providers.Singleton(TailService, catalog, browse, watching, background),
         clone=providers.Singleton(
             CloneService, catalog, create_topics, storage.log, commits, compression, checksum
         ),

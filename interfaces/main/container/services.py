@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from application.background.runner import Runner
 from application.broker import Broker
 from application.commits import Commits
 from application.configs.alter import AlterConfigsService
@@ -16,7 +17,6 @@ from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
-from application.long_work import LongWork
 from application.metadata import MetadataService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.cluster_repository import ClusterRepository
@@ -30,7 +30,6 @@ from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.trouble import Trouble
 from application.upkeep.producer_expiry import ProducerExpiry
-from application.upkeep.spare_time import SpareTime
 from application.upkeep.trimming import Trimming
 from application.watching import Watching
 from domain.errors import StorageFailed
@@ -84,20 +83,19 @@ class ServicesContainer(containers.DeclarativeContainer):
     cluster_id = providers.Singleton(
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
     )
-    spare_time = providers.Singleton(SpareTime, scheduler)
-    long_work = providers.Singleton(LongWork, spare_time)
     volume = providers.Singleton(StorageVolume, storage.store.provided.info.path)
     watching = providers.Singleton(Watching)
     trouble = providers.Singleton(Trouble, events, clock)
     commits = providers.Singleton(
         Commits, storage.commit, scheduler, storage.partitions, watching, trouble
     )
+    background = providers.Singleton(Runner, scheduler, clock, commits)
     catalog = providers.Singleton(Catalog, storage.topics, storage.partitions, config, trouble)
     dropping = providers.Singleton(
-        Dropping, storage.log, storage.topics, storage.partitions, commits, spare_time
+        Dropping, storage.log, storage.topics, storage.partitions, background
     )
     trimming = providers.Singleton(
-        Trimming, storage.log, catalog, storage.partitions, commits, spare_time
+        Trimming, storage.log, catalog, storage.partitions, commits, background
     )
     create_topics = providers.Singleton(
         CreateTopicsService,
@@ -119,7 +117,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         clock=clock,
         commits=commits,
         catalog=catalog,
-        spare_time=spare_time,
+        background=background,
     )
     produce = providers.Singleton(
         ProduceService, storage.log, commits, clock, checksum, compression, trouble
@@ -135,12 +133,12 @@ class ServicesContainer(containers.DeclarativeContainer):
         clock=clock,
         checksum=checksum,
         compression=compression,
-        spare_time=spare_time,
+        background=background,
         scan_workers=scan_workers,
     )
     broker_configs = providers.Singleton(BrokerConfigs, storage.configs, config, catalog, events)
     list_offsets = providers.Singleton(
-        ListOffsetsService, catalog, storage.log, compression, long_work, trouble
+        ListOffsetsService, catalog, storage.log, compression, background, trouble
     )
     broker = providers.Singleton(
         Broker,
@@ -179,9 +177,9 @@ class ServicesContainer(containers.DeclarativeContainer):
         ),
         replicas=providers.Singleton(ReplicasService, catalog, config),
         delete_records=providers.Singleton(
-            DeleteRecordsService, catalog, commits, trimming, long_work
+            DeleteRecordsService, catalog, commits, trimming, background
         ),
-        log_dirs=providers.Singleton(LogDirsService, catalog, volume, long_work),
+        log_dirs=providers.Singleton(LogDirsService, catalog, volume, background),
         groups=groups.registry,
         classic_groups=groups.classic_groups,
         consumer_groups=groups.consumer_groups,
@@ -199,7 +197,7 @@ class ServicesContainer(containers.DeclarativeContainer):
             catalog,
             list_offsets,
             groups.offset_commit,
-            long_work,
+            background,
         ),
         forgetting=groups.forgetting,
         offset_expiry=groups.offset_expiry,
@@ -224,8 +222,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         dropping=dropping,
         trimming=trimming,
         producer_expiry=providers.Singleton(
-            ProducerExpiry, catalog, storage.partitions, commits, clock, spare_time, config
+            ProducerExpiry, catalog, storage.partitions, clock, background, config
         ),
-        spare_time=spare_time,
-        long_work=long_work,
+        background=background,
     )

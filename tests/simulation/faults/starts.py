@@ -66,9 +66,9 @@ def start_goes_back(patch: Patch) -> None:
 
 
 def what_is_not_deleted_is_removed(patch: Patch) -> None:
-    trim = Trimming._trim_slice
+    stage = Trimming._stage
 
-    def greedy(self: Trimming) -> None:
+    def greedy(self: Trimming, partition: Partition) -> bool:
         log = self._log
 
         class Greedy:
@@ -77,11 +77,11 @@ def what_is_not_deleted_is_removed(patch: Patch) -> None:
 
         self._log = Greedy()  # type: ignore[assignment]
         try:
-            trim(self)
+            return stage(self, partition)
         finally:
             self._log = log
 
-    patch.setattr(Trimming, "_trim_slice", greedy)
+    patch.setattr(Trimming, "_stage", greedy)
 
 
 def unfinished_removal_is_forgotten_at_a_restart(patch: Patch) -> None:

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from application.groups.regex_sweeps import SLICE_NS
+from application.background.runner import SLICE_NS
 from application.groups.regexes import KEPT, Look, Regexes
 from application.ports.patterns import Pattern
 from application.topics.create import NewTopic
-from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
 from domain.groups.modern import NEVER
 from infrastructure.patterns import Re2Patterns
@@ -60,7 +59,7 @@ def patterns() -> CountingPatterns:
 
 @pytest.fixture
 def regexes(broker: FakeBroker, patterns: CountingPatterns) -> Regexes:
-    return Regexes(patterns, broker.broker.catalog, SpareTime(broker.scheduler))
+    return Regexes(patterns, broker.broker.catalog, broker.broker.background)
 
 
 @pytest.fixture

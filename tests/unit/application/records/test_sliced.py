@@ -68,8 +68,8 @@ def scan(
 ) -> SlicedScan:
     plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t", wanted=wanted))
     job = ScanJob(plan, "auto", budget_ms)
-    spare_time = fake.broker.spare_time
-    return SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
+    background = fake.broker.background
+    return SlicedScan(job, fake.log, BatchCompression(), fake.clock, background, workers)
 
 
 def make_heavy(fake: FakeBroker) -> None:
@@ -130,8 +130,8 @@ def test_what_a_worker_hands_back_is_gone_on_with(fake: FakeBroker, workers: Fak
     workers.free = True
     plan = fake.broker.records.browse.plan(BrowseQuery("t", limit=9))
     job = ScanJob(plan, "auto", None)
-    spare_time = fake.broker.spare_time
-    running = SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
+    background = fake.broker.background
+    running = SlicedScan(job, fake.log, BatchCompression(), fake.clock, background, workers)
 
     def paused() -> Pending[ScanPart]:
         return resolved(ScanPart(b"there\n", ScanEnd("paused", 1, 1, 0, [rest])))
@@ -195,7 +195,7 @@ def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
     assert isinstance(part.end, StorageFailed)
     fake.log.failing = None
     pending = scan(fake, None).next()
-    fake.broker.spare_time.end()
+    fake.broker.background.end()
     fake.run()
     [part] = answers_of(pending)
     assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
