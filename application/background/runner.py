@@ -165,8 +165,10 @@ class Runner:
                 result.rest_after(outcome)
             self._slice(result, outcome)
 
-        if step is COMMIT or step is END_OF_COMMIT:
-            self._commits.when_committed(go_on, staged=step is COMMIT)
+        if step is COMMIT:
+            self._commits.when_committed(go_on)
+        elif step is END_OF_COMMIT:
+            self._commits.wait(go_on)
         elif isinstance(step, Pending):
             step.then(go_on, result.fail)
         else:

@@ -12,13 +12,14 @@ from application.background.job import SLICE, Job
 from application.background.runner import Runner
 from application.groups.delete import DeleteGroupsService
 from application.groups.group_log import GroupLog
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
+from application.state.runtime import Done
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.group import Group
 from domain.groups.offsets import CommittedOffset, counts_from, is_expired
 
 #: One step ends after so many offsets, or so many of them that have expired.
@@ -62,7 +63,7 @@ class OffsetExpiry:
             if group is not None:
                 yield from self._expire_group(group, now_ms)
 
-    def _expire_group(self, group: ConsumerGroup, now_ms: int) -> Job[None]:
+    def _expire_group(self, group: Group, now_ms: int) -> Job[None]:
         going: dict[tuple[str, int], CommittedOffset] = {}
         found: list[OffsetWrite] = []
         asked_for, counted_from = None, None
@@ -80,12 +81,12 @@ class OffsetExpiry:
                 # Members come and go between two slices, and not within one step.
                 found, asked_for = [], None
         if self._nothing_else_is_left(group, going):
-            self._delete_groups.remove(group, _ignore, expired=True)
+            self._delete_groups.remove(group, expired=True)
         else:
             self._remove(group.group_id, found)
         yield SLICE
 
-    def _offsets_of(self, group: ConsumerGroup) -> Iterator[Offset]:
+    def _offsets_of(self, group: Group) -> Iterator[Offset]:
         for topic, partitions in list(self._offsets.of(group.group_id).items()):
             for partition, committed in list(partitions.items()):
                 yield topic, partition, committed
@@ -101,7 +102,7 @@ class OffsetExpiry:
 
         return gone
 
-    def _counts_from(self, group: ConsumerGroup, topic: str) -> int | None:
+    def _counts_from(self, group: Group, topic: str) -> int | None:
         if self._offsets.has_commit_under_way(group.group_id):
             return None
         return counts_from(group, topic)
@@ -114,7 +115,7 @@ class OffsetExpiry:
         ) is committed and not self._offsets.is_unstable(group_id, topic, partition)
 
     def _nothing_else_is_left(
-        self, group: ConsumerGroup, going: dict[tuple[str, int], CommittedOffset]
+        self, group: Group, going: dict[tuple[str, int], CommittedOffset]
     ) -> bool:
         """Of an empty group, as it is now: it may have been looked through in several slices."""
         group_id = group.group_id
@@ -128,7 +129,3 @@ class OffsetExpiry:
                 for partition, committed in partitions.items()
             )
         )
-
-
-def _ignore(failure: StorageFailed | None) -> None:
-    """The next round finds it again."""

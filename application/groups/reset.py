@@ -33,7 +33,7 @@ from domain.errors import (
     StorageFailed,
     UnknownTopicOrPartition,
 )
-from domain.groups.consumer_group import NO_EPOCH
+from domain.groups.group import NO_EPOCH
 from domain.partitions.partition import LEADER_EPOCH
 
 

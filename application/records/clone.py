@@ -123,7 +123,7 @@ class Copying:
         def committed(failure: StorageFailed | None) -> None:
             pending.resolve(failure or Cloned(self._records, self._bytes, not self._left))
 
-        self._commits.when_committed(committed, staged=False)
+        self._commits.wait(committed)
         return pending
 
     def _slice(self) -> None:

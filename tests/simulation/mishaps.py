@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.simulation.network import Line
-from tests.simulation.store import Append, Change, Fate
+from tests.simulation.store import Append, Change, Fate, Row
 from tests.simulation.stories import Story
 from tests.simulation.timeline import ProcessDied
 
@@ -83,7 +83,7 @@ class Mishaps:
             if session is not None and session.waiting:
                 self._world.tell(Story.LOST_WHILE_RUNNING)
             self._world.say("*", "a connection is cut")
-            if session is not None and session._parked:
+            if session is not None and session.has_parked:
                 self._world.tell(Story.PARKED)
             line.cut()
 
@@ -186,6 +186,9 @@ class Mishaps:
             self._world.tell(Story.THREE_PIPELINED_FAIL)
         if any(isinstance(change, Append) for change in behind):
             self._world.tell(Story.FAILED_BEHIND)
+        lost = {change.table for change in under_way + behind if isinstance(change, Row)}
+        if producers and len(lost & {"topics", "configs", "groups", "offsets"}) >= 2:
+            self._world.tell(Story.SEVERAL_KINDS_FAIL)
         if (
             producers
             and self._world.process is not None

@@ -12,6 +12,7 @@ class Story(Enum):
     DELETED_UNDER_LOAD = "a topic is deleted while appends to it are on their way"
     FETCH_OVER_CRASH = "a fetch waits while the broker crashes"
     FETCH_OVER_FAILURE = "a fetch waits while a commit of its partition fails"
+    SEVERAL_KINDS_FAIL = "a commit fails with batches, topics, offsets or groups together"
     FAILED_BEHIND = "appends that gathered behind a commit fail with it"
     TORN_COMMIT = "the broker dies in a commit that was kept"
     DROPPED_COMMIT = "the broker dies in a commit that was not kept"
