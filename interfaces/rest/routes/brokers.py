@@ -30,7 +30,7 @@ def clusters(admin: Admin) -> APIRouter:
     @routes.get("/v3/clusters", response_model=ClusterList)
     async def list_clusters(request: Request) -> Response:
         at = Urls(request, admin.broker.cluster_id)
-        return await listing("KafkaClusterList", at.clusters, [cluster_body(node_id, at)])
+        return await listing(admin, "KafkaClusterList", at.clusters, [cluster_body(node_id, at)])
 
     @routes.get(V3, response_model=ClusterBody)
     async def get_cluster(request: Request, cluster_id: str) -> JsonAnswer:
@@ -61,7 +61,7 @@ def router(admin: Admin) -> APIRouter:
     @routes.get("", response_model=BrokerList)
     async def list_brokers(request: Request) -> Response:
         url = Urls(request, admin.broker.cluster_id)("brokers")
-        return await listing("KafkaBrokerList", url, [body(request)])
+        return await listing(admin, "KafkaBrokerList", url, [body(request)])
 
     @routes.get("/{broker_id}", response_model=BrokerBody)
     async def get_broker(request: Request, broker_id: int) -> JsonAnswer:
@@ -73,6 +73,6 @@ def router(admin: Admin) -> APIRouter:
         check_broker(broker_id)
         at = Urls(request, admin.broker.cluster_id)
         url = at("brokers", broker_id, "partition-replicas")
-        return await listing("KafkaReplicaList", url, replicas(admin, at))
+        return await listing(admin, "KafkaReplicaList", url, replicas(admin, at))
 
     return routes

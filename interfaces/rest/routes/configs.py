@@ -92,7 +92,7 @@ def _router(admin: Admin, path: str, noun: str, find: Find) -> APIRouter:
         at = urls(request)
         entries = broker.describe_configs.describe(resource)
         bodies = (config_body(owner, entry, at) for entry in entries)
-        return await listing(f"{owner.kind}List", at(*owner.path), bodies)
+        return await listing(admin, f"{owner.kind}List", at(*owner.path), bodies)
 
     # Before the routes with a name: it is none.
     @routes.post(f"{path}:alter", name=f"alter_{noun}_configs", status_code=204)
@@ -151,7 +151,7 @@ def tables(admin: Admin) -> APIRouter:
     async def list_settings(request: Request) -> Response:
         """Where a value comes from is in `source`, and in `origin` where exactly it was found."""
         bodies = (_setting(admin, row) for row in BrokerConfig.definitions.values())
-        return await listing("SettingList", str(request.url), bodies)
+        return await listing(admin, "SettingList", str(request.url), bodies)
 
     @routes.get("/configs/topics", response_model=SettingList)
     async def list_topic_config_table(request: Request) -> Response:
@@ -160,7 +160,7 @@ def tables(admin: Admin) -> APIRouter:
             setting_body(entry.definition, False, entry.text)
             for entry in describe_topic_configs({}, config)
         )
-        return await listing("TopicConfigTable", str(request.url), bodies)
+        return await listing(admin, "TopicConfigTable", str(request.url), bodies)
 
     return routes
 

@@ -42,7 +42,7 @@ def router(admin: Admin) -> APIRouter:
     async def connz(request: Request) -> Response:
         """Every connection to the Kafka listeners, the oldest first."""
         bodies = (_body(one) for one in admin.connections())
-        return await listing("ConnectionList", str(request.url), bodies)
+        return await listing(admin, "ConnectionList", str(request.url), bodies)
 
     return routes
 

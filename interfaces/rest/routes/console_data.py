@@ -41,9 +41,9 @@ def router(admin: Admin) -> APIRouter:
     @routes.get("/topics")
     async def topics() -> Response:
         lags: dict[str, int] = {}
-        for topic, lag in await all_of(summaries.lags_by_topic()):
+        for topic, lag in await all_of(admin, summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return _table(TOPIC_COLUMNS, _topic_rows(lags))
+        return _table(admin, TOPIC_COLUMNS, _topic_rows(lags))
 
     def _topic_rows(lags: dict[str, int]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in summaries.topics():
@@ -60,6 +60,7 @@ def router(admin: Admin) -> APIRouter:
     async def partitions(topic: str) -> Response:
         found = existing_topic(admin, topic)
         return _table(
+            admin,
             PARTITION_COLUMNS,
             (
                 (index, None, None, None)
@@ -78,6 +79,7 @@ def router(admin: Admin) -> APIRouter:
     async def consumers(topic: str) -> Response:
         existing_topic(admin, topic)
         return _table(
+            admin,
             TOPIC_GROUP_COLUMNS,
             (
                 (
@@ -95,6 +97,7 @@ def router(admin: Admin) -> APIRouter:
     async def groups() -> Response:
         broker.offsets.check_loaded()
         return _table(
+            admin,
             GROUP_COLUMNS,
             (
                 (
@@ -115,7 +118,7 @@ def router(admin: Admin) -> APIRouter:
         default = ""
         if isinstance(found, ConsumerGroup):
             default = broker.consumer_groups.assignor_of(found)
-        lags = await all_of(broker.group_lag.lags(found))
+        lags = await all_of(admin, broker.group_lag.lags(found))
         rows = [
             (
                 lag.topic,
@@ -156,7 +159,7 @@ def _member_count(group: Group) -> int:
     return len(group.members)
 
 
-def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
+def _table(admin: Admin, columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
     """`rows` may be a generator that does the work: it is run in slices."""
     head = orjson.dumps({"columns": columns})[:-1]
-    return Pieces([head + b',"rows":'], encoded(rows), b"}")
+    return Pieces([head + b',"rows":'], encoded(admin, rows), b"}")

@@ -30,8 +30,8 @@ def router(admin: Admin) -> APIRouter:
 
     @routes.get("/overview")
     async def overview() -> JsonAnswer:
-        topics = await all_of(summaries.topics())
-        groups = await all_of(summaries.groups())
+        topics = await all_of(admin, summaries.topics())
+        groups = await all_of(admin, summaries.groups())
         lagging = [summary for summary in groups if summary.lag]
         lagging.sort(key=_by_lag)
         totals, durations = _counted(admin)

@@ -63,7 +63,9 @@ def router(admin: Admin, prefix: str) -> APIRouter:
         groups = sorted(broker.groups, key=_group_id)
         shown, next_url = page.of(groups, _group_id, at("consumer-groups"))
         bodies = (body(group, at) for group in shown)
-        return await listing("KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url)
+        return await listing(
+            admin, "KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url
+        )
 
     @routes.get("/{group_id}", response_model=GroupBody)
     async def get_group(request: Request, group_id: str) -> JsonAnswer:
@@ -83,7 +85,9 @@ def router(admin: Admin, prefix: str) -> APIRouter:
         group = broker.group_lag.group(group_id)
         found = list(members(group, broker.catalog))
         bodies = (consumer_body(group_id, member, at) for member in found)
-        return await listing("KafkaConsumerList", at(LONG[1:], group_id, "consumers"), bodies)
+        return await listing(
+            admin, "KafkaConsumerList", at(LONG[1:], group_id, "consumers"), bodies
+        )
 
     def existing_member(group_id: str, consumer_id: str) -> GroupMember:
         for member in members(broker.group_lag.group(group_id), broker.catalog):
@@ -106,7 +110,7 @@ def router(admin: Admin, prefix: str) -> APIRouter:
             for partition in partitions
         )
         url = at("consumer-groups", group_id, "consumers", consumer_id, "assignments")
-        return await listing("KafkaConsumerAssignmentList", url, bodies)
+        return await listing(admin, "KafkaConsumerAssignmentList", url, bodies)
 
     @routes.get(
         "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
@@ -124,7 +128,7 @@ def router(admin: Admin, prefix: str) -> APIRouter:
 
     @routes.get("/{group_id}/lag-summary", response_model=LagSummaryBody)
     async def get_lag_summary(request: Request, group_id: str) -> JsonAnswer:
-        lags = await all_of(broker.group_lag.lags(broker.group_lag.group(group_id)))
+        lags = await all_of(admin, broker.group_lag.lags(broker.group_lag.group(group_id)))
         if not lags:
             raise RestError(404, f"group {group_id} has committed nothing", 40408)
         return JsonAnswer(lag_summary_body(group_id, lags, urls(request)))
@@ -133,10 +137,10 @@ def router(admin: Admin, prefix: str) -> APIRouter:
     async def list_lags(request: Request, group_id: str, page: Paged) -> Response:
         at = urls(request)
         url = at("consumer-groups", group_id, "lags")
-        lags = await all_of(broker.group_lag.lags(broker.group_lag.group(group_id)))
+        lags = await all_of(admin, broker.group_lag.lags(broker.group_lag.group(group_id)))
         shown, next_url = page.of(lags, _place_key, url)
         bodies = (lag_body(group_id, lag, at) for lag in shown)
-        return await listing("KafkaConsumerLagList", url, bodies, next_url)
+        return await listing(admin, "KafkaConsumerLagList", url, bodies, next_url)
 
     @routes.get("/{group_id}/lags/{topic_name}/partitions/{partition_id}", response_model=LagBody)
     async def get_lag(
@@ -157,16 +161,17 @@ def router(admin: Admin, prefix: str) -> APIRouter:
         service = broker.reset_offsets
         places = service.places(group_id, wanted.topic, wanted.partitions)
         target = wanted.target
-        looks = await all_of(service.look(group_id, place, target) for place in places)
+        looks = await all_of(admin, (service.look(group_id, place, target) for place in places))
         if (searching := service.searched(looks)) is not None:
             await value_of(searching)
-        resets = await all_of(map(service.reset, looks))
+        resets = await all_of(admin, map(service.reset, looks))
         if not wanted.dry_run:
             failure = await value_of(service.keep(group_id, resets))
             if failure is not None:
                 raise failure
         url = urls(request)("consumer-groups", group_id, "offsets")
         return await listing(
+            admin,
             "ConsumerGroupOffsetResetList",
             url,
             map(reset_body, resets),

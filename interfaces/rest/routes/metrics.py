@@ -52,7 +52,7 @@ def router(admin: Admin) -> APIRouter:
         if correlation_id is not None:
             number = _number(correlation_id)
             if number is None:
-                return await listing("RequestList", str(request.url), ())
+                return await listing(admin, "RequestList", str(request.url), ())
         wanted = Wanted(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
         for some in admin.requests.find(wanted):
@@ -62,7 +62,7 @@ def router(admin: Admin) -> APIRouter:
             await asyncio.sleep(0)
         now_ns = perf_counter_ns()
         bodies = (_body(record, now_ns) for record in found[:limit])
-        return await listing("RequestList", str(request.url), bodies)
+        return await listing(admin, "RequestList", str(request.url), bodies)
 
     return routes
 

@@ -57,7 +57,7 @@ def router(admin: Admin) -> APIRouter:
             partition_body(topic_name, index, readable(topic, index), node_id, at)
             for index in indexes
         )
-        return await listing("KafkaPartitionList", url, bodies, next_url)
+        return await listing(admin, "KafkaPartitionList", url, bodies, next_url)
 
     def readable(topic: Topic, index: int) -> Partition | None:
         try:
@@ -74,7 +74,7 @@ def router(admin: Admin) -> APIRouter:
         if topic_name != EVERY_TOPIC:
             existing_topic(admin, topic_name)
         url = urls(request)("topics", topic_name, "partitions", "-", "reassignment")
-        return await listing("KafkaReassignmentList", url, ())
+        return await listing(admin, "KafkaReassignmentList", url, ())
 
     @routes.get("/{partition_id}", response_model=PartitionBody)
     async def get_partition(request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
@@ -108,7 +108,7 @@ def router(admin: Admin) -> APIRouter:
         at = urls(request)
         url = at("topics", topic_name, "partitions", partition_id, "replicas")
         one = replica_body(topic_name, partition_id, node_id, at)
-        return await listing("KafkaReplicaList", url, [one])
+        return await listing(admin, "KafkaReplicaList", url, [one])
 
     @routes.get("/{partition_id}/replicas/{broker_id}", response_model=ReplicaBody)
     async def get_replica(

@@ -67,7 +67,7 @@ def router(admin: Admin) -> APIRouter:
         exchange = exchange_of(request)
         most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
-        turns = Turns()
+        turns = Turns(admin)
         begun = False
         try:
             async for piece in request.stream():
@@ -135,7 +135,7 @@ def router(admin: Admin) -> APIRouter:
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
         left = iter(entries)
-        turns = Turns()
+        turns = Turns(admin)
         while some := list(islice(left, RECORDS_AT_ONCE)):
             parsed = []
             for each in some:

@@ -51,7 +51,7 @@ def router(admin: Admin) -> APIRouter:
         topics = sorted(broker.catalog, key=_name)
         shown, next_url = page.of(topics, _name, at("topics"))
         bodies = (topic_body(topic, at) for topic in shown)
-        return await listing("KafkaTopicList", at("topics"), bodies, next_url)
+        return await listing(admin, "KafkaTopicList", at("topics"), bodies, next_url)
 
     @routes.post(
         "/topics", status_code=201, response_model=TopicBody, responses={200: {"model": TopicBody}}

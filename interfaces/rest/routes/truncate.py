@@ -71,11 +71,12 @@ def router(admin: Admin) -> APIRouter:
         return marks
 
     async def truncated(exchange: Exchange, wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
-        return await _told(exchange, wanted, await deleted(wanted))
+        return await _told(admin, exchange, wanted, await deleted(wanted))
 
     async def all_of(topic_name: str, offset: int = UP_TO_HIGH_WATERMARK) -> list[RecordsToDelete]:
         count = len(existing_topic(admin, topic_name).partition_ids)
-        return await in_slices(RecordsToDelete(topic_name, each, offset) for each in range(count))
+        wanted = (RecordsToDelete(topic_name, each, offset) for each in range(count))
+        return await in_slices(admin, wanted)
 
     async def before(exchange: Exchange, topic_name: str, offset: int) -> list[dict[str, Any]]:
         """As Kafka's tools: a partition that ends before the offset is refused, and left alone."""
@@ -86,7 +87,7 @@ def router(admin: Admin) -> APIRouter:
                 f"The offset {offset} lies beyond the end of every partition of {topic_name}; "
                 "nothing is deleted."
             )
-        return await _told(exchange, wanted, marks)
+        return await _told(admin, exchange, wanted, marks)
 
     @routes.post("/topics/{topic_name}:truncate")
     async def truncate_topic(
@@ -130,12 +131,13 @@ def router(admin: Admin) -> APIRouter:
 
 
 async def _told(
-    exchange: Exchange, wanted: list[RecordsToDelete], marks: list[LowWatermark]
+    admin: Admin, exchange: Exchange, wanted: list[RecordsToDelete], marks: list[LowWatermark]
 ) -> list[dict[str, Any]]:
-    return await in_slices(
+    told = (
         {"partition_id": one.index} | _outcome(exchange, one, mark)
         for one, mark in zip(wanted, marks, strict=True)
     )
+    return await in_slices(admin, told)
 
 
 def _outcome(exchange: Exchange, one: RecordsToDelete, mark: LowWatermark) -> dict[str, Any]:
