@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from application import list_offsets
+from application.background.runner import Runner
 from application.delete_records import DeleteRecordsService, RecordsToDelete
 from application.pending import Pending, resolved
 from application.upkeep.trimming import Trimming
@@ -114,6 +115,11 @@ def start_that_has_moved_once_stays(patch: Patch) -> None:
     patch.setattr(Partition, "committed", still)
 
 
+def job_believes_that_its_commit_succeeded(patch: Patch) -> None:
+    run = Runner._slice
+    patch.setattr(Runner, "_slice", lambda self, result, outcome=None: run(self, result))
+
+
 STARTS: list[Callable[[Patch], None]] = [
     start_is_forgotten_at_a_restart,
     deletion_comes_without_a_snapshot,
@@ -125,4 +131,5 @@ STARTS: list[Callable[[Patch], None]] = [
     size_does_not_follow,
     deleted_records_are_found_by_time,
     start_that_has_moved_once_stays,
+    job_believes_that_its_commit_succeeded,
 ]
