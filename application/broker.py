@@ -13,8 +13,7 @@ from application.configs.groups import GroupConfigs
 from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
-from application.groups.classic_protocol import ClassicProtocol
-from application.groups.consumer_protocol import ConsumerProtocol
+from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
@@ -30,6 +29,7 @@ from application.metadata import MetadataService
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
+from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.produce import ProduceService
 from application.records.records import Records
@@ -49,6 +49,7 @@ from domain.errors import StorageFailed
 class Broker:
     cluster_id: str
     config: BrokerConfig
+    authorizer: Authorizer
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository
@@ -65,8 +66,7 @@ class Broker:
     delete_records: DeleteRecordsService
     log_dirs: LogDirsService
     groups: Groups
-    consumer_groups: ConsumerProtocol
-    classic_groups: ClassicProtocol
+    group_coordinator: GroupCoordinator
     group_configs: GroupConfigs
     offsets: Offsets
     offset_commit: OffsetCommitService
@@ -98,13 +98,12 @@ class Broker:
     def _begin_sessions(self) -> None:
         """Not before: until offsets are loaded no member can be heard."""
         if not self.background.is_over:
-            self.classic_groups.start()
-            self.consumer_groups.start()
+            self.group_coordinator.start()
 
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
         self.background.end()
-        self.classic_groups.release()
+        self.group_coordinator.release()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""
