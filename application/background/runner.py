@@ -90,6 +90,12 @@ class Runner:
         self._slice(result)
         return result
 
+    def answer_later(self, job: Job[T], *, pauses: bool = False) -> JobResult[T]:
+        """Begins with its first turn; with pauses what takes so long that others count more."""
+        result = JobResult(job, pauses)
+        self._queue(result)
+        return result
+
     def start(self, make: Callable[[], Job[None]], *, pauses: bool = True) -> None:
         """Begins a job of maintenance, unless the last one of `make` still runs.
 

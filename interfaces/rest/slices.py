@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import orjson
 
-from application.background.job import PAUSE, SLICE, Job
+from application.background.job import SLICE, Job
 from application.background.runner import SLICE_NS
 from interfaces.rest.admin import Admin
 from interfaces.rest.pending import value_of
@@ -33,12 +33,12 @@ class Turns:
 
     async def give(self) -> None:
         if perf_counter_ns() - self._since_ns > SLICE_NS:
-            await value_of(self._background.answer(_turn()))
+            await value_of(self._background.answer_later(_turn()))
             self._since_ns = perf_counter_ns()
 
 
 def _turn() -> Job[None]:
-    yield PAUSE
+    yield SLICE
 
 
 async def _sliced(admin: Admin, job: Job[T]) -> T:
