@@ -1,7 +1,7 @@
 """Regexes: the topics that subscriptions by regular expression mean.
 
 What one means is known once for all groups, and followed as topics come and go. Where that is much
-to look at, it is found in spare time, and the groups that asked are told when it is.
+to look at, it is found by a background job, and the groups that asked are called back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from domain.groups.consumer.subscription import shared
 KEPT = 256
 KEPT_NAMES = 500_000
 
-#: What the looks of one decision may cost at worst before they are left to spare time.
+#: What the looks of one decision may cost at worst before they are left to a background job.
 AT_ONCE_NS = 1_000_000
 COMPILING_NS = 100_000
 
