@@ -3,11 +3,11 @@
 A job yields between its steps, often: whether a slice is over is for the runner to say. It yields
 
     SLICE          others may go on here
-    PAUSE          there is nothing to do for the moment
+    PAUSE          there is nothing to do for the moment, or others count more
     COMMIT         what it has staged is to be persisted: it is resumed at the end of the commit,
                    with None or the StorageFailed of it
     END_OF_COMMIT  the same without anything staged
-    Pending        it is resumed with the value: None, or the StorageFailed of a store of its own
+    Pending        it is resumed with the value
     StorageFailed  what it could not read: it is resumed after a back-off
 
 and returns its result.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from application.pending import Pending
 from domain.errors import StorageFailed
@@ -38,4 +38,4 @@ COMMIT = Step.COMMIT
 END_OF_COMMIT = Step.END_OF_COMMIT
 
 Outcome = StorageFailed | None
-Job = Generator[Step | Pending[Outcome] | StorageFailed, Outcome, T]
+Job = Generator[Step | Pending[Any] | StorageFailed, Any, T]

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from application.background.job import COMMIT, END_OF_COMMIT, SLICE, Job, Outcome, Step
+from application.background.job import COMMIT, END_OF_COMMIT, PAUSE, SLICE, Job, Step
 from application.commits import Commits
 from application.pending import Pending
 from application.ports.clock import Clock
@@ -55,8 +55,8 @@ class JobResult(Pending[T], Generic[T]):
         if self._ends_when_abandoned:
             self.job.close()
 
-    def rest_after(self, outcome: Outcome) -> None:
-        if outcome is None:
+    def rest_after(self, outcome: object) -> None:
+        if not isinstance(outcome, StorageFailed):
             self.failures = 0
             self.rest_ms = PAUSE_MS
         else:
@@ -90,9 +90,9 @@ class Runner:
         self._slice(result)
         return result
 
-    def answer_later(self, job: Job[T], *, pauses: bool = False) -> JobResult[T]:
-        """Begins with its first turn; with pauses what takes so long that others count more."""
-        result = JobResult(job, pauses)
+    def answer_later(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
+        """Begins with its first turn."""
+        result = JobResult(job, ends_when_abandoned=ends_when_abandoned)
         self._queue(result)
         return result
 
@@ -146,14 +146,14 @@ class Runner:
             self.soon(self._turn)
         self._slice(result)
 
-    def _slice(self, result: JobResult[Any], outcome: Outcome = None) -> None:
+    def _slice(self, result: JobResult[Any], value: Any = None) -> None:
         clock_ns = self._clock.monotonic_ns
         ends_ns = clock_ns() + SLICE_NS
         send = result.job.send
         try:
             for _ in range(STEPS_PER_SLICE):
-                step = send(outcome)
-                outcome = None
+                step = send(value)
+                value = None
                 if step is not SLICE or result.rest_ms or clock_ns() >= ends_ns:
                     break
         except StopIteration as end:
@@ -163,13 +163,13 @@ class Runner:
         else:
             self._wait(result, step)
 
-    def _wait(self, result: JobResult[Any], step: Step | Pending[Outcome] | StorageFailed) -> None:
-        def go_on(outcome: Outcome) -> None:
+    def _wait(self, result: JobResult[Any], step: Step | Pending[Any] | StorageFailed) -> None:
+        def go_on(value: Any) -> None:
             if result.pauses:
                 if self.is_over:
                     return
-                result.rest_after(outcome)
-            self._slice(result, outcome)
+                result.rest_after(value)
+            self._slice(result, value)
 
         if step is COMMIT:
             self._commits.when_committed(go_on)
@@ -177,17 +177,17 @@ class Runner:
             self._commits.wait(go_on)
         elif isinstance(step, Pending):
             step.then(go_on, result.fail)
-        else:
-            if isinstance(step, StorageFailed):
-                result.rest_after(step)
-            self._later(result)
-
-    def _later(self, result: JobResult[Any]) -> None:
-        if result.pauses:
-            delay_ms, result.rest_ms = result.rest_ms or PAUSE_MS, 0
-            self.after_ms(delay_ms, lambda: self._queue(result))
+        elif isinstance(step, StorageFailed):
+            result.rest_after(step)
+            self._queue_after(result)
+        elif result.pauses or step is PAUSE:
+            self._queue_after(result)
         else:
             self._queue(result)
+
+    def _queue_after(self, result: JobResult[Any]) -> None:
+        delay_ms, result.rest_ms = result.rest_ms or PAUSE_MS, 0
+        self.after_ms(delay_ms, lambda: self._queue(result))
 
     # ---- the end
 

@@ -189,7 +189,8 @@ class ResetOffsetsService:
         self._commit.check(commit)
         durable: Pending[Outcome] = Pending()
         self._commit.keep(commit, durable.resolve)
-        return (yield durable)
+        failure: Outcome = yield durable
+        return failure
 
 
 class _Wanted:

@@ -24,8 +24,8 @@ from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 #: After so long a worker is asked for the rest; sooner where a process has nothing to do.
 HERE_MS = 8
 HERE_MS_WHERE_ONE_WAITS = 2
-#: It is asked again after so long in vain.
-ASKS_EVERY_MS = 4
+#: If none is free, there is a pause, and after so much work here it is asked again.
+ASKS_AFTER_MS = 1
 #: A batch that is larger is opened by a worker only.
 BATCH_BYTES = 256 * 1024
 #: Handed over at once as soon as there is so much.
@@ -55,8 +55,6 @@ class SlicedScan:
         waits = workers is not None and workers.one_waits
         here_ms = 0 if self._heavy else HERE_MS_WHERE_ONE_WAITS if waits else HERE_MS
         self._asks_from_ms = self._begun_ms + here_ms
-        #: Whether a worker was asked for.
-        self._is_long = False
         self._worker: RunningScan | None = None
         self._asked: Pending[ScanPart] | None = None
         #: Parquet is written by workers only.
@@ -70,9 +68,8 @@ class SlicedScan:
     def next(self) -> Pending[ScanPart]:
         if self._background.is_over:
             return resolved(ScanPart(b"", StorageFailed("The broker is stopping")))
-        asked: Pending[ScanPart] = Pending()
-        self._asked = asked
-        self._go_on()
+        self._asked = asked = Pending[ScanPart]()
+        self._background.answer_later(self._part()).then(self._answer, self._failed)
         return asked
 
     def close(self) -> None:
@@ -80,28 +77,26 @@ class SlicedScan:
         if self._worker is not None:
             self._worker.close()
 
-    def _go_on(self) -> None:
-        if self._worker is not None:
-            self._worker.next().then(self._found_there)
-        elif self._asked is not None:
-            job = self._background.answer_later(self._part(), pauses=self._is_long)
-            job.then(self._found_here, self._failed)
+    def _part(self) -> Job[ScanPart]:
+        part: ScanPart | None = None
+        while part is None and self._asked is not None:
+            if self._worker is not None:
+                part = self._with_those_from_here((yield self._worker.next()))
+            elif self._workers is not None and self._clock.monotonic_ms() >= self._asks_from_ms:
+                self._hand_over(self._workers)
+                if self._worker is None:
+                    yield PAUSE
+                    self._asks_from_ms = self._clock.monotonic_ms() + ASKS_AFTER_MS
+            elif self._heavy:
+                yield PAUSE
+                part = self._waited()
+            else:
+                part = self._step()
+                if part is None:
+                    yield SLICE
+        return part or ScanPart(b"")
 
     # ---- here
-
-    def _part(self) -> Job[ScanPart | None]:
-        """None: it goes on in a worker, or here with pauses."""
-        while self._asked is not None:
-            if self._workers is not None and self._clock.monotonic_ms() >= self._asks_from_ms:
-                was_long, self._is_long = self._is_long, True
-                self._hand_over(self._workers)
-                if self._worker is not None or not was_long:
-                    return None
-            part = self._waited() if self._heavy else self._step()
-            if part is not None:
-                return part
-            yield PAUSE if self._heavy else SLICE
-        return None
 
     def _step(self) -> ScanPart | None:
         try:
@@ -127,12 +122,6 @@ class SlicedScan:
     def _passed_ms(self) -> int:
         return self._clock.monotonic_ms() - self._begun_ms
 
-    def _found_here(self, part: ScanPart | None) -> None:
-        if part is None:
-            self._go_on()
-        else:
-            self._answer(part)
-
     def _failed(self, fault: Exception) -> None:
         """Its reader gets an error, and the log the traceback."""
         self._answer(ScanPart(b"", StorageFailed("The scan could not go on")))
@@ -152,15 +141,14 @@ class SlicedScan:
     # ---- in a worker
 
     def _hand_over(self, workers: ScanWorkers) -> None:
-        self._asks_from_ms = self._clock.monotonic_ms() + ASKS_EVERY_MS
         job = self._job
         left_ms = None if job.budget_ms is None else max(job.budget_ms - self._passed_ms(), 1)
         begun = job.begun or job.plan.form != "parquet"
         rest = ScanJob(job.plan, job.data_format, left_ms, begun)
         self._worker = workers.start(rest, self._log)
 
-    def _found_there(self, part: ScanPart) -> None:
-        """What was found here comes first, and counts."""
+    def _with_those_from_here(self, part: ScanPart) -> ScanPart | None:
+        """What was found here comes first, and counts. None: there is nothing yet."""
         if self._job.plan.form != "parquet":
             part.data = self._writer.drain() + part.data
             if isinstance(part.end, ScanEnd):
@@ -168,7 +156,4 @@ class SlicedScan:
                 part.end.found += here.found
                 part.end.scanned += here.scanned
                 part.end.unreadable += here.unreadable
-        if part.data or part.end is not None:
-            self._answer(part)
-        else:
-            self._go_on()
+        return part if part.data or part.end is not None else None
