@@ -10,7 +10,7 @@ from application.background.runner import JobResult, Runner
 from application.commits import Commits
 from application.topics.catalog import Catalog
 from application.upkeep.trimming import Trimming
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
 #: Where the log starts now, or why no record of it was deleted.
@@ -47,7 +47,7 @@ class DeleteRecordsService:
         for one in wanted:
             topic = self._catalog.topic(one.topic)
             if topic is not None and not self._catalog.is_loaded(topic, one.index):
-                with suppress(StorageFailed):  # it is reported by the move
+                with suppress(NotLeaderOrFollower, StorageFailed):  # it is reported by the move
                     self._catalog.partition(topic, one.index)
                 yield SLICE
         found = [self._move(one) for one in wanted]

@@ -14,7 +14,7 @@ from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.ports.volume import Space, Volume
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 
 
 class PartitionSize(NamedTuple):
@@ -54,7 +54,7 @@ class LogDirsService:
         for name, index in places:
             topic = self._catalog.topic(name)
             if topic is not None:
-                with suppress(StorageFailed):
+                with suppress(NotLeaderOrFollower, StorageFailed):
                     partition = self._catalog.partition(topic, index)
                     if partition is not None:
                         sizes.append(PartitionSize(name, index, partition.durable.size_bytes))

@@ -11,7 +11,7 @@ request -> decide (domain/groups) -> apply and persist (decisions.py) -> respons
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from application.background.runner import Runner
@@ -106,7 +106,7 @@ class GroupCoordinator:
     def join_group(self, request: JoinRequest) -> Joined:
         _check_group_id(request.group_id)
         self._classic.check_session_timeout(request)
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(request.group_id)
         group = self._groups.find(request.group_id)
         if group is None:
             return self._classic.create(request)
@@ -125,7 +125,7 @@ class GroupCoordinator:
 
     def leave_group(self, group_id: str, leaving: Sequence[Leaving]) -> Left:
         _check_group_id(group_id)
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             return resolved([UnknownMemberId() for _ in leaving])
@@ -134,16 +134,28 @@ class GroupCoordinator:
     def consumer_group_heartbeat(
         self, group_id: str, heartbeat: Heartbeat, members_make_ids: bool
     ) -> HeartbeatResponse:
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         return self._consumer.heartbeat(group_id, heartbeat, members_make_ids)
 
     def _find(self, group_id: str) -> Group:
         _check_group_id(group_id)
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             raise UnknownMemberId()
         return group
+
+    def list_groups(self, states: Collection[str], kinds: Collection[str]) -> list[Group]:
+        """Those in one of the states and of one of the kinds, in any case; without any: all."""
+        self._offsets.check_loaded()
+        states = {state.lower() for state in states}
+        kinds = {kind.lower() for kind in kinds}
+        return [
+            group
+            for group in self._groups
+            if (not states or group.state_name.lower() in states)
+            and (not kinds or group.kind.value.lower() in kinds)
+        ]
 
     # ---- what happens to groups
 
@@ -173,7 +185,8 @@ class GroupCoordinator:
     @property
     def is_idle(self) -> bool:
         """Nothing is pending, due, or on its way into the store."""
-        return not (self.pending_requests or self._classic.is_busy) and self._groups.all_are_kept
+        in_flight = self._groups.runtime.decisions
+        return not (self.pending_requests or self._classic.is_busy or in_flight)
 
     @property
     def pending_requests(self) -> int:

@@ -43,7 +43,7 @@ class DeleteGroupsService:
         return later(respond(places, [None] * len(places))).map(done)
 
     def _find(self, group_id: str) -> Group:
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             raise GroupIdNotFound(f"Group {group_id} not found.")
@@ -59,7 +59,7 @@ class DeleteGroupsService:
         rows = [(group_id, *place, None) for place in self._offsets.partitions(group_id)]
         if rows:
             self._offsets.keep(group_id, rows, ignore)
-        self._groups.keep(group_id, group.deletion(), ignore)
+        self._groups.apply(group_id, group.deletion())
 
         def done(failures: list[BrokerError | None]) -> None:
             if failures == [None, None]:

@@ -6,6 +6,7 @@ A restart continues where this run stopped: the store knows which partitions are
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
@@ -13,7 +14,7 @@ from application.commits import Commits
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
 #: In one commit: each of them dirties pages of the store.
@@ -87,7 +88,10 @@ class Trimming:
     def _find(self, place: Place) -> Partition | None:
         name, index = place
         topic = self._catalog.topic(name)
-        return None if topic is None else self._catalog.partition(topic, index)
+        if topic is not None:
+            with suppress(NotLeaderOrFollower):  # its leader trims it
+                return self._catalog.partition(topic, index)
+        return None
 
     def _stage(self, partition: Partition) -> bool:
         """Whether nothing of it is left to be trimmed once that is committed."""

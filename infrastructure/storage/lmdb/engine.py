@@ -39,6 +39,7 @@ def _open(place: str, flush: Flush, map_size_bytes: int | None, read_only: bool)
             POWER_LOSS_WARNINGS.get(flush),
             environment.power_cut,
             environment.live_bytes,
+            environment.losses,
         ),
         commit.start_flush if flush == "interval" else None,
         lambda: StoreRoom(

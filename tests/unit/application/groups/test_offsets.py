@@ -107,7 +107,7 @@ def test_whatever_becomes_of_a_group_there_is_one_where_offsets_are(fake: FakeBr
     groups.remove("g")  # it may yet be kept
     assert groups.find("g") is not None
     fake.run()
-    groups.keep("g", [GroupDeleted("g")], lambda failure: None)
+    groups.apply("g", [GroupDeleted("g")])
     fake.run()
     group = groups.find("g")
     assert group is not None and group.is_empty and group.kind is GroupKind.CLASSIC
@@ -120,7 +120,7 @@ def test_a_group_is_gone_when_the_last_of_its_offsets_is_about_to_go(fake: FakeB
     fake.run()
     fake.commit.hold()
     offsets.keep("g", [write(fake, None)], lambda failure: None)
-    groups.keep("g", [GroupDeleted("g")], lambda failure: None)
+    groups.apply("g", [GroupDeleted("g")])
     fake.run()
     assert groups.find("g") is None
     fake.commit.let_fail()
@@ -164,7 +164,7 @@ def test_offsets_of_a_topic_that_was_made_anew_are_not_taken_over(fake: FakeBrok
 
 def test_nothing_is_known_before_all_is_loaded(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog)
+    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
     repository.give([("g", "t", 1, committed(5, topic_id=fake.existing().topic_id))])
     with pytest.raises(CoordinatorLoadInProgress):
         offsets.check_loaded()
@@ -187,7 +187,7 @@ def test_an_offset_is_unstable_while_a_transaction_may_change_it(fake: FakeBroke
 
 def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
     repository = HeldOffsetRepository(leaves_doubt=True)
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog)
+    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     return offsets, repository
 
