@@ -47,7 +47,6 @@ from typing import Self
 
 from domain.cluster.nodes import Leader
 
-
 UNKNOWN_LEADER = Leader(-1, -1)
 
 
