@@ -68,7 +68,7 @@ class InProcessBroker:
         self.config = BrokerConfig(
             {name.replace("_", "."): value for name, value in settings.items()}
         )
-        self.placement = FakePlacement(self.config.node_id, self.config.broker_rack)
+        self.placement = self._placement()
         self.core = Core(
             self.config,
             self.scheduler,
@@ -82,6 +82,9 @@ class InProcessBroker:
         self.broker = make_broker(self.core, self.group_services, OpenAuthorizer())
 
     # Where a fake takes the place of something real:
+
+    def _placement(self) -> FakePlacement:
+        return FakePlacement(self.config.node_id, self.config.broker_rack)
 
     def _clock(self) -> Clock:
         return SystemClock()
