@@ -26,10 +26,10 @@ DEAD = "Dead"
 
 
 def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse:
-    call.broker.offsets.check_loaded()
+    call.broker.groups.offsets.check_loaded()
     return DescribeGroupsResponse(
         groups=[
-            _group(group_id, describe(call.broker.groups, group_id), request, call)
+            _group(group_id, describe(call.broker.groups.registry, group_id), request, call)
             for group_id in request.groups
         ]
     )
@@ -44,7 +44,7 @@ def _group(
             return DescribedGroup(
                 group_id=group_id, group_state=DEAD, authorized_operations=operations
             )
-        other_kind = call.broker.groups.find(group_id) is not None
+        other_kind = call.broker.groups.registry.find(group_id) is not None
         return DescribedGroup(
             error_code=CODES[type(found)] if other_kind else call.code(found),
             error_message=found.message,

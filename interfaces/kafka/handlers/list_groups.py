@@ -17,8 +17,8 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
-    call.broker.offsets.check_loaded()
-    groups = listed(call.broker.groups, request.states_filter, request.types_filter)
+    call.broker.groups.offsets.check_loaded()
+    groups = listed(call.broker.groups.registry, request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
             ListedGroup(

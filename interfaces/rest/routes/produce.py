@@ -59,7 +59,7 @@ class ProduceRoutes(Routes):
         good = [each for each in parsed if isinstance(each, Outgoing)]
         sending = []
         for group in _groups([each.record for each in good]):
-            sending.append(self._broker.records.send.send(topic_name, group))
+            sending.append(self._broker.messages.records.send.send(topic_name, group))
             await turns.give()
         told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
         deliveries = iter(chain.from_iterable(told))

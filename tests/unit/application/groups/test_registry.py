@@ -23,12 +23,12 @@ def generation(number: int) -> GroupMetadataChanged:
 
 def keep(broker: FakeBroker, number: int) -> Outcomes:
     outcomes: Outcomes = []
-    broker.broker.groups.keep("g", [generation(number)], outcomes.append)
+    broker.broker.groups.registry.keep("g", [generation(number)], outcomes.append)
     return outcomes
 
 
 def known(broker: FakeBroker) -> int:
-    group = broker.broker.groups.find("g")
+    group = broker.broker.groups.registry.find("g")
     assert isinstance(group, ClassicGroup)
     return group.generation_id
 
@@ -48,7 +48,7 @@ def test_what_is_kept_is_there_after_a_restart(broker: FakeBroker) -> None:
 
 def test_a_change_that_is_not_kept_has_not_happened(broker: FakeBroker) -> None:
     lost: list[str] = []
-    broker.broker.groups.when_lost(lost.append)
+    broker.broker.groups.registry.when_lost(lost.append)
     keep(broker, 3)
     broker.run()
     broker.commit.fail_next()
@@ -63,7 +63,7 @@ def test_a_new_group_that_is_not_kept_was_never_there(broker: FakeBroker) -> Non
     broker.commit.fail_next()
     keep(broker, 1)
     broker.run()
-    assert broker.broker.groups.find("g") is None
+    assert broker.broker.groups.registry.find("g") is None
 
 
 def test_what_is_decided_while_a_commit_is_under_way_falls_with_it(broker: FakeBroker) -> None:
@@ -82,13 +82,13 @@ def test_what_is_decided_while_a_commit_is_under_way_falls_with_it(broker: FakeB
 def test_a_group_that_is_deleted_is_gone_at_once_and_after_a_restart(broker: FakeBroker) -> None:
     keep(broker, 3)
     broker.run()
-    group = broker.broker.groups.find("g")
+    group = broker.broker.groups.registry.find("g")
     assert group is not None
     changes = [*group.deletion(), GroupDeleted("g")]
-    broker.broker.groups.keep("g", changes, lambda failure: None)
-    assert broker.broker.groups.find("g") is None
+    broker.broker.groups.registry.keep("g", changes, lambda failure: None)
+    assert broker.broker.groups.registry.find("g") is None
     broker.run()
-    assert len(broker.restarted().broker.groups) == 0
+    assert len(broker.restarted().broker.groups.registry) == 0
 
 
 def test_a_deletion_that_is_not_kept_leaves_the_group(broker: FakeBroker) -> None:
@@ -96,7 +96,7 @@ def test_a_deletion_that_is_not_kept_leaves_the_group(broker: FakeBroker) -> Non
     broker.run()
     broker.commit.fail_next()
     changes = [GroupMetadataChanged("g", None), GroupDeleted("g")]
-    broker.broker.groups.keep("g", changes, lambda failure: None)
+    broker.broker.groups.registry.keep("g", changes, lambda failure: None)
     broker.run()
     assert known(broker) == 3
 
@@ -105,7 +105,7 @@ def test_a_group_is_made_again_once_however_much_of_it_is_lost(broker: FakeBroke
     keep(broker, 3)
     broker.run()
     lost: list[str] = []
-    broker.broker.groups.when_lost(lost.append)
+    broker.broker.groups.registry.when_lost(lost.append)
     for round_ in (1, 2):
         broker.commit.hold()
         outcomes = [keep(broker, 4), keep(broker, 5)]
@@ -122,7 +122,9 @@ def test_what_is_decided_on_hearing_of_a_failure_is_not_lost_with_it(broker: Fak
     broker.run()
     broker.commit.fail_next()
     again: list[Outcomes] = []
-    broker.broker.groups.keep("g", [generation(4)], lambda failure: again.append(keep(broker, 7)))
+    broker.broker.groups.registry.keep(
+        "g", [generation(4)], lambda failure: again.append(keep(broker, 7))
+    )
     keep(broker, 5)
     broker.run()
     assert known(broker) == 7 and again == [[None]]
@@ -144,7 +146,7 @@ def test_who_waits_is_told_also_where_the_store_cannot_be_read(
 
 
 def test_who_waits_for_a_change_does_not_wait_for_those_after_it(broker: FakeBroker) -> None:
-    groups = broker.broker.groups
+    groups = broker.broker.groups.registry
     outcomes: Outcomes = []
     groups.when_kept("g", outcomes.append)
     assert outcomes == [None] and groups.is_kept("g")

@@ -66,7 +66,7 @@ def scan(
     budget_ms: int | None = None,
     wanted: RecordFilter | None = None,
 ) -> SlicedScan:
-    plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t", wanted=wanted))
+    plan: ScanPlan = fake.broker.messages.records.browse.plan(BrowseQuery("t", wanted=wanted))
     job = ScanJob(plan, "auto", budget_ms)
     spare_time = fake.broker.spare_time
     return SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
@@ -128,7 +128,7 @@ def test_what_a_worker_hands_back_is_gone_on_with(fake: FakeBroker, workers: Fak
     fake.appended(record_batch(["here", "and this"]))
     make_heavy(fake)
     workers.free = True
-    plan = fake.broker.records.browse.plan(BrowseQuery("t", limit=9))
+    plan = fake.broker.messages.records.browse.plan(BrowseQuery("t", limit=9))
     job = ScanJob(plan, "auto", None)
     spare_time = fake.broker.spare_time
     running = SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
@@ -217,9 +217,9 @@ def test_whatever_goes_wrong_is_told(
 
 
 def test_a_topic_that_is_deleted_meanwhile_is_no_shorter_one(fake: FakeBroker) -> None:
-    browse = fake.broker.records.browse
+    browse = fake.broker.messages.records.browse
     running = browse.scan(browse.plan(BrowseQuery("t")))
-    fake.broker.delete_topics.delete([fake.existing("t")])
+    fake.broker.topics.delete_topics.delete([fake.existing("t")])
     fake.run()
     pending = running.next()
     fake.run()
