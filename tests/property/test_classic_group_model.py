@@ -370,7 +370,9 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         assert [
             one.group_id for one in self.fake.broker.groups.registry if one.group_id != "g"
         ] == []
-        assert self.service.is_idle
+        assert (
+            self.service.pending_requests == self.fake.broker.groups.registry.runtime.decisions == 0
+        )
 
 
 @pytest.mark.timeout(600)  # with --long

@@ -27,11 +27,11 @@ def make_groups(
     core: Core, offset_repository: OffsetRepository, list_offsets: ListOffsetsService
 ) -> GroupServices:
     config, catalog, clock = core.config, core.catalog, core.clock
-    events, spare_time = core.events, core.spare_time
+    events, background = core.events, core.background
     registry = Groups(core.groups, core.commits)
     offsets = Offsets(offset_repository, registry, catalog, core.placement)
     configs = GroupConfigs(core.configs, config, events)
-    log = GroupLog(registry, events, clock, spare_time, config, configs)
+    log = GroupLog(registry, events, clock, background, config, configs)
     delete_groups = DeleteGroupsService(offsets, registry, log)
     offset_commit = OffsetCommitService(offsets, registry, clock, config)
     return GroupServices(
@@ -43,7 +43,7 @@ def make_groups(
             catalog,
             Re2Patterns(),
             clock,
-            spare_time,
+            background,
             config,
             new_uuid,
             new_short_uuid,
@@ -54,12 +54,12 @@ def make_groups(
         offset_fetch=OffsetFetchService(offsets, registry),
         offset_delete=OffsetDeleteService(offsets, registry),
         reset_offsets=ResetOffsetsService(
-            registry, offsets, catalog, list_offsets, offset_commit, core.long_work
+            registry, offsets, catalog, list_offsets, offset_commit, core.background
         ),
         lag=GroupLagService(registry, offsets, catalog),
         delete_groups=delete_groups,
-        forgetting=Forgetting(offsets, spare_time),
+        forgetting=Forgetting(offsets, background),
         offset_expiry=OffsetExpiry(
-            offsets, registry, delete_groups, clock, spare_time, config, log
+            offsets, registry, delete_groups, clock, background, config, log
         ),
     )

@@ -65,18 +65,18 @@ def make_broker(
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
     log, topics, partitions = core.log, core.topics, core.partitions
     catalog, commits, watching, trouble = core.catalog, core.commits, core.watching, core.trouble
-    spare_time, long_work = core.spare_time, core.long_work
+    background = core.background
     compression = BatchCompression()
 
     cluster_id = known_cluster_id(core)
-    dropping = Dropping(log, topics, partitions, commits, spare_time)
-    trimming = Trimming(log, catalog, partitions, commits, spare_time)
+    dropping = Dropping(log, topics, partitions, background)
+    trimming = Trimming(log, catalog, partitions, commits, background)
     topic_state = TopicState(topics, catalog, commits, watching, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, trouble)
-    list_offsets = ListOffsetsService(catalog, log, compression, long_work, trouble)
+    list_offsets = ListOffsetsService(catalog, log, compression, background, trouble)
     groups = make_groups(core, offset_repository, list_offsets)
-    browse = BrowseService(catalog, log, compression, clock, spare_time, scan_workers)
+    browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     return Broker(
@@ -98,12 +98,12 @@ def make_broker(
             ),
             list_offsets=list_offsets,
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
-            delete_records=DeleteRecordsService(catalog, commits, trimming, long_work),
+            delete_records=DeleteRecordsService(catalog, commits, trimming, background),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
             records=Records(
                 browse=browse,
                 send=SendService(catalog, produce, commits, clock, crc32c),
-                tail=TailService(catalog, browse, watching, spare_time),
+                tail=TailService(catalog, browse, watching, background),
                 clone=CloneService(catalog, create_topics, log, commits, compression, crc32c),
             ),
         ),
@@ -113,7 +113,7 @@ def make_broker(
             delete_topics=DeleteTopicsService(catalog, topic_state, groups.forgetting, config),
             create_partitions=CreatePartitionsService(topics, topic_state, config),
             replicas=ReplicasService(catalog, config),
-            log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), long_work),
+            log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
         groups=groups,
         configs=ConfigServices(
@@ -124,7 +124,6 @@ def make_broker(
         ),
         dropping=dropping,
         trimming=trimming,
-        producer_expiry=ProducerExpiry(catalog, partitions, commits, clock, spare_time, config),
-        spare_time=spare_time,
-        long_work=long_work,
+        producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
+        background=background,
     )

@@ -48,9 +48,9 @@ class ConsoleDataRoutes(Routes):
 
     async def topics(self) -> Response:
         lags: dict[str, int] = {}
-        for topic, lag in await all_of(self._summaries.lags_by_topic()):
+        for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return _table(TOPIC_COLUMNS, self._topic_rows(lags))
+        return _table(self._admin, TOPIC_COLUMNS, self._topic_rows(lags))
 
     def _topic_rows(self, lags: dict[str, int]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in self._summaries.topics():
@@ -66,6 +66,7 @@ class ConsoleDataRoutes(Routes):
     async def partitions(self, topic: str) -> Response:
         found = self._topic(topic)
         return _table(
+            self._admin,
             PARTITION_COLUMNS,
             (
                 (index, None, None, None)
@@ -83,6 +84,7 @@ class ConsoleDataRoutes(Routes):
     async def consumers(self, topic: str) -> Response:
         self._topic(topic)
         return _table(
+            self._admin,
             TOPIC_GROUP_COLUMNS,
             (
                 (
@@ -99,6 +101,7 @@ class ConsoleDataRoutes(Routes):
     async def groups(self) -> Response:
         self._broker.groups.offsets.check_loaded()
         return _table(
+            self._admin,
             GROUP_COLUMNS,
             (
                 (
@@ -115,7 +118,7 @@ class ConsoleDataRoutes(Routes):
 
     async def group(self, group_id: str) -> JsonAnswer:
         found = self._broker.groups.lag.group(group_id)
-        lags = await all_of(self._broker.groups.lag.lags(found))
+        lags = await all_of(self._admin, self._broker.groups.lag.lags(found))
         rows = [
             (
                 lag.topic,
@@ -149,7 +152,7 @@ class ConsoleDataRoutes(Routes):
         )
 
 
-def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
+def _table(admin: Admin, columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
     """`rows` may be a generator that does the work: it is run in slices."""
     head = orjson.dumps({"columns": columns})[:-1]
-    return Pieces([head + b',"rows":'], encoded(rows), b"}")
+    return Pieces([head + b',"rows":'], encoded(admin, rows), b"}")
