@@ -1,4 +1,4 @@
-"""Broker: every service in one value; what the interfaces receive."""
+"""Broker: the services of each subject in a value; what the interfaces receive."""
 
 from __future__ import annotations
 
@@ -47,6 +47,58 @@ from domain.errors import StorageFailed
 
 
 @dataclass(frozen=True)
+class MessageServices:
+    """Records: written, read, found and deleted."""
+
+    produce: ProduceService
+    fetch: FetchService
+    fetch_sessions: FetchSessions
+    list_offsets: ListOffsetsService
+    offset_for_leader_epoch: OffsetForLeaderEpochService
+    delete_records: DeleteRecordsService
+    init_producer_id: InitProducerIdService
+    records: Records
+
+
+@dataclass(frozen=True)
+class TopicServices:
+    """Topics and the replicas of their partitions."""
+
+    metadata: MetadataService
+    create_topics: CreateTopicsService
+    delete_topics: DeleteTopicsService
+    create_partitions: CreatePartitionsService
+    replicas: ReplicasService
+    log_dirs: LogDirsService
+
+
+@dataclass(frozen=True)
+class GroupServices:
+    """Groups of both protocols, and committed offsets."""
+
+    registry: Groups
+    coordinator: GroupCoordinator
+    configs: GroupConfigs
+    offsets: Offsets
+    offset_commit: OffsetCommitService
+    offset_fetch: OffsetFetchService
+    offset_delete: OffsetDeleteService
+    reset_offsets: ResetOffsetsService
+    lag: GroupLagService
+    delete_groups: DeleteGroupsService
+    forgetting: Forgetting
+    offset_expiry: OffsetExpiry
+
+
+@dataclass(frozen=True)
+class ConfigServices:
+    """Configs of all resources."""
+
+    describe_configs: DescribeConfigsService
+    alter_configs: AlterConfigsService
+
+
+@dataclass(frozen=True)
 class Broker:
     cluster_id: str
     config: BrokerConfig
@@ -55,34 +107,10 @@ class Broker:
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository
-    produce: ProduceService
-    fetch: FetchService
-    fetch_sessions: FetchSessions
-    list_offsets: ListOffsetsService
-    metadata: MetadataService
-    records: Records
-    create_topics: CreateTopicsService
-    delete_topics: DeleteTopicsService
-    create_partitions: CreatePartitionsService
-    replicas: ReplicasService
-    delete_records: DeleteRecordsService
-    log_dirs: LogDirsService
-    groups: Groups
-    group_coordinator: GroupCoordinator
-    group_configs: GroupConfigs
-    offsets: Offsets
-    offset_commit: OffsetCommitService
-    offset_fetch: OffsetFetchService
-    describe_configs: DescribeConfigsService
-    alter_configs: AlterConfigsService
-    offset_for_leader_epoch: OffsetForLeaderEpochService
-    offset_delete: OffsetDeleteService
-    group_lag: GroupLagService
-    reset_offsets: ResetOffsetsService
-    delete_groups: DeleteGroupsService
-    forgetting: Forgetting
-    offset_expiry: OffsetExpiry
-    init_producer_id: InitProducerIdService
+    messages: MessageServices
+    topics: TopicServices
+    groups: GroupServices
+    configs: ConfigServices
     dropping: Dropping
     trimming: Trimming
     producer_expiry: ProducerExpiry
@@ -93,19 +121,19 @@ class Broker:
         self.dropping.start()
         self.trimming.start()
         self.producer_expiry.start()
-        self.forgetting.start()
-        self.offset_expiry.start()
-        self.offsets.when_loaded(self._begin_sessions)
+        self.groups.forgetting.start()
+        self.groups.offset_expiry.start()
+        self.groups.offsets.when_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:
         """Not before: until offsets are loaded no member can be heard."""
         if not self.background.is_over:
-            self.group_coordinator.start()
+            self.groups.coordinator.start()
 
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
         self.background.end()
-        self.group_coordinator.release()
+        self.groups.coordinator.release()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""

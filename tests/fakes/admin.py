@@ -81,7 +81,7 @@ class FakeAdmin:
         broker, clock = self.fake.broker, self.fake.clock
         sources = [
             BrokerReadings(broker, clock, "1.2.3", clock.now_ms(), lambda: ["127.0.0.1:9092"]).read,
-            GroupReadings(broker.groups, broker.offsets, broker.catalog).read,
+            GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id).read,
         ]
         return Collector(sources, Runner(self.fake.scheduler, clock, broker.commits))

@@ -25,7 +25,6 @@ from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from interfaces.main.container.core import Core
-from interfaces.main.container.groups import GroupServices
 from interfaces.main.container.services import make_broker
 from tests.fakes.clock import FakeClock
 from tests.fakes.commit import FakeCommit
@@ -78,8 +77,7 @@ class InProcessBroker:
             self.placement,
         )
         self._offset_repository = self._offsets()
-        self.group_services = GroupServices(self.core, self._offset_repository)
-        self.broker = make_broker(self.core, self.group_services, OpenAuthorizer())
+        self.broker = make_broker(self.core, self._offset_repository, OpenAuthorizer())
 
     # Where a fake takes the place of something real:
 
@@ -105,7 +103,7 @@ class InProcessBroker:
     def topic(self, name: str = "t", partitions: int = 1, **configs: str) -> Topic:
         """A topic that is there; its configs are given like the broker's settings."""
         wanted = {key.replace("_", "."): value for key, value in configs.items()}
-        pending = self.broker.create_topics.create(
+        pending = self.broker.topics.create_topics.create(
             [NewTopic(name, partitions, configs=wanted)], validate_only=False
         )
         assert not isinstance(pending, list), [str(one) for one in pending]
@@ -127,7 +125,7 @@ class InProcessBroker:
     ) -> Appended | BrokerError:
         """Staged for the commit of this pass."""
         records = memoryview(bytearray(batch))
-        return self.broker.produce.append(self.partition(name, index), records, True)
+        return self.broker.messages.produce.append(self.partition(name, index), records, True)
 
     def appended(self, batch: bytes | bytearray, name: str = "t", index: int = 0) -> Appended:
         """Committed."""

@@ -121,6 +121,6 @@ def stable(kafka: FakeKafka, *members: Member) -> None:
 
 
 def leader_of(kafka: FakeKafka, group_id: str = "g") -> str:
-    group: Any = kafka.broker.groups.find(group_id)
+    group: Any = kafka.broker.groups.registry.find(group_id)
     leader: str = group.leader
     return leader

@@ -91,4 +91,4 @@ def rejoin(member: Member, owned: list[int]) -> list[int]:
 
 
 def kind(kafka: FakeKafka) -> type[object]:
-    return type(kafka.broker.groups.find("g"))
+    return type(kafka.broker.groups.registry.find("g"))

@@ -131,8 +131,8 @@ class Round:
     def __init__(self, storage: str = "memory://", meter: Meter | None = None) -> None:
         self.kafka = World(storage, **SETTINGS)
         self._meter = meter
-        self.kafka.broker.create_topics._new_topic_id = _topic_ids().__next__
-        self.kafka.broker.fetch_sessions._new_id = count(1).__next__
+        self.kafka.broker.topics.create_topics._new_topic_id = _topic_ids().__next__
+        self.kafka.broker.messages.fetch_sessions._new_id = count(1).__next__
         for name, configs in CONFIGS.items():
             self.kafka.topic(name, 2, **configs)
             self.kafka.appended(record_batch([(b"k", b"v", [], self.kafka.clock.now_ms())]), name)
@@ -202,7 +202,7 @@ class Round:
         shared = self.kafka.shared
         assert len(shared.sessions) == 1, "sessions without connections"
         assert (shared.memory.used_bytes, len(shared.memory)) == (0, 0), "memory is held"
-        assert len(self.kafka.broker.fetch._watching) == 0, "a fetch waits for nobody"
+        assert len(self.kafka.broker.messages.fetch._watching) == 0, "a fetch waits for nobody"
         self._check_logs()
 
     def _check_logs(self) -> None:
@@ -229,7 +229,7 @@ def _topic_ids() -> Any:
 
 def read_log(kafka: InProcessKafka, partition: Any) -> list[bytes]:
     """All its batches, one after the other, each with a right checksum and at its offset."""
-    log = kafka.broker.produce._log
+    log = kafka.broker.messages.produce._log
     data = bytes(log.read(partition.partition_id, 0, 2**62, 2**62, True))
     found: list[bytes] = []
     start = partition.log_start_offset

@@ -94,11 +94,11 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
     @property
     def service(self) -> GroupCoordinator:
-        return self.fake.broker.group_coordinator
+        return self.fake.broker.groups.coordinator
 
     @property
     def group(self) -> ClassicGroup | None:
-        found = self.fake.broker.groups.find("g")
+        found = self.fake.broker.groups.registry.find("g")
         assert found is None or isinstance(found, ClassicGroup)
         return found
 
@@ -367,8 +367,12 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         assert all(request.resolved for request in self.requests), "somebody waits for ever"
         group = self.group
         assert group is None or (group.state is State.EMPTY and not group.pending)
-        assert [one.group_id for one in self.fake.broker.groups if one.group_id != "g"] == []
-        assert self.service.pending_requests == self.fake.broker.groups.runtime.decisions == 0
+        assert [
+            one.group_id for one in self.fake.broker.groups.registry if one.group_id != "g"
+        ] == []
+        assert (
+            self.service.pending_requests == self.fake.broker.groups.registry.runtime.decisions == 0
+        )
 
 
 @pytest.mark.timeout(600)  # with --long

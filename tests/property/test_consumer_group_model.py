@@ -108,12 +108,12 @@ class ModernGroupModel(RuleBasedStateMachine):
     # what members do
 
     def group(self) -> ConsumerGroup | None:
-        found = self.broker.broker.groups.find("g")
+        found = self.broker.broker.groups.registry.find("g")
         return found if isinstance(found, ConsumerGroup) else None
 
     def send(self, heartbeat: Heartbeat) -> HeartbeatResult | BrokerError:
         try:
-            answer = self.broker.broker.group_coordinator.consumer_group_heartbeat(
+            answer = self.broker.broker.groups.coordinator.consumer_group_heartbeat(
                 "g", heartbeat, True
             )
         except BrokerError as refusal:
@@ -239,14 +239,14 @@ class ModernGroupModel(RuleBasedStateMachine):
             self.broker.topic(name, partitions)
         elif len(topic.partition_ids) < 6:
             more = MorePartitions(name, len(topic.partition_ids) + 1, None)
-            self.broker.broker.create_partitions.grow([more], validate_only=False)
+            self.broker.broker.topics.create_partitions.grow([more], validate_only=False)
             self.broker.run()
 
     @rule(name=st.sampled_from(TOPICS))
     def delete(self, name: str) -> None:
         topic = self.broker.broker.catalog.topic(name)
         if topic is not None:
-            self.broker.broker.delete_topics.delete([topic])
+            self.broker.broker.topics.delete_topics.delete([topic])
             self.broker.run()
 
     @rule()

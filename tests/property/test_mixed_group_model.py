@@ -103,7 +103,7 @@ class MixedGroupModel(ModernGroupModel):
 
     @property
     def service(self) -> Any:
-        return self.broker.broker.group_coordinator
+        return self.broker.broker.groups.coordinator
 
     def ask(self, member: Classic, request: Any, then: Any) -> None:
         try:
@@ -308,7 +308,7 @@ class MixedGroupModel(ModernGroupModel):
     @invariant()
     def epochs_only_rise(self) -> None:
         """Also from one kind to the other; an empty group of one kind begins anew as the other."""
-        found = self.broker.broker.groups.find("g")
+        found = self.broker.broker.groups.registry.find("g")
         number = 0
         if isinstance(found, ClassicGroup):
             number = found.generation_id
@@ -320,7 +320,7 @@ class MixedGroupModel(ModernGroupModel):
 
     @property
     def is_empty(self) -> bool:
-        found = self.broker.broker.groups.find("g")
+        found = self.broker.broker.groups.registry.find("g")
         return found is None or found.is_empty
 
     @precondition(lambda self: self.active or self.classic)
@@ -338,7 +338,7 @@ class MixedGroupModel(ModernGroupModel):
         for _ in range(6):
             self.all_go_on(1)
         self.begins_anew = True
-        found = self.broker.broker.groups.find("g")
+        found = self.broker.broker.groups.registry.find("g")
         assert found is not None or not (self.active or self.classic)
         assert all(one.works for one in self.classic)
         if isinstance(found, ClassicGroup):

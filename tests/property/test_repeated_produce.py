@@ -189,7 +189,9 @@ class Story:
         alteration = Alteration(name, operation, self.random.choice(texts))
         resource = Resource(ResourceKind.TOPIC, "t") if of_topic else ALL_BROKERS
         wanted = [WantedConfigs(resource, [alteration])]
-        return lambda side: side.kafka.broker.alter_configs.alter(wanted, validate_only=False)
+        return lambda side: side.kafka.broker.configs.alter_configs.alter(
+            wanted, validate_only=False
+        )
 
     def rarely(self) -> bool:
         return self.random.random() < 0.06
@@ -212,7 +214,9 @@ class Story:
             delete = frame(DeleteTopicsRequest(topic_names=["t"]), 5, 2)
             return lambda side: (side.tell(which, delete), side.kafka.run())
         if chance < 0.985:
-            return lambda side: side.kafka.broker.create_topics.create([NewTopic("t", 3)], False)
+            return lambda side: side.kafka.broker.topics.create_topics.create(
+                [NewTopic("t", 3)], False
+            )
         if chance < 0.995:
             return lambda side: side.hold_or_let_go()
         return lambda side: side.tell(which, frame(metadata("t"), 1, 3))
@@ -322,7 +326,7 @@ def test_what_was_recognised_before_a_change_of_configs_is_judged_by_the_new_one
     told(kafka, client, produce())
     good = told(kafka, client, produce())
     wanted = WantedConfigs(resource, [Alteration(name, Operation.SET, "10")])
-    kafka.broker.alter_configs.alter([wanted], validate_only=False)
+    kafka.broker.configs.alter_configs.alter([wanted], validate_only=False)
     kafka.run()
     for _ in range(2):
         assert len(told(kafka, client, produce())) != len(good)

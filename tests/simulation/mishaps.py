@@ -194,7 +194,7 @@ class Mishaps:
         if (
             producers
             and self._world.process is not None
-            and len(self._world.process.broker.fetch._watching)
+            and len(self._world.process.broker.messages.fetch._watching)
         ):
             self._world.tell(Story.FETCH_OVER_FAILURE)
 

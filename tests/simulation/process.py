@@ -11,7 +11,6 @@ from infrastructure.storage.repositories.offset_repository import StoredOffsetRe
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised, Shared
 from interfaces.main.container.core import Core
-from interfaces.main.container.groups import GroupServices
 from interfaces.main.container.services import make_broker
 from tests.fakes.logs import FakeRequestLog
 from tests.simulation.model import Violation
@@ -67,7 +66,7 @@ class Process:
         storage = Storage(self.store, self.store, self.store, info)
         core = Core(config, self.loop, timeline, events, storage)
         offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)
-        self.broker = make_broker(core, GroupServices(core, offsets), OpenAuthorizer())
+        self.broker = make_broker(core, offsets, OpenAuthorizer())
         self.shared = Shared(self.broker, self.loop, events, FakeRequestLog())
         self.shared.advertise(Advertised(LISTENER))
         self.shared.watch_idle()
@@ -87,13 +86,13 @@ class Process:
 
     def drain(self) -> None:
         """What `App.drain` begins with."""
-        self.broker.fetch.release()
+        self.broker.messages.fetch.release()
         for session in list(self.shared.sessions):
             session.drain()
 
     def held_for_clients(self) -> list[str]:
         """What is still held though nobody is connected."""
-        shared, watching = self.shared, self.broker.fetch._watching
+        shared, watching = self.shared, self.broker.messages.fetch._watching
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
             "connections looked after": len(shared._reaper),
@@ -114,15 +113,15 @@ class Process:
             "senders": len(self.shared.outbox._senders),
             "waiters for a commit": commits._waiters + commits._in_commit,
             "touched partitions": len(commits._touched),
-            "topics being changed": list(broker.create_topics._topics.runtime),
+            "topics being changed": list(broker.topics.create_topics._topics.runtime),
             "jobs": len(broker.background),
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),
-            "requests for a producer id": len(broker.init_producer_id._waiting),
+            "requests for a producer id": len(broker.messages.init_producer_id._waiting),
             "staged changes": len(self.store.staged),
-            "offsets of topics that are gone": len(broker.forgetting),
-            "offsets under way": broker.offsets.under_way,
-            "members that wait": broker.group_coordinator.pending_requests,
-            "groups that are not kept yet": broker.groups.runtime.decisions,
+            "offsets of topics that are gone": len(broker.groups.forgetting),
+            "offsets under way": broker.groups.offsets.under_way,
+            "members that wait": broker.groups.coordinator.pending_requests,
+            "groups that are not kept yet": broker.groups.registry.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

@@ -142,9 +142,9 @@ class World:
         self.say("*", how)
         process, self.process = self.process, None
         self.timeline.loop = None
-        if len(process.broker.fetch._watching):
+        if len(process.broker.messages.fetch._watching):
             self.tell(Story.FETCH_OVER_CRASH)
-        if process.broker.group_coordinator.pending_requests:
+        if process.broker.groups.coordinator.pending_requests:
             self.tell(Story.WAITED_OVER_CRASH)
         process.kill()
         self.timeline.after(self.random.choice((1, 10, 100)), self._start)
@@ -155,7 +155,7 @@ class World:
         if process is None:
             return
         self.say("*", "the broker is being stopped")
-        if len(process.broker.fetch._watching):
+        if len(process.broker.messages.fetch._watching):
             self.tell(Story.DRAINED)
         self._stopping = process
         process.drain()

@@ -85,7 +85,7 @@ class Shared:
         self.sessions: dict[OpenConnection, None] = {}
         self.memory = ByteBudget(config.queued_max_request_bytes)
         self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions, scheduler)
-        broker.fetch.bound_by(self.answers.room)
+        broker.messages.fetch.bound_by(self.answers.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         self._advertised: dict[str, Advertised] = {}
@@ -154,8 +154,8 @@ class Shared:
     async def drain(self, timeout_seconds: float) -> bool:
         """Answers what is being answered, then ends every connection; False: not in time."""
         self.closing_log.finish()
-        self.broker.fetch.release()
-        self.broker.group_coordinator.release()
+        self.broker.messages.fetch.release()
+        self.broker.groups.coordinator.release()
         self._empty = asyncio.Event()
         for session in list(self.sessions):
             session.drain()

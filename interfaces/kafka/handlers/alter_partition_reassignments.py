@@ -42,7 +42,7 @@ def _partition(
 ) -> ReassignablePartitionResponse:
     code, message, index = 0, None, wanted.partition_index
     try:
-        call.broker.replicas.reassign(topic_name, index, wanted.replicas)
+        call.broker.topics.replicas.reassign(topic_name, index, wanted.replicas)
     except BrokerError as refused:
         code, message = call.code(refused), refused.message or None
     return ReassignablePartitionResponse(

@@ -37,11 +37,11 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
     if not group_id:
         return DescribedGroup(group_id=group_id, error_code=call.code(InvalidGroupId()))
     try:
-        call.broker.offsets.check_coordinated(group_id)
-        group = ConsumerGroup.existing(call.broker.groups.find(group_id), group_id)
+        call.broker.groups.offsets.check_coordinated(group_id)
+        group = ConsumerGroup.existing(call.broker.groups.registry.find(group_id), group_id)
     except BrokerError as error:
         # Admin clients ask of both kinds, one after the other.
-        other_kind = call.broker.groups.find(group_id) is not None
+        other_kind = call.broker.groups.registry.find(group_id) is not None
         code = CODES[type(error)] if other_kind else call.code(error)
         return DescribedGroup(
             group_id=group_id, error_code=code, error_message=error.message or None

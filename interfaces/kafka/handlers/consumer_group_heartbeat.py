@@ -30,7 +30,7 @@ FIRST_WHERE_MEMBERS_MAKE_IDS = 1
 
 
 def handle(request: ConsumerGroupHeartbeatRequest, call: Call) -> Response | None:
-    answer = call.broker.group_coordinator.consumer_group_heartbeat(
+    answer = call.broker.groups.coordinator.consumer_group_heartbeat(
         request.group_id,
         _heartbeat(request, call),
         members_make_ids=call.version >= FIRST_WHERE_MEMBERS_MAKE_IDS,
@@ -72,7 +72,7 @@ def _response(
         return call.refused(request, answer)
     interval_ms = 0
     if request.member_epoch >= JOINS:
-        interval_ms = call.broker.group_configs.of(request.group_id).consumer_heartbeat_interval_ms
+        interval_ms = call.broker.groups.configs.of(request.group_id).consumer_heartbeat_interval_ms
     return ConsumerGroupHeartbeatResponse(
         member_id=answer.member_id,
         member_epoch=answer.epoch,

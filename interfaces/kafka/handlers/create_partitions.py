@@ -29,7 +29,7 @@ def handle(request: CreatePartitionsRequest, call: Call) -> CreatePartitionsResp
     ]
     wanted = [_more(topic) for topic in request.topics if times[topic.name] == 1]
     names = [more.name for more in wanted]
-    grown = call.broker.create_partitions.grow(wanted, request.validate_only)
+    grown = call.broker.topics.create_partitions.grow(wanted, request.validate_only)
     if isinstance(grown, Pending):
         call.respond_later(grown, lambda late: _response(late, names, refused, call))
         return None

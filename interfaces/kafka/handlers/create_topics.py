@@ -37,7 +37,7 @@ def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | N
     ]
     wanted = [_new_topic(topic) for topic in request.topics if times[topic.name] == 1]
     names = [new.name for new in wanted]
-    created = call.broker.create_topics.create(wanted, request.validate_only)
+    created = call.broker.topics.create_topics.create(wanted, request.validate_only)
     if isinstance(created, Pending):
         call.respond_later(created, lambda late: _response(late, names, refused, call))
         return None

@@ -17,7 +17,7 @@ from interfaces.kafka.wire.messages.delete_groups import (
 
 
 def handle(request: DeleteGroupsRequest, call: Call) -> None:
-    pending = call.broker.delete_groups.delete(request.groups_names)
+    pending = call.broker.groups.delete_groups.delete(request.groups_names)
     call.respond_later(pending, lambda results: _response(results, call))
 
 

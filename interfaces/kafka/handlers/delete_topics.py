@@ -22,7 +22,7 @@ FIRST_BY_ID = 6
 
 
 def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | None:
-    delete = call.broker.delete_topics
+    delete = call.broker.topics.delete_topics
     found = _find(_wanted(request, call.version), delete)
     call.topics = len(found)
     topics = [one for _, one in found if isinstance(one, Topic)]

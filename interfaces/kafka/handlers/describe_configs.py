@@ -50,7 +50,7 @@ def _result(
     asked: DescribeConfigsResource, request: DescribeConfigsRequest, made: Made, call: Call
 ) -> DescribeConfigsResult:
     try:
-        entries = call.broker.describe_configs.describe(
+        entries = call.broker.configs.describe_configs.describe(
             Resource(RESOURCE_KINDS[asked.resource_type], asked.resource_name)
         )
     except BrokerError as refused:

@@ -26,7 +26,7 @@ DEAD = "Dead"
 
 
 def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse:
-    call.broker.offsets.check_loaded()
+    call.broker.groups.offsets.check_loaded()
     return DescribeGroupsResponse(
         groups=[_group(group_id, request, call) for group_id in request.groups]
     )
@@ -34,7 +34,7 @@ def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse
 
 def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> DescribedGroup:
     operations = group_operations(request.include_authorized_operations)
-    found = call.broker.groups.find(group_id)
+    found = call.broker.groups.registry.find(group_id)
     try:
         group = ClassicGroup.existing(found, group_id)
     except GroupIdNotFound as refused:

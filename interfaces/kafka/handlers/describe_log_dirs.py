@@ -25,7 +25,7 @@ def handle(request: DescribeLogDirsRequest, call: Call) -> None:
     if request.topics is not None:
         call.topics = len(request.topics)
         wanted = [(topic.topic, index) for topic in request.topics for index in topic.partitions]
-    call.respond_later(call.broker.log_dirs.describe(wanted), _response)
+    call.respond_later(call.broker.topics.log_dirs.describe(wanted), _response)
 
 
 def _response(described: LogDir) -> DescribeLogDirsResponse:

@@ -35,7 +35,7 @@ def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
             ReplicaElectionResult(
                 topic=topic.topic,
                 partition_result=[
-                    _result(index, call.broker.replicas.elect(topic.topic, index), call)
+                    _result(index, call.broker.topics.replicas.elect(topic.topic, index), call)
                     for index in topic.partitions
                 ],
             )

@@ -38,7 +38,7 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
     broker = call.broker
     call.topics = len(request.topics)
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
-    context = broker.fetch_sessions.begin(
+    context = broker.messages.fetch_sessions.begin(
         request.session_id,
         request.session_epoch,
         _items(request, by_id),
@@ -46,7 +46,7 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
         by_id,
     )
     read_committed = request.isolation_level == READ_COMMITTED
-    fetched = broker.fetch.fetch(
+    fetched = broker.messages.fetch.fetch(
         FetchQuery(
             context.items,
             request.max_wait_ms,

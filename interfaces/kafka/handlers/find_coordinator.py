@@ -44,7 +44,7 @@ def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorRespon
         raise InvalidRequest(MALFORMED)
     if request.key_type == TRANSACTION:
         ids = ", ".join(request.coordinator_keys[:LOGGED_IDS] or [request.key])
-        refuse = call.broker.init_producer_id.refuse_transactional_id
+        refuse = call.broker.messages.init_producer_id.refuse_transactional_id
         raise refuse(ids, call.peer.client)
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:

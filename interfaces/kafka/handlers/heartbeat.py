@@ -14,7 +14,7 @@ EXPECTED = (RebalanceInProgress,)
 
 
 def handle(request: HeartbeatRequest, call: Call) -> HeartbeatResponse | None:
-    pending = call.broker.group_coordinator.heartbeat(
+    pending = call.broker.groups.coordinator.heartbeat(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id
     )
     if pending is None:

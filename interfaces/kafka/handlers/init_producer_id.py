@@ -25,7 +25,7 @@ FAILED = {"producer_epoch": NO_PRODUCER_EPOCH}
 
 def handle(request: InitProducerIdRequest, call: Call) -> Response | None:
     _check(request, call)
-    producer_id = call.broker.init_producer_id.new_producer_id()
+    producer_id = call.broker.messages.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
         call.respond_later(producer_id, lambda given: _response(request, given, call))
         return None
@@ -38,7 +38,7 @@ def _check(request: InitProducerIdRequest, call: Call) -> None:
     if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
         raise InvalidRequest("A producer id goes with an epoch")
     if request.transactional_id is not None:
-        raise call.broker.init_producer_id.refuse_transactional_id(
+        raise call.broker.messages.init_producer_id.refuse_transactional_id(
             request.transactional_id, call.peer.client
         )
 

@@ -37,7 +37,7 @@ FAILED = {"protocol_name": None, "member_id": attrgetter("member_id")}
 
 
 def handle(request: JoinGroupRequest, call: Call) -> None:
-    pending = call.broker.group_coordinator.join_group(_join_request(request, call))
+    pending = call.broker.groups.coordinator.join_group(_join_request(request, call))
     call.respond_later(pending, lambda answer: _response(request, answer, call))
 
 

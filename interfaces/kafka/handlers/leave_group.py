@@ -24,7 +24,7 @@ def handle(request: LeaveGroupRequest, call: Call) -> None:
     leaving = [Leaving(one.member_id, one.group_instance_id) for one in request.members]
     if call.version < FIRST_WITH_SEVERAL:
         leaving = [Leaving(request.member_id, None)]
-    pending = call.broker.group_coordinator.leave_group(request.group_id, leaving)
+    pending = call.broker.groups.coordinator.leave_group(request.group_id, leaving)
     call.respond_later(pending, lambda told: _response(leaving, told, call))
 
 

@@ -35,6 +35,6 @@ def handle(request: ListConfigResourcesRequest, call: Call) -> ListConfigResourc
             ConfigResource(
                 resource_name=resource.name, resource_type=RESOURCE_NUMBERS[resource.kind]
             )
-            for resource in call.broker.describe_configs.resources(kinds)
+            for resource in call.broker.configs.describe_configs.resources(kinds)
         ],
     )

@@ -16,7 +16,7 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
-    groups = call.broker.group_coordinator.list_groups(request.states_filter, request.types_filter)
+    groups = call.broker.groups.coordinator.list_groups(request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
             ListedGroup(

@@ -53,7 +53,7 @@ class Searches:
         self._found.append((search, answer))
 
     def complete(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse | None:
-        pending = call.broker.list_offsets.complete([search for search, _ in self._found])
+        pending = call.broker.messages.list_offsets.complete([search for search, _ in self._found])
         if pending is None:
             return self._settled(response, call)
         call.respond_later(pending, lambda _: self._settled(response, call))
@@ -101,7 +101,9 @@ def _partition(
         partition = call.broker.catalog.existing_partition(topic_name, wanted.partition_index)
         if wanted.current_leader_epoch != NO_LEADER_EPOCH:
             partition.check_leader_epoch(wanted.current_leader_epoch)
-        found = call.broker.list_offsets.find(partition, wanted.timestamp, searches.read_committed)
+        found = call.broker.messages.list_offsets.find(
+            partition, wanted.timestamp, searches.read_committed
+        )
     except BrokerError as refused:
         return _refused(wanted.partition_index, refused, call)
     answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index)

@@ -37,7 +37,7 @@ MAX_KEPT = 16
 
 
 def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
-    metadata = call.broker.metadata
+    metadata = call.broker.topics.metadata
     wanted = request.topics
     if wanted is None and call.version == 0:
         raise CloseConnection("Metadata version 0 does not know null topics")
@@ -70,7 +70,7 @@ def _respond_with_all(request: MetadataRequest, call: Call) -> None:
     kept = call.route.kept
     found = None if kept is None else kept.get(asked)
     if found is None or found[0] != revision:
-        everything = call.broker.metadata.all_topics()
+        everything = call.broker.topics.metadata.all_topics()
         found = revision, call.route.encode(_response(everything, request, call))
         if kept is not None:
             if len(kept) >= MAX_KEPT:
@@ -86,7 +86,7 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
     wanted = dict.fromkeys(topic.topic_id for topic in request.topics or ())
     if len(wanted) > 1:
         wanted.pop(NO_TOPIC_ID, None)  # beside ids, names are not looked at
-    return [call.broker.metadata.topic_by_id(topic_id) for topic_id in wanted]
+    return [call.broker.topics.metadata.topic_by_id(topic_id) for topic_id in wanted]
 
 
 def _response(topics: list[Described], request: MetadataRequest, call: Call) -> MetadataResponse:

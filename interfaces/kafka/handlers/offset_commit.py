@@ -50,7 +50,7 @@ def handle(request: OffsetCommitRequest, call: Call) -> OffsetCommitResponse | N
     if not commit.writes:
         return answer.response()
     pending: Pending[StorageFailed | None] = Pending()
-    call.broker.offset_commit.keep(commit, pending.resolve)
+    call.broker.groups.offset_commit.keep(commit, pending.resolve)
     call.respond_later(pending, answer.settled)
     return None
 
@@ -105,13 +105,15 @@ class _Answer:
             code = self._group_refusal()
         answered = [OffsetCommitResponsePartition(one.partition_index, code) for one in there]
         if not code:
-            for place, refused in self._call.broker.offset_commit.add(self._commit, topic, there):
+            for place, refused in self._call.broker.groups.offset_commit.add(
+                self._commit, topic, there
+            ):
                 answered[place].error_code = self._call.code(refused)
         return answered
 
     def _group_refusal(self) -> int:
         """The group is asked once, and only where there is something to commit."""
-        service = self._call.broker.offset_commit
+        service = self._call.broker.groups.offset_commit
         try:
             service.begin(self._commit, self._retention)
             service.check(self._commit)

@@ -27,7 +27,7 @@ from interfaces.kafka.wire.messages.offset_delete import (
 
 
 def handle(request: OffsetDeleteRequest, call: Call) -> None:
-    service = call.broker.offset_delete
+    service = call.broker.groups.offset_delete
     call.topics = len(request.topics)
     group = service.group(request.group_id)
     answer = _Answer(group, call)

@@ -123,7 +123,7 @@ class _Fetched:
         self._call = call
 
     def offsets(self) -> GroupOffsets:
-        self._offsets = self._call.broker.offset_fetch.offsets(
+        self._offsets = self._call.broker.groups.offset_fetch.offsets(
             self._group_id, self._member_id, self._epoch
         )
         return self._offsets
@@ -148,7 +148,7 @@ class _Fetched:
         return answered
 
     def _is_unstable(self, topic: str, index: int) -> bool:
-        return self._call.broker.offset_fetch.is_unstable(self._group_id, topic, index)
+        return self._call.broker.groups.offset_fetch.is_unstable(self._group_id, topic, index)
 
 
 def _topics(

@@ -33,7 +33,7 @@ def handle(request: OffsetForLeaderEpochRequest, call: Call) -> OffsetForLeaderE
 
 def _partition(topic: str, wanted: OffsetForLeaderPartition, call: Call) -> EpochEndOffset:
     try:
-        end = call.broker.offset_for_leader_epoch.find(
+        end = call.broker.messages.offset_for_leader_epoch.find(
             topic, wanted.partition, wanted.current_leader_epoch, wanted.leader_epoch
         )
     except BrokerError as refused:

@@ -134,7 +134,9 @@ def _append(
         return _refuse(answer, failure, call)
     if partition is None:
         return _refuse(answer, UnknownTopicOrPartition(), call)
-    appended = broker.produce.append(partition, data.records, call.version >= FIRST_WITH_ZSTD)
+    appended = broker.messages.produce.append(
+        partition, data.records, call.version >= FIRST_WITH_ZSTD
+    )
     if isinstance(appended, BrokerError):
         return _refuse(answer, appended, call)
     answer.base_offset = appended.base_offset

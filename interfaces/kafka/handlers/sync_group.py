@@ -22,7 +22,7 @@ EXPECTED = (RebalanceInProgress,)
 
 def handle(request: SyncGroupRequest, call: Call) -> None:
     _check_protocol(request, call)
-    pending = call.broker.group_coordinator.sync_group(_sync_request(request))
+    pending = call.broker.groups.coordinator.sync_group(_sync_request(request))
     call.respond_later(pending, lambda answer: _response(request, answer, call))
 
 

@@ -137,7 +137,7 @@ class RepeatedProduce:
             or call.peer.raw_client_id != self._raw_client_id
         ):
             return False
-        appended = broker.produce.append(
+        appended = broker.messages.produce.append(
             partition, frame[position:end], call.version >= FIRST_WITH_ZSTD
         )
         if (

@@ -36,7 +36,7 @@ def make_admin(
         return None if len(open_listeners()) == len(listeners) else "not every listener is open"
 
     def recovered() -> str | None:
-        return None if broker.offsets.loaded else "committed offsets are being read"
+        return None if broker.groups.offsets.loaded else "committed offsets are being read"
 
     return Admin(
         broker=broker,

@@ -21,7 +21,6 @@ from interfaces.kafka.connections.shared import Advertised, Shared
 from interfaces.main.container.adapters import Adapters
 from interfaces.main.container.admin import make_admin, make_server
 from interfaces.main.container.core import Core
-from interfaces.main.container.groups import GroupServices
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
 from interfaces.main.settings.listeners import EVERY_ADDRESS
@@ -76,8 +75,9 @@ class App:
             unusable=self._cannot_go_on,
             events=events,
         )
-        groups = GroupServices(core, self._offset_repository)
-        self.broker = make_broker(core, groups, adapters.authorizer(), self._scan_workers)
+        self.broker = make_broker(
+            core, self._offset_repository, adapters.authorizer(), self._scan_workers
+        )
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
         )
@@ -154,9 +154,9 @@ class App:
         """Committed offsets in a file are there soon, and whoever comes first finds them loaded;
         a server may not be up yet.
         """
-        if not self._offsets_in_file or self.broker.offsets.loaded:
+        if not self._offsets_in_file or self.broker.groups.offsets.loaded:
             return
-        self.broker.offsets.when_loaded(self._settled.set)
+        self.broker.groups.offsets.when_loaded(self._settled.set)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._settled.wait(), LOADING_PATIENCE_S)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from application.broker import GroupServices
 from application.configs.groups import GroupConfigs
 from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
@@ -12,6 +13,8 @@ from application.groups.lag import GroupLagService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.groups.reset import ResetOffsetsService
+from application.list_offsets import ListOffsetsService
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
 from application.ports.offset_repository import OffsetRepository
@@ -20,15 +23,20 @@ from interfaces.main.container.core import Core
 from interfaces.main.container.identities import new_short_uuid, new_uuid
 
 
-class GroupServices:
-    def __init__(self, core: Core, offset_repository: OffsetRepository) -> None:
-        config, catalog, clock = core.config, core.catalog, core.clock
-        events, background = core.events, core.background
-        registry = self.registry = Groups(core.groups, core.commits)
-        offsets = self.offsets = Offsets(offset_repository, registry, catalog, core.placement)
-        self.forgetting = Forgetting(offsets, background)
-        configs = self.configs = GroupConfigs(core.configs, config, events)
-        self.coordinator = GroupCoordinator(
+def make_groups(
+    core: Core, offset_repository: OffsetRepository, list_offsets: ListOffsetsService
+) -> GroupServices:
+    config, catalog, clock = core.config, core.catalog, core.clock
+    events, background = core.events, core.background
+    registry = Groups(core.groups, core.commits)
+    offsets = Offsets(offset_repository, registry, catalog, core.placement)
+    configs = GroupConfigs(core.configs, config, events)
+    log = GroupLog(registry, events, clock, background, config, configs)
+    delete_groups = DeleteGroupsService(offsets, registry, log)
+    offset_commit = OffsetCommitService(offsets, registry, clock, config)
+    return GroupServices(
+        registry=registry,
+        coordinator=GroupCoordinator(
             registry,
             offsets,
             configs,
@@ -39,13 +47,19 @@ class GroupServices:
             config,
             new_uuid,
             new_short_uuid,
-        )
-        log = self.log = GroupLog(registry, events, clock, background, config, configs)
-        self.delete = DeleteGroupsService(offsets, registry, log)
-        self.offset_commit = OffsetCommitService(offsets, registry, clock, config)
-        self.offset_fetch = OffsetFetchService(offsets, registry)
-        self.offset_delete = OffsetDeleteService(offsets, registry)
-        self.lag = GroupLagService(registry, offsets, catalog)
-        self.offset_expiry = OffsetExpiry(
-            offsets, registry, self.delete, clock, background, config, log
-        )
+        ),
+        configs=configs,
+        offsets=offsets,
+        offset_commit=offset_commit,
+        offset_fetch=OffsetFetchService(offsets, registry),
+        offset_delete=OffsetDeleteService(offsets, registry),
+        reset_offsets=ResetOffsetsService(
+            registry, offsets, catalog, list_offsets, offset_commit, core.background
+        ),
+        lag=GroupLagService(registry, offsets, catalog),
+        delete_groups=delete_groups,
+        forgetting=Forgetting(offsets, background),
+        offset_expiry=OffsetExpiry(
+            offsets, registry, delete_groups, clock, background, config, log
+        ),
+    )

@@ -104,7 +104,7 @@ class BrokerMetrics:
             StoreFigures(self._core.storage).read,
             self._loop_lag.read,
             ProcessFigures().read,
-            GroupReadings(broker.groups, broker.offsets, broker.catalog).read,
+            GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id, _much_stays).read,
         ]
 

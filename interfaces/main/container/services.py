@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.broker import Broker
+from application.broker import Broker, ConfigServices, MessageServices, TopicServices
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
@@ -10,13 +10,13 @@ from application.configs.state import ConfigState
 from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
-from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
 from application.metadata import MetadataService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.authorizer import Authorizer
+from application.ports.offset_repository import OffsetRepository
 from application.ports.scan_worker import ScanWorkers
 from application.produce import ProduceService
 from application.records.browse import BrowseService
@@ -37,7 +37,7 @@ from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
-from interfaces.main.container.groups import GroupServices
+from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
 
 
@@ -57,7 +57,7 @@ def known_cluster_id(core: Core) -> str:
 
 def make_broker(
     core: Core,
-    groups: GroupServices,
+    offset_repository: OffsetRepository,
     authorizer: Authorizer,
     scan_workers: ScanWorkers | None = None,
 ) -> Broker:
@@ -75,6 +75,7 @@ def make_broker(
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, trouble)
     list_offsets = ListOffsetsService(catalog, log, compression, background, trouble)
+    groups = make_groups(core, offset_repository, list_offsets)
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
@@ -86,46 +87,41 @@ def make_broker(
         catalog=catalog,
         commits=commits,
         partitions=partitions,
-        produce=produce,
-        records=Records(
-            browse=browse,
-            send=SendService(catalog, produce, commits, clock, crc32c),
-            tail=TailService(catalog, browse, watching, background),
-            clone=CloneService(catalog, create_topics, log, commits, compression, crc32c),
+        messages=MessageServices(
+            produce=produce,
+            fetch=FetchService(catalog, log, watching, scheduler, config, trouble),
+            fetch_sessions=FetchSessions(
+                clock,
+                new_session_id,
+                config.max_incremental_fetch_session_cache_slots,
+                config.fetch_partitions_max,
+            ),
+            list_offsets=list_offsets,
+            offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
+            delete_records=DeleteRecordsService(catalog, commits, trimming, background),
+            init_producer_id=InitProducerIdService(core.cluster, commits, events),
+            records=Records(
+                browse=browse,
+                send=SendService(catalog, produce, commits, clock, crc32c),
+                tail=TailService(catalog, browse, watching, background),
+                clone=CloneService(catalog, create_topics, log, commits, compression, crc32c),
+            ),
         ),
-        fetch=FetchService(catalog, log, watching, scheduler, config, trouble),
-        fetch_sessions=FetchSessions(
-            clock,
-            new_session_id,
-            config.max_incremental_fetch_session_cache_slots,
-            config.fetch_partitions_max,
+        topics=TopicServices(
+            metadata=MetadataService(catalog, create_topics, config),
+            create_topics=create_topics,
+            delete_topics=DeleteTopicsService(catalog, topic_state, groups.forgetting, config),
+            create_partitions=CreatePartitionsService(topics, topic_state, config),
+            replicas=ReplicasService(catalog, config),
+            log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
-        list_offsets=list_offsets,
-        metadata=MetadataService(catalog, create_topics, config),
-        create_topics=create_topics,
-        delete_topics=DeleteTopicsService(catalog, topic_state, groups.forgetting, config),
-        create_partitions=CreatePartitionsService(topics, topic_state, config),
-        replicas=ReplicasService(catalog, config),
-        delete_records=DeleteRecordsService(catalog, commits, trimming, background),
-        log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
-        groups=groups.registry,
-        group_coordinator=groups.coordinator,
-        group_configs=groups.configs,
-        delete_groups=groups.delete,
-        offsets=groups.offsets,
-        offset_commit=groups.offset_commit,
-        offset_fetch=groups.offset_fetch,
-        offset_delete=groups.offset_delete,
-        group_lag=groups.lag,
-        reset_offsets=ResetOffsetsService(
-            groups.registry, groups.offsets, catalog, list_offsets, groups.offset_commit, background
+        groups=groups,
+        configs=ConfigServices(
+            describe_configs=DescribeConfigsService(
+                catalog, config, broker_configs, groups.configs
+            ),
+            alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
-        forgetting=groups.forgetting,
-        offset_expiry=groups.offset_expiry,
-        describe_configs=DescribeConfigsService(catalog, config, broker_configs, groups.configs),
-        alter_configs=AlterConfigsService(topic_state, config_state, config, events),
-        offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
-        init_producer_id=InitProducerIdService(core.cluster, commits, events),
         dropping=dropping,
         trimming=trimming,
         producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),

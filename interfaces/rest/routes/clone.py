@@ -51,7 +51,7 @@ class CloneRoutes(Routes):
         With `records` the answer is a line of JSON now and then, which says how far it has come;
         the last one has `done`, or an `error_code`, and then there is no new topic.
         """
-        clone = self._broker.records.clone
+        clone = self._broker.messages.records.clone
         [created] = await value_of(
             clone.create(topic_name, wanted.topic_name, texts_of(wanted.configs))
         )
@@ -76,9 +76,9 @@ class CloneRoutes(Routes):
 
     def _remove(self, topic: Topic) -> None:
         """Half a copy is of no use."""
-        found = self._broker.delete_topics.find(None, topic.topic_id)
+        found = self._broker.topics.delete_topics.find(None, topic.topic_id)
         if not isinstance(found, BrokerError):
-            self._broker.delete_topics.delete([found])
+            self._broker.topics.delete_topics.delete([found])
 
 
 async def _lines(

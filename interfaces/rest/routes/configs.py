@@ -63,7 +63,7 @@ class ConfigRoutes(Routes):
 
     async def list_configs(self, request: Request) -> Response:
         owner, at = _owner(request), self._urls(request)
-        entries = self._broker.describe_configs.describe(_resource(request))
+        entries = self._broker.configs.describe_configs.describe(_resource(request))
         bodies = (config_body(owner, entry, at) for entry in entries)
         return await listing(self._admin, f"{owner.kind}List", at(*owner.path), bodies)
 
@@ -73,7 +73,7 @@ class ConfigRoutes(Routes):
         return await self._alter(request, alterations, wanted.validate_only)
 
     async def get_config(self, request: Request, name: str) -> JsonAnswer:
-        entry = _entry(self._broker.describe_configs.describe(_resource(request)), name)
+        entry = _entry(self._broker.configs.describe_configs.describe(_resource(request)), name)
         return JsonAnswer(config_body(_owner(request), entry, self._urls(request)))
 
     async def set_config(self, request: Request, name: str, wanted: SetConfig) -> Response:
@@ -85,7 +85,7 @@ class ConfigRoutes(Routes):
         """Back to the default."""
         resource = _resource(request)
         if resource.kind is ResourceKind.TOPIC:
-            _entry(self._broker.describe_configs.describe(resource), name)
+            _entry(self._broker.configs.describe_configs.describe(resource), name)
         elif name not in BrokerConfig.definitions:
             raise _unknown(name)
         return await self._alter(request, [Alteration(name, Operation.DELETE, "")])
@@ -95,7 +95,9 @@ class ConfigRoutes(Routes):
     ) -> Response:
         resource = _resource(request)
         wanted = WantedConfigs(resource, alterations)
-        [refused] = await value_of(self._broker.alter_configs.alter([wanted], validate_only))
+        [refused] = await value_of(
+            self._broker.configs.alter_configs.alter([wanted], validate_only)
+        )
         if refused is not None:
             raise refused
         return Response(status_code=204, headers=_warnings(resource, alterations))

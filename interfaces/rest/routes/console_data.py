@@ -33,7 +33,9 @@ class ConsoleDataRoutes(Routes):
     def __init__(self, admin: Admin) -> None:
         super().__init__(admin)
         broker = admin.broker
-        self._summaries = Summaries(self._broker.catalog, broker.groups, broker.offsets)
+        self._summaries = Summaries(
+            self._broker.catalog, broker.groups.registry, broker.groups.offsets
+        )
 
     def router(self) -> APIRouter:
         routes = APIRouter(prefix="/console/data", include_in_schema=False)
@@ -97,7 +99,7 @@ class ConsoleDataRoutes(Routes):
         )
 
     async def groups(self) -> Response:
-        self._broker.offsets.check_loaded()
+        self._broker.groups.offsets.check_loaded()
         return _table(
             self._admin,
             GROUP_COLUMNS,
@@ -115,8 +117,8 @@ class ConsoleDataRoutes(Routes):
         )
 
     async def group(self, group_id: str) -> JsonAnswer:
-        found = self._broker.group_lag.group(group_id)
-        lags = await all_of(self._admin, self._broker.group_lag.lags(found))
+        found = self._broker.groups.lag.group(group_id)
+        lags = await all_of(self._admin, self._broker.groups.lag.lags(found))
         rows = [
             (
                 lag.topic,

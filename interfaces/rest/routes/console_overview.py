@@ -28,7 +28,7 @@ class ConsoleOverviewRoutes(Routes):
     def __init__(self, admin: Admin) -> None:
         super().__init__(admin)
         broker = admin.broker
-        self._summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
+        self._summaries = Summaries(broker.catalog, broker.groups.registry, broker.groups.offsets)
 
     def router(self) -> APIRouter:
         routes = APIRouter(prefix="/console/data", include_in_schema=False)
@@ -41,7 +41,7 @@ class ConsoleOverviewRoutes(Routes):
         lagging = [summary for summary in groups if summary.lag]
         lagging.sort(key=_by_lag)
         totals, durations = _counted(self._admin)
-        volume = self._broker.log_dirs.volume
+        volume = self._broker.topics.log_dirs.volume
         space = volume.space()
         return JsonAnswer(
             {

@@ -73,9 +73,9 @@ class GroupRoutes(Routes):
         )
 
     async def list_groups(self, request: Request, page: Paged) -> Response:
-        self._broker.offsets.check_loaded()
+        self._broker.groups.offsets.check_loaded()
         at = self._urls(request)
-        groups = sorted(self._broker.groups, key=_group_id)
+        groups = sorted(self._broker.groups.registry, key=_group_id)
         shown, next_url = page.of(groups, _group_id, at("consumer-groups"))
         bodies = (self._body(group, at) for group in shown)
         return await listing(
@@ -83,18 +83,18 @@ class GroupRoutes(Routes):
         )
 
     async def get_group(self, request: Request, group_id: str) -> JsonAnswer:
-        return JsonAnswer(self._body(self._broker.group_lag.group(group_id), self._urls(request)))
+        return JsonAnswer(self._body(self._broker.groups.lag.group(group_id), self._urls(request)))
 
     async def delete_group(self, group_id: str) -> Response:
         """With all that it has committed; refused while it has members."""
-        refused = (await value_of(self._broker.delete_groups.delete([group_id])))[group_id]
+        refused = (await value_of(self._broker.groups.delete_groups.delete([group_id])))[group_id]
         if refused is not None:
             raise refused
         return Response(status_code=204)
 
     async def list_consumers(self, request: Request, group_id: str) -> Response:
         at = self._urls(request)
-        group = self._broker.group_lag.group(group_id)
+        group = self._broker.groups.lag.group(group_id)
         found = list(group.assigned_members(self._broker.catalog.topic_by_id))
         bodies = (consumer_body(group_id, member, at) for member in found)
         return await listing(
@@ -102,7 +102,7 @@ class GroupRoutes(Routes):
         )
 
     def _member(self, group_id: str, consumer_id: str) -> GroupMember:
-        group = self._broker.group_lag.group(group_id)
+        group = self._broker.groups.lag.group(group_id)
         for member in group.assigned_members(self._broker.catalog.topic_by_id):
             if member.member_id == consumer_id:
                 return member
@@ -134,7 +134,7 @@ class GroupRoutes(Routes):
         return JsonAnswer(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
     async def _lags(self, group_id: str) -> list[PartitionLag]:
-        service = self._broker.group_lag
+        service = self._broker.groups.lag
         return await all_of(self._admin, service.lags(service.group(group_id)))
 
     async def get_lag_summary(self, request: Request, group_id: str) -> JsonAnswer:
@@ -154,8 +154,8 @@ class GroupRoutes(Routes):
     async def get_lag(
         self, request: Request, group_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
-        group = self._broker.group_lag.group(group_id)
-        lag = self._broker.group_lag.lag(group, topic_name, partition_id)
+        group = self._broker.groups.lag.group(group_id)
+        lag = self._broker.groups.lag.lag(group, topic_name, partition_id)
         if lag is None:
             words = f"group {group_id} has committed nothing in {topic_name}-{partition_id}"
             raise RestError(404, words, 40408)
@@ -165,7 +165,7 @@ class GroupRoutes(Routes):
         """Where the group goes on reading, as kafka-consumer-groups sets it: within what each log
         has, and only of a group without members. With `dry_run` it is only shown.
         """
-        service = self._broker.reset_offsets
+        service = self._broker.groups.reset_offsets
         places = service.places(group_id, wanted.topic, wanted.partitions)
         target = wanted.target
         looks = await all_of(

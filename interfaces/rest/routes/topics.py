@@ -61,7 +61,9 @@ class TopicRoutes(Routes):
             [(one.partition_id, one.broker_ids) for one in wanted.replicas_assignments],
             texts_of(wanted.configs),
         )
-        [created] = await value_of(self._broker.create_topics.create([new], wanted.validate_only))
+        [created] = await value_of(
+            self._broker.topics.create_topics.create([new], wanted.validate_only)
+        )
         if isinstance(created, BrokerError):
             raise created
         at = self._urls(request)
@@ -96,10 +98,10 @@ class TopicRoutes(Routes):
     async def delete_topic(self, topic_name: str) -> Response:
         """The name is free when it is answered; the data goes afterwards, in slices."""
         self._topic(topic_name)
-        found = self._broker.delete_topics.find(topic_name, NO_TOPIC_ID)
+        found = self._broker.topics.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):
             raise found
-        [deleted] = await value_of(self._broker.delete_topics.delete([found]))
+        [deleted] = await value_of(self._broker.topics.delete_topics.delete([found]))
         if isinstance(deleted, BrokerError):
             raise deleted
         return Response(status_code=204)
@@ -112,13 +114,15 @@ class TopicRoutes(Routes):
             for config, text in configs.items()
         ]
         wanted = WantedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
-        [refused] = await value_of(self._broker.alter_configs.alter([wanted], validate_only))
+        [refused] = await value_of(
+            self._broker.configs.alter_configs.alter([wanted], validate_only)
+        )
         if refused is not None:
             raise refused
 
     async def _grow(self, name: str, total: int, validate_only: bool) -> None:
         more = MorePartitions(name, total, None)
-        [grown] = await value_of(self._broker.create_partitions.grow([more], validate_only))
+        [grown] = await value_of(self._broker.topics.create_partitions.grow([more], validate_only))
         if isinstance(grown, BrokerError):
             raise grown
 

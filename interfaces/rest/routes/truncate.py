@@ -68,7 +68,7 @@ class TruncateRoutes(Routes):
         marks: list[LowWatermark] = []
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
-            moved = await value_of(self._broker.delete_records.delete(some))
+            moved = await value_of(self._broker.messages.delete_records.delete(some))
             marks += moved
             await asyncio.sleep(0)  # where nothing moved there was no commit to wait for
         return marks

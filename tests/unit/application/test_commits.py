@@ -40,7 +40,7 @@ def stage(fake: FakeBroker, batch: bytearray, index: int = 0) -> tuple[Appended,
 def wait(fake: FakeBroker, offset: int = 0) -> list[list[FetchedPartition]]:
     """A fetch that waits; what it gets comes into the list."""
     query = FetchQuery([FetchItem("t", bytes(16), 0, offset, 1000, -1)], 500, 1, 1000, False)
-    fetched = fake.broker.fetch.fetch(query)
+    fetched = fake.broker.messages.fetch.fetch(query)
     assert isinstance(fetched, WaitingFetch)
     got: list[list[FetchedPartition]] = []
     fetched.then(got.append)
@@ -251,7 +251,7 @@ def test_a_consumer_of_such_a_partition_is_told_of_the_failure(fake: FakeBroker)
     query = FetchQuery([item], 0, 1, 1000, False)
 
     def error() -> BrokerError | None:
-        fetched = fake.broker.fetch.fetch(query)
+        fetched = fake.broker.messages.fetch.fetch(query)
         assert isinstance(fetched, list)
         return fetched[0].error
 

@@ -27,7 +27,7 @@ def begin(fake: FakeBroker, *wanted: tuple[str, int, int]) -> list[LowWatermark]
     """Filled when the answers are there."""
     answers: list[LowWatermark] = []
 
-    fake.broker.delete_records.delete([RecordsToDelete(*one) for one in wanted]).then(
+    fake.broker.messages.delete_records.delete([RecordsToDelete(*one) for one in wanted]).then(
         answers.extend
     )
     return answers
@@ -144,7 +144,7 @@ def test_a_fault_is_the_requests_own(fake: FakeBroker, monkeypatch: pytest.Monke
         raise RuntimeError("nobody foresaw this")
 
     monkeypatch.setattr(Catalog, "existing_partition", faulty)
-    deleting = fake.broker.delete_records.delete([RecordsToDelete("t", 0, 1)])
+    deleting = fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 1)])
     assert isinstance(deleting.fault, RuntimeError)
 
 
@@ -178,7 +178,7 @@ def test_a_restart_forgets_nothing_of_it(fake: FakeBroker, offset: int) -> None:
 
 def test_a_topic_that_is_deleted_meanwhile_takes_its_records_along(fake: FakeBroker) -> None:
     answers = begin(fake, ("t", 0, 4))
-    fake.broker.delete_topics.delete([fake.existing()])
+    fake.broker.topics.delete_topics.delete([fake.existing()])
     fake.run()
     assert answers == [4]
     fake.scheduler.advance(100)
@@ -192,7 +192,7 @@ def test_a_topic_that_is_being_deleted_loses_its_records_without_a_trace(
     fake: FakeBroker,
 ) -> None:
     fake.commit.hold()
-    fake.broker.delete_topics.delete([fake.existing()])
+    fake.broker.topics.delete_topics.delete([fake.existing()])
     fake.run()
     begin(fake, ("t", 0, 4))
     fake.commit.let_go()

@@ -41,7 +41,7 @@ class Fetch:
 
     def __init__(self, fake: FakeBroker, wanted: FetchQuery) -> None:
         self.got: list[FetchedPartition] | None = None
-        fetched = fake.broker.fetch.fetch(wanted)
+        fetched = fake.broker.messages.fetch.fetch(wanted)
         self.pending = fetched if isinstance(fetched, WaitingFetch) else None
         if isinstance(fetched, WaitingFetch):
             fetched.then(self._take)
@@ -280,7 +280,7 @@ def test_one_append_wakes_all_who_wait_for_it(fake: FakeBroker) -> None:
 def test_a_topic_that_is_deleted_ends_the_waiting(fake: FakeBroker) -> None:
     fetch = Fetch(fake, query(item(), min_bytes=MANY))
     topic = fake.existing()
-    fake.broker.delete_topics.delete([topic])
+    fake.broker.topics.delete_topics.delete([topic])
     fake.run()
     assert fetch.errors() == [UnknownTopicOrPartition]
 
@@ -335,7 +335,7 @@ def test_the_partitions_of_all_waiting_fetches_are_limited() -> None:
 
 def test_when_the_broker_stops_nobody_waits_any_more(fake: FakeBroker) -> None:
     fetches = [Fetch(fake, query(item(index), item(2))) for index in (0, 1)]
-    fake.broker.fetch.release()
+    fake.broker.messages.fetch.release()
     assert [fetch.offsets() for fetch in fetches] == [[[], []], [[], []]]
     assert not Fetch(fake, query(item())).waits
     assert fake.scheduler.timers == []
@@ -349,7 +349,7 @@ def test_a_kept_item_notices_that_its_topic_is_another_one(fake: FakeBroker) -> 
     kept = item()
     assert Fetch(fake, query(kept)).offsets() == [[0]]
     topic = fake.existing()
-    fake.broker.delete_topics.delete([topic])
+    fake.broker.topics.delete_topics.delete([topic])
     fake.run()
     assert Fetch(fake, query(kept)).errors() == [UnknownTopicOrPartition]
     fake.topic("t")

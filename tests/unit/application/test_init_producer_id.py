@@ -9,7 +9,7 @@ Given = list[int | StorageFailed]
 
 
 def ask(fake: FakeBroker, given: Given) -> None:
-    producer_id = fake.broker.init_producer_id.new_producer_id()
+    producer_id = fake.broker.messages.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
         producer_id.then(given.append)
     else:

@@ -32,7 +32,7 @@ NOTHING = (-1, -1, -1)
 
 
 def find(fake: FakeBroker, timestamp: int, name: str = "t") -> tuple[int, int, int]:
-    service = fake.broker.list_offsets
+    service = fake.broker.messages.list_offsets
     found = service.find(fake.partition(name), timestamp, False)
     if isinstance(found, Search):
         if service.complete([found]) is not None:

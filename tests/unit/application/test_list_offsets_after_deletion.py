@@ -27,7 +27,7 @@ def fake() -> FakeBroker:
 
 
 def delete(fake: FakeBroker, offset: int, removed: bool) -> None:
-    fake.broker.delete_records.delete([RecordsToDelete("t", 0, offset)])
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, offset)])
     fake.run()
     if removed:
         fake.scheduler.advance(100)
@@ -67,7 +67,7 @@ def test_the_largest_is_looked_for_in_slices(
     for time in (90, 1, 2, 7, 4, 5):
         fake.appended(at(time))
     delete(fake, 1, True)
-    service = fake.broker.list_offsets
+    service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), MAX_TIMESTAMP, False)
     assert isinstance(search, list_offsets.LargestSearch)
     assert service.complete([search]) is not None

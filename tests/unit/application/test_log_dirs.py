@@ -25,7 +25,7 @@ def fake() -> FakeBroker:
 
 
 def described(fake: FakeBroker, *wanted: Place, everything: bool = False) -> LogDir:
-    describing = fake.broker.log_dirs.describe(None if everything else wanted)
+    describing = fake.broker.topics.log_dirs.describe(None if everything else wanted)
     fake.run()
     [answer] = answers_of(describing)
     return answer
@@ -42,7 +42,7 @@ def test_sizes_are_those_of_the_batches_that_are_committed(fake: FakeBroker) -> 
     fake.appended(first, "a", 1)
     fake.appended(second, "a", 1)
     fake.append(record_batch(["not yet"]), "a", 1)
-    [log_dir] = answers_of(fake.broker.log_dirs.describe([("a", 1), ("a", 0)]))
+    [log_dir] = answers_of(fake.broker.topics.log_dirs.describe([("a", 1), ("a", 0)]))
     assert log_dir.sizes == [("a", 1, len(first) + len(second)), ("a", 0, 0)]
 
 
@@ -72,7 +72,7 @@ def test_many_that_have_to_be_loaded_are_gone_through_in_slices(fake: FakeBroker
     fake.clock.look_ns = SLICE_NS // at_once
     fake.topic("many", 2 * at_once + 1)
     wanted = [("many", index) for index in range(2 * at_once + 1)]
-    describing = fake.broker.log_dirs.describe(wanted)
+    describing = fake.broker.topics.log_dirs.describe(wanted)
     looked_at = [loaded(fake, "many")]
     while not describing.resolved:
         fake.scheduler.run_pass()
@@ -89,14 +89,14 @@ def test_those_that_are_to_be_rebuilt_are_loaded_as_well(fake: FakeBroker) -> No
     fake.commit.fail_next()
     fake.run()
     wanted = [("many", index) for index in range(at_once + 1)]
-    fake.broker.log_dirs.describe(wanted)
+    fake.broker.topics.log_dirs.describe(wanted)
     assert loaded(fake, "many") == at_once
 
 
 def test_who_has_gone_costs_nothing_more(fake: FakeBroker) -> None:
     fake.topic("many", 100)
     fake.clock.look_ns = SLICE_NS
-    describing = fake.broker.log_dirs.describe(None)
+    describing = fake.broker.topics.log_dirs.describe(None)
     before = loaded(fake, "many")
     assert before < 100
     describing.abandon()
@@ -109,4 +109,4 @@ def test_a_fault_is_the_requests_own(fake: FakeBroker, monkeypatch: pytest.Monke
         raise RuntimeError("nobody foresaw this")
 
     monkeypatch.setattr(Catalog, "partition", faulty)
-    assert isinstance(fake.broker.log_dirs.describe(None).fault, RuntimeError)
+    assert isinstance(fake.broker.topics.log_dirs.describe(None).fault, RuntimeError)

@@ -47,7 +47,7 @@ def test_a_false_header_makes_a_search_long_but_no_pass(
         return found
 
     monkeypatch.setattr(FlakyLogStore, "headers", counted)
-    service = lied_to.broker.list_offsets
+    service = lied_to.broker.messages.list_offsets
     search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
     assert isinstance(search, TimeSearch)
     pending = service.complete([search])
@@ -96,7 +96,7 @@ def test_a_log_of_false_headers_makes_no_pass_longer(
 
 def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[Exception | None]]:
     """One that takes more than a pass, and what its request is resolved with."""
-    service = fake.broker.list_offsets
+    service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), TIMESTAMP + 5000, False)
     assert isinstance(search, TimeSearch)
     pending = service.complete([search])
@@ -148,14 +148,14 @@ def test_a_fault_in_the_only_search_lets_the_next_one_begin(
 
 def test_a_search_in_a_partition_that_is_deleted_meanwhile_says_so(lied_to: FakeBroker) -> None:
     search, resolved = long_search(lied_to)
-    lied_to.broker.delete_topics.delete([lied_to.existing()])
+    lied_to.broker.topics.delete_topics.delete([lied_to.existing()])
     lied_to.run()
     assert resolved == [None]
     assert isinstance(search.result, UnknownTopicOrPartition)
 
 
 def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.list_offsets
+    service = lied_to.broker.messages.list_offsets
     searches = []
     for _ in range(3):
         search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
@@ -174,7 +174,7 @@ def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker
 
 
 def find_now(fake: FakeBroker, timestamp: int) -> int:
-    service = fake.broker.list_offsets
+    service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), timestamp, False)
     assert isinstance(search, TimeSearch)
     assert service.complete([search]) is None
@@ -183,7 +183,7 @@ def find_now(fake: FakeBroker, timestamp: int) -> int:
 
 
 def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.list_offsets
+    service = lied_to.broker.messages.list_offsets
     search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
     assert isinstance(search, TimeSearch)
     pending = service.complete([search])
@@ -194,7 +194,7 @@ def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
 
 
 def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.list_offsets
+    service = lied_to.broker.messages.list_offsets
     search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
     assert isinstance(search, TimeSearch)
     assert service.complete([search]) is not None

@@ -11,7 +11,7 @@ from tests.fakes.broker import FakeBroker
 
 
 def topics(fake: FakeBroker, *names: str, may_create: bool = True) -> list[Described]:
-    got = answers_of(fake.broker.metadata.topics(list(names), may_create))
+    got = answers_of(fake.broker.topics.metadata.topics(list(names), may_create))
     fake.run()
     return got[0]
 
@@ -31,7 +31,7 @@ def fake() -> FakeBroker:
 def test_topics_are_found_in_the_order_they_were_asked_for(fake: FakeBroker) -> None:
     fake.topic("u")
     assert [one.name for one in topics(fake, "u", "t")] == ["u", "t"]
-    assert [one.name for one in fake.broker.metadata.all_topics()] == ["t", "u"]
+    assert [one.name for one in fake.broker.topics.metadata.all_topics()] == ["t", "u"]
 
 
 def test_a_topic_that_is_not_there_is_created_with_the_brokers_defaults(fake: FakeBroker) -> None:
@@ -41,7 +41,7 @@ def test_a_topic_that_is_not_there_is_created_with_the_brokers_defaults(fake: Fa
 
 def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
     fake.commit.hold()
-    found = fake.broker.metadata.topics(["new"], True)
+    found = fake.broker.topics.metadata.topics(["new"], True)
     assert isinstance(found, Pending)
     fake.run()
     assert not found.resolved
@@ -51,7 +51,7 @@ def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
 
 
 def test_many_who_ask_for_the_same_new_topic_get_the_same_one(fake: FakeBroker) -> None:
-    asked = [fake.broker.metadata.topics(["new"], True) for _ in range(3)]
+    asked = [fake.broker.topics.metadata.topics(["new"], True) for _ in range(3)]
     got: list[list[Described]] = []
     for one in asked:
         assert isinstance(one, Pending)
@@ -107,8 +107,8 @@ def test_a_failed_commit_is_told_and_the_next_try_creates_the_topic(fake: FakeBr
 
 def test_a_topic_is_found_by_its_id(fake: FakeBroker) -> None:
     topic = fake.existing()
-    assert fake.broker.metadata.topic_by_id(topic.topic_id) is topic
-    unknown = fake.broker.metadata.topic_by_id(b"\7" * 16)
+    assert fake.broker.topics.metadata.topic_by_id(topic.topic_id) is topic
+    unknown = fake.broker.topics.metadata.topic_by_id(b"\7" * 16)
     assert isinstance(unknown, UnknownTopic)
     assert (unknown.name, unknown.topic_id) == (None, b"\7" * 16)
     assert isinstance(unknown.error, UnknownTopicId)

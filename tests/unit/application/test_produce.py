@@ -116,7 +116,7 @@ def test_a_batch_of_the_wrong_shape_is_an_invalid_record(
 
 
 def test_null_records_are_an_invalid_record(fake: FakeBroker) -> None:
-    outcome = fake.broker.produce.append(fake.partition(), None, True)
+    outcome = fake.broker.messages.produce.append(fake.partition(), None, True)
     assert type(outcome) is InvalidRecord
 
 
@@ -141,7 +141,7 @@ def test_a_transactional_batch_is_not_authorized(fake: FakeBroker) -> None:
 def test_zstd_needs_a_version_that_knows_it(fake: FakeBroker) -> None:
     def append(codec: int, zstd_allowed: bool) -> object:
         records = memoryview(record_batch(["a"], codec=codec))
-        return type(fake.broker.produce.append(fake.partition(), records, zstd_allowed))
+        return type(fake.broker.messages.produce.append(fake.partition(), records, zstd_allowed))
 
     assert append(ZSTD, False) is UnsupportedCompressionType
     assert append(ZSTD, True) is Appended

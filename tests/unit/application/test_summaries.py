@@ -21,7 +21,7 @@ def kafka() -> FakeKafka:
 @pytest.fixture
 def summaries(kafka: FakeKafka) -> Summaries:
     broker = kafka.broker
-    return Summaries(broker.catalog, broker.groups, broker.offsets)
+    return Summaries(broker.catalog, broker.groups.registry, broker.groups.offsets)
 
 
 def test_a_topic_that_goes_meanwhile_is_left_as_it_was(

@@ -103,7 +103,7 @@ UNREADABLE = "a partition cannot be read"
 
 def fetch(fake: FakeBroker, index: int = 0) -> object:
     query = FetchQuery([FetchItem("t", bytes(16), index, 0, 1000, -1)], 0, 1, 1000, False)
-    fetched = fake.broker.fetch.fetch(query)
+    fetched = fake.broker.messages.fetch.fetch(query)
     assert isinstance(fetched, list)
     return fetched[0].error
 

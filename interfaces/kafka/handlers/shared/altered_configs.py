@@ -45,7 +45,7 @@ def alter(
             results.append(result(code, message, one.resource_type, one.resource_name))
         return response(responses=results)
 
-    altered = call.broker.alter_configs.alter(wanted, request.validate_only)
+    altered = call.broker.configs.alter_configs.alter(wanted, request.validate_only)
     if isinstance(altered, Pending):
         call.respond_later(altered, joined)
         return None

@@ -38,7 +38,7 @@ class Asked:
 
     def __init__(self, fake: FakeBroker, *wanted: WantedConfigs, only: bool = False) -> None:
         self.results: list[Altered] | None = None
-        answer = fake.broker.alter_configs.alter(wanted, only)
+        answer = fake.broker.configs.alter_configs.alter(wanted, only)
         if isinstance(answer, Pending):
             answer.then(self._resolved)
         else:
@@ -93,11 +93,11 @@ def test_a_failed_commit_changes_nothing(fake: FakeBroker) -> None:
     assert fake.partition().config.max_message_bytes == 1048588
     assert not fake.partition().config.compacted
     assert fake.existing().configs == {}
-    assert fake.broker.group_configs.of("g").consumer_session_timeout_ms == 45000
+    assert fake.broker.groups.configs.of("g").consumer_session_timeout_ms == 45000
 
     assert alter(fake, *resources.values()) == [None] * 4
     assert fake.partition().config.max_message_bytes == 50
-    assert fake.broker.group_configs.of("g").consumer_session_timeout_ms == 50000
+    assert fake.broker.groups.configs.of("g").consumer_session_timeout_ms == 50000
 
 
 def test_all_of_it_is_there_after_a_restart(fake: FakeBroker) -> None:
@@ -116,7 +116,7 @@ def test_all_of_it_is_there_after_a_restart(fake: FakeBroker) -> None:
     assert again.partition("u").config.max_message_bytes == 60
     assert again.partition("u").config.compacted
     assert again.config.message_max_bytes == 60
-    assert again.broker.group_configs.of("g").consumer_session_timeout_ms == 50000
+    assert again.broker.groups.configs.of("g").consumer_session_timeout_ms == 50000
 
 
 def test_two_changes_of_one_topic_in_one_pass_both_count(fake: FakeBroker) -> None:
@@ -149,16 +149,16 @@ def test_a_change_that_builds_on_one_that_failed_fails_with_it(fake: FakeBroker)
     fake.run()
     for asked in (first, second):
         assert asked.results is not None and isinstance(asked.results[0], StorageFailed)
-    assert fake.broker.group_configs.overrides("g") == {}
+    assert fake.broker.groups.configs.overrides("g") == {}
     third = Asked(fake, sets(GROUP, consumer_heartbeat_interval_ms="6000"))
     fake.run()
     assert third.results == [None]
-    overrides = fake.broker.group_configs.overrides("g")
+    overrides = fake.broker.groups.configs.overrides("g")
     assert overrides == {"consumer.heartbeat.interval.ms": "6000"}
 
 
 def test_a_topic_may_grow_and_be_configured_in_one_pass(fake: FakeBroker) -> None:
-    fake.broker.create_partitions.grow([MorePartitions("t", 5, None)], False)
+    fake.broker.topics.create_partitions.grow([MorePartitions("t", 5, None)], False)
     asked = Asked(fake, sets(TOPIC, max_message_bytes="50"))
     fake.run()
     assert asked.results == [None]
@@ -167,7 +167,7 @@ def test_a_topic_may_grow_and_be_configured_in_one_pass(fake: FakeBroker) -> Non
 
 
 def test_a_topic_that_is_being_deleted_is_not_there_any_more(fake: FakeBroker) -> None:
-    fake.broker.delete_topics.delete([fake.existing()])
+    fake.broker.topics.delete_topics.delete([fake.existing()])
     asked = Asked(fake, sets(TOPIC, max_message_bytes="50"))
     fake.run()
     assert asked.results is not None
@@ -207,7 +207,7 @@ def test_what_replaces_leaves_nothing_of_what_was_set(fake: FakeBroker) -> None:
             assert alter(fake, wanted) == [None]
         assert alter(fake, WantedConfigs(resource, [], replaces=True)) == [None]
     assert fake.existing().configs == {}
-    assert fake.broker.group_configs.names() == []
+    assert fake.broker.groups.configs.names() == []
     assert fake.config.log_retention_ms is None
 
 
@@ -253,7 +253,7 @@ def test_what_is_not_usable_goes_when_a_client_names_it(fake: FakeBroker) -> Non
     better = Alteration(HEARTBEAT, Operation.SET, "7000")
     assert alter(fake, WantedConfigs(GROUP, [deletion, better])) == [None]
     assert stored(fake, GROUP) == {SESSION: "50000", HEARTBEAT: "7000"}
-    assert fake.broker.group_configs.of("g").consumer_heartbeat_interval_ms == 7000
+    assert fake.broker.groups.configs.of("g").consumer_heartbeat_interval_ms == 7000
     assert alter(fake, WantedConfigs(THIS_BROKER, [deletion])) == [None]
     assert stored(fake, THIS_BROKER) == {"message.max.bytes": "99"}
 

@@ -32,7 +32,7 @@ SHOWN = {
 
 def set_for_all(fake: FakeBroker, name: str, text: str) -> None:
     wanted = WantedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
-    answer = fake.broker.alter_configs.alter([wanted], validate_only=False)
+    answer = fake.broker.configs.alter_configs.alter([wanted], validate_only=False)
     assert isinstance(answer, Pending)
     fake.run()
 

@@ -35,7 +35,7 @@ def join_request(member_id: str = "", twice: bool = False, **other: Any) -> Join
 
 
 def service(fake: FakeBroker) -> GroupCoordinator:
-    return fake.broker.group_coordinator
+    return fake.broker.groups.coordinator
 
 
 def joined(fake: FakeBroker, **other: Any) -> str:
@@ -59,25 +59,25 @@ def stable(fake: FakeBroker) -> str:
 def test_a_client_that_only_asks_for_an_id_leaves_nothing_behind() -> None:
     fake = FakeBroker()
     service(fake).join_group(join_request(twice=True))
-    assert len(fake.broker.groups) == 1
+    assert len(fake.broker.groups.registry) == 1
     fake.scheduler.advance(10_000)
-    assert len(fake.broker.groups) == 0
+    assert len(fake.broker.groups.registry) == 0
     assert fake.scheduler.timers == []
-    assert service(fake).pending_requests == fake.broker.groups.runtime.decisions == 0
+    assert service(fake).pending_requests == fake.broker.groups.registry.runtime.decisions == 0
 
 
 def test_a_refused_client_leaves_nothing_behind_either() -> None:
     fake = FakeBroker()
     with pytest.raises(InconsistentGroupProtocol):
         service(fake).join_group(join_request(protocol_type=""))
-    assert len(fake.broker.groups) == 0
+    assert len(fake.broker.groups.registry) == 0
 
 
 def test_a_group_that_was_there_before_stays() -> None:
     fake = FakeBroker()
     stable(fake)
     fake.scheduler.advance(10_000)
-    group = fake.broker.groups.find("g")
+    group = fake.broker.groups.registry.find("g")
     assert group is not None and group.is_empty
 
 
@@ -91,12 +91,12 @@ def test_what_is_wrong_with_a_request_is_said_before_there_is_a_group() -> None:
         service(fake).join_group(join_request("m"))
     with pytest.raises(UnknownMemberId):
         service(fake).heartbeat("g", "m", None, 1)
-    assert len(fake.broker.groups) == 0
+    assert len(fake.broker.groups.registry) == 0
 
 
 def test_while_offsets_are_read_from_the_store_nobody_is_let_in() -> None:
     fake = FakeBroker()
-    fake.broker.offsets.loaded = False
+    fake.broker.groups.offsets.loaded = False
     for ask in (
         lambda: service(fake).join_group(join_request()),
         lambda: service(fake).heartbeat("g", "m", None, 1),
@@ -114,7 +114,7 @@ def test_an_answer_leaves_with_the_commit_that_keeps_what_it_tells() -> None:
     fake.run()
     assert answers_of(pending) == []
     # Whatever is asked meanwhile waits for it too.
-    group = fake.broker.groups.find("g")
+    group = fake.broker.groups.registry.find("g")
     assert isinstance(group, ClassicGroup) and group.leader is not None
     heard = service(fake).heartbeat("g", group.leader, None, 1)
     assert isinstance(heard, Pending) and not heard.resolved
@@ -136,7 +136,7 @@ def test_when_nothing_is_kept_all_who_wait_are_told_and_the_group_is_as_it_was()
     assert [type(one) for one in refused] == [CoordinatorNotAvailable] * 2
     assert service(fake).heartbeat("g", member_id, None, 1) is None
     fake.scheduler.advance(9999)
-    group = fake.broker.groups.find("g")
+    group = fake.broker.groups.registry.find("g")
     assert group is not None and not group.is_empty
     fake.scheduler.advance(1)
     assert group.is_empty
@@ -201,7 +201,7 @@ def test_a_group_of_which_something_is_always_due_does_not_keep_the_loop(
     service(fake).leave_group("g", [Leaving(answer.member_id, None)])
     for _ in range(10):
         fake.scheduler.run_pass()
-    group = fake.broker.groups.find("g")
+    group = fake.broker.groups.registry.find("g")
     assert group is not None and group.state_name == "PreparingRebalance"
 
 
@@ -246,7 +246,7 @@ def test_nobody_is_silent_while_an_answer_to_it_is_being_kept() -> None:
     fake.clock.advance(30_000)
     fake.commit.let_go()
     (answer,) = answers_of(returned)
-    group = fake.broker.groups.find("g")
+    group = fake.broker.groups.registry.find("g")
     assert isinstance(group, ClassicGroup)
     fake.scheduler.advance(9999)
     assert set(group.members) == {answer.member_id}
@@ -266,7 +266,7 @@ def test_of_ids_that_nobody_uses_only_the_newest_are_remembered(
         pending = service(fake).join_group(join_request(twice=True, group_id=group_id))
         (answer,) = answers_of(pending)
         given[group_id] = answer.member_id
-    assert sorted(one.group_id for one in fake.broker.groups) == ["g1", "g2", "g3", "used"]
+    assert sorted(one.group_id for one in fake.broker.groups.registry) == ["g1", "g2", "g3", "used"]
     assert len(fake.scheduler.timers) == 4
     assert service(fake).heartbeat("used", used, None, 1) is None
     with pytest.raises(UnknownMemberId):

@@ -22,7 +22,7 @@ def send(broker: FakeBroker, member_id: str, epoch: int, **said: Any) -> Any:
     if epoch == 0:
         said = {"rebalance_timeout_ms": 10_000, "topics": frozenset("t"), "owned": {}} | said
     heartbeat = Heartbeat(member_id, epoch, **said)
-    return broker.broker.group_coordinator.consumer_group_heartbeat(
+    return broker.broker.groups.coordinator.consumer_group_heartbeat(
         "g", heartbeat, members_make_ids=True
     )
 
@@ -39,7 +39,7 @@ def beat(broker: FakeBroker, member_id: str, epoch: int, **said: Any) -> Heartbe
 
 
 def group_of(broker: FakeBroker) -> ConsumerGroup:
-    return ConsumerGroup.existing(broker.broker.groups.find("g"), "g")
+    return ConsumerGroup.existing(broker.broker.groups.registry.find("g"), "g")
 
 
 @pytest.fixture
@@ -120,10 +120,10 @@ def test_a_heartbeat_begins_the_session_anew(broker: FakeBroker) -> None:
 def test_a_group_may_have_a_session_timeout_and_a_heartbeat_interval_of_its_own(
     broker: FakeBroker,
 ) -> None:
-    broker.broker.group_configs.put(
+    broker.broker.groups.configs.put(
         "g", {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "7000"}
     )
-    assert broker.broker.group_configs.of("g").consumer_heartbeat_interval_ms == 7000
+    assert broker.broker.groups.configs.of("g").consumer_heartbeat_interval_ms == 7000
     beat(broker, "m", 0)
     broker.scheduler.advance(49_999)
     assert not group_of(broker).is_empty
@@ -239,7 +239,7 @@ def test_who_leaves_in_between_does_not_hide_a_new_topic(broker: FakeBroker) -> 
 def test_who_joins_with_a_regex_over_many_topics_gets_them_later(broker: FakeBroker) -> None:
     for start in range(0, 3000, 500):
         new = [NewTopic(f"many-topics-{i}", 1, configs={}) for i in range(start, start + 500)]
-        broker.broker.create_topics.create(new, validate_only=False)
+        broker.broker.topics.create_topics.create(new, validate_only=False)
         broker.run()
     late: list[HeartbeatResult] = []
     send(broker, "m", 0, topics=None, regex="many.*[05]").then(late.append)
@@ -266,13 +266,13 @@ def test_other_configs_are_no_reason_to_look_at_topics(broker: FakeBroker) -> No
 
 
 def test_an_empty_classic_group_is_replaced(broker: FakeBroker) -> None:
-    broker.broker.groups.put(ClassicGroup("g"))
+    broker.broker.groups.registry.put(ClassicGroup("g"))
     beat(broker, "m", 0)
     assert group_of(broker).kind is GroupKind.CONSUMER
 
 
 def test_only_a_member_that_joins_replaces_it(broker: FakeBroker) -> None:
-    broker.broker.groups.put(ClassicGroup("g"))
+    broker.broker.groups.registry.put(ClassicGroup("g"))
     with pytest.raises(GroupIdNotFound, match="Group g is not a consumer group"):
         send(broker, "m", 1)
     with pytest.raises(GroupIdNotFound, match="Group g is not a consumer group"):

@@ -32,7 +32,7 @@ def kafka() -> FakeKafka:
 
 
 def existing(kafka: FakeKafka) -> ConsumerGroup:
-    return ConsumerGroup.existing(kafka.broker.groups.find("g"), "g")
+    return ConsumerGroup.existing(kafka.broker.groups.registry.find("g"), "g")
 
 
 # upgrade
@@ -309,7 +309,7 @@ def test_after_a_restart_the_downgraded_group_is_there(kafka: FakeKafka) -> None
     share_out(old)
     modern.join()
     modern.say(-1)
-    group = kafka.restarted().broker.groups.find("g")
+    group = kafka.restarted().broker.groups.registry.find("g")
     assert isinstance(group, ClassicGroup)
     assert (set(group.members), group.generation_id) == ({old.member_id}, 2)
 
@@ -357,7 +357,7 @@ def test_what_the_leader_did_not_see_yet_is_shared_out_at_once(kafka: FakeKafka)
     old, modern = classic(kafka, instance_id="i"), Modern(kafka, instance_id="i")
     share_out(old)
     more = MorePartitions("t", 6, None)
-    kafka.broker.create_partitions.grow([more], validate_only=False)
+    kafka.broker.topics.create_partitions.grow([more], validate_only=False)
     kafka.run()
     assert modern.join().member_epoch == 2
     assert sorted(modern.partitions) == [0, 1, 2, 3, 4, 5]
@@ -369,7 +369,7 @@ def test_an_empty_modern_group_is_replaced_by_a_classic_one(kafka: FakeKafka) ->
     modern.say(-1)
     share_out(old)
     assert kind(kafka) is ClassicGroup
-    after = kafka.restarted().broker.groups.find("g")
+    after = kafka.restarted().broker.groups.registry.find("g")
     assert isinstance(after, ClassicGroup)
 
 
@@ -387,7 +387,7 @@ def test_an_empty_modern_group_stays_where_who_comes_is_refused(
     answer = kafka.client().ask(join_request(member_id, **wanted), 9)
     assert (answer.error_code, answer.member_id) == (code, member_id)
     assert existing(kafka).epoch == epoch
-    assert isinstance(kafka.restarted().broker.groups.find("g"), ConsumerGroup)
+    assert isinstance(kafka.restarted().broker.groups.registry.find("g"), ConsumerGroup)
 
 
 def test_an_empty_classic_group_is_replaced_by_a_modern_one(kafka: FakeKafka) -> None:
@@ -395,4 +395,4 @@ def test_an_empty_classic_group_is_replaced_by_a_modern_one(kafka: FakeKafka) ->
     share_out(old)
     old.leave()
     assert modern.join().error_code == 0
-    assert isinstance(kafka.restarted().broker.groups.find("g"), ConsumerGroup)
+    assert isinstance(kafka.restarted().broker.groups.registry.find("g"), ConsumerGroup)

@@ -36,14 +36,14 @@ def keep(
         expires_ms=expires_ms,
     )
     writes = [(group_id, topic, partition, one) for partition in partitions]
-    fake.broker.offsets.keep(group_id, writes, lambda failure: None)
+    fake.broker.groups.offsets.keep(group_id, writes, lambda failure: None)
     fake.run()
 
 
 def put(fake: FakeBroker, group_id: str = "g", members: int = 0) -> GroupOfOneWord:
     group = GroupOfOneWord(group_id)
     group.members = dict.fromkeys(map(str, range(members)))
-    fake.broker.groups.put(group)
+    fake.broker.groups.registry.put(group)
     return group
 
 
@@ -56,9 +56,9 @@ def test_offsets_go_when_their_retention_is_over(fake: FakeBroker) -> None:
     group.expires_from = fake.clock.now_ms()
     keep(fake, "g", "t", 0, 1)
     fake.scheduler.advance(MINUTE_MS - CHECK_MS)
-    assert fake.broker.offsets.holds("g")
+    assert fake.broker.groups.offsets.holds("g")
     fake.scheduler.advance(CHECK_MS)
-    assert not fake.broker.offsets.holds("g")
+    assert not fake.broker.groups.offsets.holds("g")
     assert stored(fake) == 0
 
 
@@ -68,11 +68,11 @@ def test_the_empty_group_goes_with_its_last_offset(fake: FakeBroker) -> None:
     keep(fake, "g", "u", 0, expires_ms=fake.clock.now_ms() + 2 * MINUTE_MS)
     group.expires_from = fake.clock.now_ms()
     fake.scheduler.advance(MINUTE_MS)
-    assert fake.broker.offsets.of("g").keys() == {"u"}
-    assert fake.broker.groups.find("g") is group
+    assert fake.broker.groups.offsets.of("g").keys() == {"u"}
+    assert fake.broker.groups.registry.find("g") is group
     fake.scheduler.advance(MINUTE_MS)
-    assert fake.broker.groups.find("g") is None
-    assert fake.restarted().broker.offsets.group_ids() == []
+    assert fake.broker.groups.registry.find("g") is None
+    assert fake.restarted().broker.groups.offsets.group_ids() == []
 
 
 def test_a_group_with_members_stays(fake: FakeBroker) -> None:
@@ -80,15 +80,15 @@ def test_a_group_with_members_stays(fake: FakeBroker) -> None:
     group.expires_from = fake.clock.now_ms()
     keep(fake, "g", "t", 0)
     fake.scheduler.advance(2 * MINUTE_MS)
-    assert not fake.broker.offsets.holds("g")
-    assert fake.broker.groups.find("g") is group
+    assert not fake.broker.groups.offsets.holds("g")
+    assert fake.broker.groups.registry.find("g") is group
 
 
 def test_an_empty_group_that_never_committed_goes_at_once(fake: FakeBroker) -> None:
     put(fake)
     alive = put(fake, "alive", members=1)
     fake.scheduler.advance(CHECK_MS)
-    assert list(fake.broker.groups) == [alive]
+    assert list(fake.broker.groups.registry) == [alive]
 
 
 def test_what_a_member_reads_stays(fake: FakeBroker) -> None:
@@ -98,7 +98,7 @@ def test_what_a_member_reads_stays(fake: FakeBroker) -> None:
     keep(fake, "g", "t", 0)
     keep(fake, "g", "u", 0)
     fake.scheduler.advance(2 * MINUTE_MS)
-    assert fake.broker.offsets.of("g").keys() == {"t"}
+    assert fake.broker.groups.offsets.of("g").keys() == {"t"}
 
 
 def test_a_retention_of_its_own_counts_instead(fake: FakeBroker) -> None:
@@ -109,7 +109,7 @@ def test_a_retention_of_its_own_counts_instead(fake: FakeBroker) -> None:
     fake.scheduler.advance(4000)
     assert stored(fake) == 2
     fake.scheduler.advance(CHECK_MS)
-    assert set(fake.broker.offsets.of("g")["t"]) == {1}
+    assert set(fake.broker.groups.offsets.of("g")["t"]) == {1}
     fake.scheduler.advance(2 * MINUTE_MS)
     assert stored(fake) == 1
 
@@ -118,10 +118,10 @@ def test_what_a_transaction_may_still_change_stays(fake: FakeBroker) -> None:
     group = put(fake)
     group.expires_from = fake.clock.now_ms()
     keep(fake, "g", "t", 0, 1)
-    fake.broker.offsets.pending["g", "t", 1] = {4711}
+    fake.broker.groups.offsets.pending["g", "t", 1] = {4711}
     fake.scheduler.advance(2 * MINUTE_MS)
-    assert set(fake.broker.offsets.of("g")["t"]) == {1}
-    assert fake.broker.groups.find("g") is group
+    assert set(fake.broker.groups.offsets.of("g")["t"]) == {1}
+    assert fake.broker.groups.registry.find("g") is group
 
 
 def test_real_groups_expire_by_their_own_rules(fake: FakeBroker) -> None:
@@ -133,14 +133,14 @@ def test_real_groups_expire_by_their_own_rules(fake: FakeBroker) -> None:
     keep(broker, "g", "t", 0)
     again = broker.restarted()
     again.broker.start_upkeep()
-    group = again.broker.groups.find("g")
+    group = again.broker.groups.registry.find("g")
     assert group is not None
     assert (group.kind, group.protocol_type) == (GroupKind.CLASSIC, "")
     again.scheduler.advance(MINUTE_MS - 1000)
-    assert again.broker.offsets.holds("g")
+    assert again.broker.groups.offsets.holds("g")
     again.scheduler.advance(1000)
-    assert not again.broker.offsets.holds("g")
-    assert again.broker.groups.find("g") is None
+    assert not again.broker.groups.offsets.holds("g")
+    assert again.broker.groups.registry.find("g") is None
 
 
 def test_they_are_looked_through_a_slice_at_a_time(fake: FakeBroker) -> None:
@@ -160,18 +160,18 @@ def test_they_are_looked_through_a_slice_at_a_time(fake: FakeBroker) -> None:
         counts.append(earlier - stored(fake))
     assert max(counts) == expiry.ROWS_PER_STEP
     fake.scheduler.advance(CHECK_MS)
-    assert fake.broker.groups.find("g") is None
+    assert fake.broker.groups.registry.find("g") is None
     assert len(fake.scheduler.timers) == before
 
 
 def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     """An expiry over a store that is slow."""
     repository = HeldOffsetRepository()
-    groups = fake.broker.groups
+    groups = fake.broker.groups.registry
     offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     fake.broker.stop_upkeep()
-    log = fake.group_services.log
+    log = fake.broker.groups.offset_expiry._log
     deleting = DeleteGroupsService(offsets, groups, log)
     background = Runner(fake.scheduler, fake.clock, fake.broker.commits)
     OffsetExpiry(offsets, groups, deleting, fake.clock, background, fake.config, log).start()
@@ -192,7 +192,7 @@ def test_what_is_being_committed_is_left_for_the_next_round(fake: FakeBroker) ->
     fake.scheduler.advance(CHECK_MS)
     assert repository.keep() == [("g", "t", 0, None)]
     fake.run()
-    assert fake.broker.groups.find("g") is None
+    assert fake.broker.groups.registry.find("g") is None
 
 
 def test_a_commit_between_two_slices_keeps_its_group(
@@ -214,25 +214,25 @@ def test_a_commit_between_two_slices_keeps_its_group(
     assert repository.keep() == [("g", "t", 1, None)]
     fake.scheduler.advance(PAUSE_MS)
     assert not repository.waiting
-    assert fake.broker.groups.find("g") is group
+    assert fake.broker.groups.registry.find("g") is group
     assert set(offsets.of("g")["t"]) == {0, 3}
 
 
 def test_before_all_is_loaded_nothing_expires(fake: FakeBroker) -> None:
     put(fake)
-    fake.broker.offsets.loaded = False
+    fake.broker.groups.offsets.loaded = False
     fake.scheduler.advance(3 * CHECK_MS)
-    assert fake.broker.groups.find("g") is not None
-    fake.broker.offsets.loaded = True
+    assert fake.broker.groups.registry.find("g") is not None
+    fake.broker.groups.offsets.loaded = True
     fake.scheduler.advance(CHECK_MS)
-    assert fake.broker.groups.find("g") is None
+    assert fake.broker.groups.registry.find("g") is None
 
 
 def test_after_the_stop_nothing_expires(fake: FakeBroker) -> None:
     put(fake)
     fake.broker.stop_upkeep()
     fake.scheduler.advance(10 * CHECK_MS)
-    assert fake.broker.groups.find("g") is not None
+    assert fake.broker.groups.registry.find("g") is not None
 
 
 def test_a_group_is_asked_for_each_topic_and_not_for_each_offset(fake: FakeBroker) -> None:
@@ -247,11 +247,11 @@ def test_a_group_is_asked_for_each_topic_and_not_for_each_offset(fake: FakeBroke
 
     group = Counting("g")
     group.members = {"m": None}
-    fake.broker.groups.put(group)
+    fake.broker.groups.registry.put(group)
     fake.topic("w", 500)
     keep(fake, "g", "t", 0, 1)
     keep(fake, "g", "w", *range(500))
     fake.scheduler.advance(CHECK_MS)
     assert group.asked == 2
     fake.scheduler.advance(MINUTE_MS)
-    assert not fake.broker.offsets.holds("g")
+    assert not fake.broker.groups.offsets.holds("g")

@@ -27,11 +27,11 @@ def at(fake: FakeBroker, topic: str, offset: int) -> CommittedOffset:
 def keep(fake: FakeBroker, group_id: str, topic: str, *partitions: int, offset: int = 5) -> None:
     one = at(fake, topic, offset)
     writes = [(group_id, topic, partition, one) for partition in partitions]
-    fake.broker.offsets.keep(group_id, writes, lambda failure: None)
+    fake.broker.groups.offsets.keep(group_id, writes, lambda failure: None)
 
 
 def delete_topic(fake: FakeBroker, name: str) -> None:
-    fake.broker.delete_topics.delete([fake.existing(name)])
+    fake.broker.topics.delete_topics.delete([fake.existing(name)])
 
 
 def stored(fake: FakeBroker) -> int:
@@ -45,7 +45,7 @@ def test_offsets_go_with_their_topic(fake: FakeBroker) -> None:
     fake.run()
     delete_topic(fake, "t")
     fake.run()
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     assert offsets.of("g").keys() == {"u"}
     assert offsets.of("h") == {}
     assert stored(fake) == 4
@@ -64,7 +64,7 @@ def test_they_go_a_slice_at_a_time(fake: FakeBroker) -> None:
         fake.scheduler.advance(2)
         left.append(stored(fake))
     assert left == [250 - ROWS_PER_WRITE, 250 - 2 * ROWS_PER_WRITE, 0]
-    assert len(fake.broker.forgetting) == 0
+    assert len(fake.broker.groups.forgetting) == 0
 
 
 def test_a_topic_that_is_made_again_begins_without_offsets_and_keeps_its_own(
@@ -75,20 +75,20 @@ def test_a_topic_that_is_made_again_begins_without_offsets_and_keeps_its_own(
     delete_topic(fake, "t")
     fake.run()
     fake.topic("t", 3)
-    assert fake.broker.offsets.of("g") == {}
+    assert fake.broker.groups.offsets.of("g") == {}
     keep(fake, "g", "t", 1, offset=9)
     fake.run()
     fake.scheduler.advance(1000)
     expected = {"t": {1: at(fake, "t", 9)}}
-    assert fake.broker.offsets.of("g") == expected
-    assert fake.restarted().broker.offsets.of("g") == expected
+    assert fake.broker.groups.offsets.of("g") == expected
+    assert fake.restarted().broker.groups.offsets.of("g") == expected
 
 
 def test_a_commit_that_is_under_way_when_its_topic_goes_is_not_read(fake: FakeBroker) -> None:
     delete_topic(fake, "t")
     keep(fake, "g", "t", 0)
     fake.run()
-    assert fake.broker.offsets.of("g") == {}
+    assert fake.broker.groups.offsets.of("g") == {}
     fake.scheduler.advance(1000)
     assert stored(fake) == 0
 
@@ -107,8 +107,8 @@ def test_nor_does_it_stay_when_its_commit_takes_long(fake: FakeBroker) -> None:
     fake.run()
     assert stored(fake) == 1
     fake.scheduler.advance(1000)
-    assert (fake.broker.offsets.of("g"), stored(fake)) == ({}, 0)
-    assert len(fake.broker.forgetting) == 0
+    assert (fake.broker.groups.offsets.of("g"), stored(fake)) == ({}, 0)
+    assert len(fake.broker.groups.forgetting) == 0
 
 
 def test_what_a_crash_left_is_dropped_at_the_next_start(fake: FakeBroker) -> None:
@@ -119,7 +119,7 @@ def test_what_a_crash_left_is_dropped_at_the_next_start(fake: FakeBroker) -> Non
     fake.run()
     assert stored(fake) == 3
     again = fake.restarted()
-    assert again.broker.offsets.of("g").keys() == {"u"}
+    assert again.broker.groups.offsets.of("g").keys() == {"u"}
     again.broker.start_upkeep()
     again.scheduler.advance(1000)
     assert stored(again) == 1
@@ -150,7 +150,9 @@ def test_after_the_stop_the_store_is_left_alone(fake: FakeBroker) -> None:
 
 def test_stale_rows_of_a_store_that_loads_late_are_dropped_too(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
+    offsets = Offsets(
+        repository, fake.broker.groups.registry, fake.broker.catalog, fake.broker.placement
+    )
     forgetting = Forgetting(offsets, fake.broker.background)
     forgetting.start()
     repository.give([("g", "gone", 1, committed())])

@@ -41,10 +41,10 @@ def lines(fake: FakeBroker, event: str) -> list[Line]:
 
 
 def keep_offsets(fake: FakeBroker, *partitions: int) -> None:
-    fake.broker.groups.put(ClassicGroup("g"))
+    fake.broker.groups.registry.put(ClassicGroup("g"))
     one = committed(topic_id=fake.existing("t").topic_id, at_ms=fake.clock.now_ms())
     writes = [("g", "t", partition, one) for partition in partitions]
-    fake.broker.offsets.keep("g", writes, lambda failure: None)
+    fake.broker.groups.offsets.keep("g", writes, lambda failure: None)
     fake.run()
 
 
@@ -175,7 +175,7 @@ def test_who_leaves_a_modern_group_is_a_reason(fake: FakeBroker) -> None:
 
 def test_a_silent_member_of_a_modern_group_is_named(fake: FakeBroker) -> None:
     beat(fake, "m", 0)
-    fake.broker.group_coordinator.start()
+    fake.broker.groups.coordinator.start()
     fake.scheduler.advance(46_000)
     [line] = lines(fake, TAKEN_OUT)
     assert (line["member"], line["why"], line["after_ms"]) == ("m", "was silent", 45_000)
@@ -233,7 +233,7 @@ def test_a_group_that_changes_its_kind_has_a_line_each_way() -> None:
 
 def test_a_group_that_is_deleted_has_a_line(fake: FakeBroker) -> None:
     keep_offsets(fake, 0, 1)
-    fake.broker.delete_groups.delete(["g"])
+    fake.broker.groups.delete_groups.delete(["g"])
     fake.run()
     assert lines(fake, "a group is deleted") == [{"group": "g", "kind": "classic", "offsets": 2}]
 
@@ -241,7 +241,7 @@ def test_a_group_that_is_deleted_has_a_line(fake: FakeBroker) -> None:
 def test_one_that_could_not_be_deleted_has_none(fake: FakeBroker) -> None:
     keep_offsets(fake, 0)
     fake.commit.fail_next()
-    fake.broker.delete_groups.delete(["g"])
+    fake.broker.groups.delete_groups.delete(["g"])
     fake.run()
     assert lines(fake, "a group is deleted") == []
 
@@ -265,7 +265,7 @@ def some_that_expire() -> FakeBroker:
     longer = committed(
         topic_id=fake.existing("t").topic_id, at_ms=now_ms, expires_ms=now_ms + 600_000
     )
-    fake.broker.offsets.keep("g", [("g", "t", 450, longer)], lambda failure: None)
+    fake.broker.groups.offsets.keep("g", [("g", "t", 450, longer)], lambda failure: None)
     fake.run()
     return fake
 

@@ -22,7 +22,7 @@ def kafka() -> FakeKafka:
 
 
 def test_lag_is_what_lies_between_the_offset_and_the_end(kafka: FakeKafka) -> None:
-    service = kafka.broker.group_lag
+    service = kafka.broker.groups.lag
     lags = list(service.lags(service.group("g")))
     assert [(lag.topic, lag.partition, lag.lag) for lag in lags] == [
         ("a", 0, 0),
@@ -38,7 +38,7 @@ def test_who_reads_a_partition_is_told_with_it(kafka: FakeKafka) -> None:
     member = classic(kafka)
     join_all(member)
     member.sync({member.member_id: write_assignment(1, {"t": [1]})})
-    service = kafka.broker.group_lag
+    service = kafka.broker.groups.lag
     group = service.group("g")
     lag = service.lag(group, "t", 1)
     assert lag is not None and lag.member is not None
@@ -51,17 +51,17 @@ def test_who_reads_a_partition_is_told_with_it(kafka: FakeKafka) -> None:
 def test_a_log_that_cannot_be_read_has_no_lag(kafka: FakeKafka) -> None:
     kafka.partition("t", 1).broken = StorageFailed("gone")
     kafka.log.failing = StorageFailed("gone")
-    service = kafka.broker.group_lag
+    service = kafka.broker.groups.lag
     lag = service.lag(service.group("g"), "t", 1)
     assert lag is not None
     assert (lag.current_offset, lag.log_end_offset, lag.lag) == (3, None, None)
 
 
 def test_what_is_deleted_while_a_list_is_made_is_left_out(kafka: FakeKafka) -> None:
-    service = kafka.broker.group_lag
+    service = kafka.broker.groups.lag
     lags = service.lags(service.group("g"))
     assert next(lags).topic == "a"
-    pending = kafka.broker.delete_topics.delete([kafka.existing("t")])
+    pending = kafka.broker.topics.delete_topics.delete([kafka.existing("t")])
     kafka.run()
     assert pending.resolved
     assert list(lags) == []
@@ -69,10 +69,10 @@ def test_what_is_deleted_while_a_list_is_made_is_left_out(kafka: FakeKafka) -> N
 
 def test_a_group_that_is_not_there(kafka: FakeKafka) -> None:
     with pytest.raises(GroupIdNotFound):
-        kafka.broker.group_lag.group("h")
+        kafka.broker.groups.lag.group("h")
 
 
 def test_before_offsets_are_loaded_nobody_is_told_anything(kafka: FakeKafka) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     with pytest.raises(CoordinatorLoadInProgress):
-        kafka.broker.group_lag.group("g")
+        kafka.broker.groups.lag.group("g")

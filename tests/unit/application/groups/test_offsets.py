@@ -30,7 +30,7 @@ def shown(offsets: GroupOffsets) -> dict[str, dict[int, int]]:
 
 
 def test_a_commit_is_read_when_it_is_durable_and_not_before(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     told: list[StorageFailed | None] = []
     offsets.keep("g", [write(fake, 5)], told.append)
     assert (shown(offsets.of("g")), told) == ({}, [])
@@ -39,7 +39,7 @@ def test_a_commit_is_read_when_it_is_durable_and_not_before(fake: FakeBroker) ->
 
 
 def test_what_could_not_be_kept_is_never_read(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     offsets.keep("g", [write(fake, 5)], lambda failure: None)
     fake.run()
     fake.commit.fail_next()
@@ -54,25 +54,25 @@ def test_what_could_not_be_kept_is_never_read(fake: FakeBroker) -> None:
 def test_commits_of_one_pass_share_a_commit(fake: FakeBroker) -> None:
     before = fake.commit.count
     for name in ("g", "h", "i"):
-        fake.broker.offsets.keep(name, [write(fake, 5, name)], lambda failure: None)
+        fake.broker.groups.offsets.keep(name, [write(fake, 5, name)], lambda failure: None)
     fake.run()
     assert fake.commit.count == before + 1
-    assert sorted(fake.broker.offsets.group_ids()) == ["g", "h", "i"]
+    assert sorted(fake.broker.groups.offsets.group_ids()) == ["g", "h", "i"]
 
 
 def test_a_later_commit_takes_the_place_of_an_earlier_one_whatever_its_offset(
     fake: FakeBroker,
 ) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     for offset in (9, 3, -4):
         offsets.keep("g", [write(fake, offset)], lambda failure: None)
     fake.run()
     assert shown(offsets.of("g")) == {"t": {0: -4}}
-    assert shown(fake.restarted().broker.offsets.of("g")) == {"t": {0: -4}}
+    assert shown(fake.restarted().broker.groups.offsets.of("g")) == {"t": {0: -4}}
 
 
 def test_a_group_without_offsets_is_nowhere(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     offsets.keep("g", [write(fake, 5), write(fake, 5, index=1)], lambda failure: None)
     fake.run()
     offsets.keep("g", [write(fake, None), write(fake, None, index=2)], lambda failure: None)
@@ -87,7 +87,7 @@ def test_a_group_without_offsets_is_nowhere(fake: FakeBroker) -> None:
 
 def test_offsets_of_a_topic_are_named_together_and_none_twice(fake: FakeBroker) -> None:
     fake.topic("u", 3)
-    offsets, topic_id = fake.broker.offsets, fake.existing("u").topic_id
+    offsets, topic_id = fake.broker.groups.offsets, fake.existing("u").topic_id
     both: list[OffsetWrite] = [
         one
         for index in range(3)
@@ -101,7 +101,7 @@ def test_offsets_of_a_topic_are_named_together_and_none_twice(fake: FakeBroker) 
 
 
 def test_whatever_becomes_of_a_group_there_is_one_where_offsets_are(fake: FakeBroker) -> None:
-    offsets, groups = fake.broker.offsets, fake.broker.groups
+    offsets, groups = fake.broker.groups.offsets, fake.broker.groups.registry
     offsets.keep("g", [write(fake, 5)], lambda failure: None)
     groups.put(ClassicGroup("g"))
     groups.remove("g")  # it may yet be kept
@@ -114,7 +114,7 @@ def test_whatever_becomes_of_a_group_there_is_one_where_offsets_are(fake: FakeBr
 
 
 def test_a_group_is_gone_when_the_last_of_its_offsets_is_about_to_go(fake: FakeBroker) -> None:
-    offsets, groups = fake.broker.offsets, fake.broker.groups
+    offsets, groups = fake.broker.groups.offsets, fake.broker.groups.registry
     groups.put(ClassicGroup("g"))
     offsets.keep("g", [write(fake, 5)], lambda failure: None)
     fake.run()
@@ -128,7 +128,7 @@ def test_a_group_is_gone_when_the_last_of_its_offsets_is_about_to_go(fake: FakeB
 
 
 def test_what_is_under_way_is_seen_by_who_deletes(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     offsets.keep("g", [write(fake, 5)], lambda failure: None)
     fake.run()
     offsets.keep("g", [write(fake, 6), write(fake, 6, index=2)], lambda failure: None)
@@ -137,46 +137,48 @@ def test_what_is_under_way_is_seen_by_who_deletes(fake: FakeBroker) -> None:
 
 
 def test_offsets_are_there_after_a_restart_and_their_groups_too(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     topic_id = fake.existing().topic_id
     whole = CommittedOffset(2**62, 3, "a note \0 ü", 17, 99, topic_id)
     offsets.keep("a group/\n", [("a group/\n", "t", 2, whole)], lambda failure: None)
     fake.run()
     again = fake.restarted().broker
-    assert again.offsets.loaded
-    assert again.offsets.of("a group/\n") == {"t": {2: whole}}
-    group = again.groups.find("a group/\n")
+    assert again.groups.offsets.loaded
+    assert again.groups.offsets.of("a group/\n") == {"t": {2: whole}}
+    group = again.groups.registry.find("a group/\n")
     assert group is not None
     assert (group.is_empty, group.protocol_type) == (True, "")
 
 
 def test_offsets_of_a_topic_that_was_made_anew_are_not_taken_over(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     old = committed(5, topic_id=b"\7" * 16)
     offsets.keep("g", [("g", "t", 0, old), ("g", "gone", 1, old)], lambda failure: None)
     offsets.keep("h", [write(fake, 4, "h")], lambda failure: None)
     fake.run()
     again = fake.restarted().broker
-    assert again.offsets.group_ids() == ["h"]
-    assert again.groups.find("g") is None
-    assert sorted(again.offsets.stale) == [("g", "gone", 1, None), ("g", "t", 0, None)]
+    assert again.groups.offsets.group_ids() == ["h"]
+    assert again.groups.registry.find("g") is None
+    assert sorted(again.groups.offsets.stale) == [("g", "gone", 1, None), ("g", "t", 0, None)]
 
 
 def test_nothing_is_known_before_all_is_loaded(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
+    offsets = Offsets(
+        repository, fake.broker.groups.registry, fake.broker.catalog, fake.broker.placement
+    )
     repository.give([("g", "t", 1, committed(5, topic_id=fake.existing().topic_id))])
     with pytest.raises(CoordinatorLoadInProgress):
         offsets.check_loaded()
-    assert fake.broker.groups.find("g") is None
+    assert fake.broker.groups.registry.find("g") is None
     repository.give_all()
     offsets.check_loaded()
     assert shown(offsets.of("g")) == {"t": {1: 5}}
-    assert fake.broker.groups.find("g") is not None
+    assert fake.broker.groups.registry.find("g") is not None
 
 
 def test_an_offset_is_unstable_while_a_transaction_may_change_it(fake: FakeBroker) -> None:
-    offsets = fake.broker.offsets
+    offsets = fake.broker.groups.offsets
     assert not offsets.is_unstable("g", "t", 0)
     offsets.pending["g", "t", 0] = {4711}
     assert offsets.is_unstable("g", "t", 0)
@@ -187,7 +189,9 @@ def test_an_offset_is_unstable_while_a_transaction_may_change_it(fake: FakeBroke
 
 def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
     repository = HeldOffsetRepository(leaves_doubt=True)
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
+    offsets = Offsets(
+        repository, fake.broker.groups.registry, fake.broker.catalog, fake.broker.placement
+    )
     repository.give_all()
     return offsets, repository
 

@@ -77,7 +77,7 @@ def meant(regexes: Regexes, regex: str, group_id: str = "g") -> frozenset[str] |
 def many_topics(broker: FakeBroker, count: int = 3000) -> None:
     for start in range(0, count, 500):
         new = [NewTopic(f"many-topics-{i}", 1, configs={}) for i in range(start, start + 500)]
-        broker.broker.create_topics.create(new, validate_only=False)
+        broker.broker.topics.create_topics.create(new, validate_only=False)
         broker.run()
 
 
@@ -150,8 +150,8 @@ def test_what_comes_and_goes_while_it_looks_is_not_missed(
     meant(regexes, "many.*")
     for _ in range(3):
         broker.scheduler.run_pass()
-    broker.broker.create_topics.create([NewTopic("many-more", 1, configs={})], False)
-    broker.broker.delete_topics.delete([broker.existing("many-topics-7")])
+    broker.broker.topics.create_topics.create([NewTopic("many-more", 1, configs={})], False)
+    broker.broker.topics.delete_topics.delete([broker.existing("many-topics-7")])
     broker.run()
     assert told == ["g"]
     found = meant(regexes, "many.*")

@@ -23,13 +23,13 @@ def generation(number: int) -> GroupMetadataChanged:
 
 def keep(broker: FakeBroker, number: int) -> Outcomes:
     outcomes: Outcomes = []
-    broker.broker.groups.apply("g", [generation(number)])
-    broker.broker.groups.runtime.when_durable("g", outcomes.append)
+    broker.broker.groups.registry.apply("g", [generation(number)])
+    broker.broker.groups.registry.runtime.when_durable("g", outcomes.append)
     return outcomes
 
 
 def known(broker: FakeBroker) -> int:
-    group = broker.broker.groups.find("g")
+    group = broker.broker.groups.registry.find("g")
     assert isinstance(group, ClassicGroup)
     return group.generation_id
 
@@ -49,7 +49,7 @@ def test_what_is_kept_is_there_after_a_restart(broker: FakeBroker) -> None:
 
 def test_a_change_that_is_not_kept_has_not_happened(broker: FakeBroker) -> None:
     lost: list[str] = []
-    broker.broker.groups.when_lost(lost.append)
+    broker.broker.groups.registry.when_lost(lost.append)
     keep(broker, 3)
     broker.run()
     broker.commit.fail_next()
@@ -64,7 +64,7 @@ def test_a_new_group_that_is_not_kept_was_never_there(broker: FakeBroker) -> Non
     broker.commit.fail_next()
     keep(broker, 1)
     broker.run()
-    assert broker.broker.groups.find("g") is None
+    assert broker.broker.groups.registry.find("g") is None
 
 
 def test_what_is_decided_while_a_commit_is_under_way_falls_with_it(broker: FakeBroker) -> None:
@@ -83,19 +83,19 @@ def test_what_is_decided_while_a_commit_is_under_way_falls_with_it(broker: FakeB
 def test_a_group_that_is_deleted_is_gone_at_once_and_after_a_restart(broker: FakeBroker) -> None:
     keep(broker, 3)
     broker.run()
-    group = broker.broker.groups.find("g")
+    group = broker.broker.groups.registry.find("g")
     assert group is not None
-    broker.broker.groups.apply("g", group.deletion())
-    assert broker.broker.groups.find("g") is None
+    broker.broker.groups.registry.apply("g", group.deletion())
+    assert broker.broker.groups.registry.find("g") is None
     broker.run()
-    assert len(broker.restarted().broker.groups) == 0
+    assert len(broker.restarted().broker.groups.registry) == 0
 
 
 def test_a_deletion_that_is_not_kept_leaves_the_group(broker: FakeBroker) -> None:
     keep(broker, 3)
     broker.run()
     broker.commit.fail_next()
-    broker.broker.groups.apply("g", [GroupMetadataChanged("g", None), GroupDeleted("g")])
+    broker.broker.groups.registry.apply("g", [GroupMetadataChanged("g", None), GroupDeleted("g")])
     broker.run()
     assert known(broker) == 3
 
@@ -104,7 +104,7 @@ def test_a_group_is_made_again_once_however_much_of_it_is_lost(broker: FakeBroke
     keep(broker, 3)
     broker.run()
     lost: list[str] = []
-    broker.broker.groups.when_lost(lost.append)
+    broker.broker.groups.registry.when_lost(lost.append)
     for round_ in (1, 2):
         broker.commit.hold()
         outcomes = [keep(broker, 4), keep(broker, 5)]
@@ -121,7 +121,7 @@ def test_what_is_decided_on_hearing_of_a_failure_is_not_lost_with_it(broker: Fak
     broker.run()
     broker.commit.fail_next()
     again: list[Outcomes] = []
-    groups = broker.broker.groups
+    groups = broker.broker.groups.registry
     groups.apply("g", [generation(4)])
     groups.runtime.when_durable("g", lambda failure: again.append(keep(broker, 7)))
     keep(broker, 5)
@@ -145,7 +145,7 @@ def test_who_waits_is_told_also_where_the_store_cannot_be_read(
 
 
 def test_who_waits_for_a_change_does_not_wait_for_those_after_it(broker: FakeBroker) -> None:
-    groups = broker.broker.groups
+    groups = broker.broker.groups.registry
     outcomes: Outcomes = []
     groups.runtime.when_durable("g", outcomes.append)
     assert outcomes == [None] and "g" not in groups.runtime

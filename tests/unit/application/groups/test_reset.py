@@ -30,7 +30,7 @@ def kafka() -> FakeKafka:
 
 
 def resets(kafka: FakeKafka, target: Target, *places: Place) -> list[Reset]:
-    service = kafka.broker.reset_offsets
+    service = kafka.broker.groups.reset_offsets
     wanted = list(places) or service.places("g", None, None)
     looks = [service.look("g", place, target) for place in wanted]
     searching = service.searched(looks)
@@ -40,7 +40,7 @@ def resets(kafka: FakeKafka, target: Target, *places: Place) -> list[Reset]:
 
 
 def committed(kafka: FakeKafka) -> dict[int, int]:
-    return {index: one.offset for index, one in kafka.broker.offsets.of("g")["t"].items()}
+    return {index: one.offset for index, one in kafka.broker.groups.offsets.of("g")["t"].items()}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_where_a_group_goes_on_lies_within_its_logs(
 def test_it_is_durable_when_it_is_told_and_all_at_once(kafka: FakeKafka) -> None:
     found = resets(kafka, Target(Aim.LATEST))
     assert committed(kafka) == {0: 4, 1: 0}, "only looked at"
-    pending = kafka.broker.reset_offsets.keep("g", found)
+    pending = kafka.broker.groups.reset_offsets.keep("g", found)
     assert committed(kafka) == {0: 4, 1: 0}
     kafka.run()
     assert pending.resolved
@@ -79,7 +79,7 @@ def test_it_is_durable_when_it_is_told_and_all_at_once(kafka: FakeKafka) -> None
 def test_a_commit_that_fails_leaves_all_as_it_was(kafka: FakeKafka) -> None:
     found = resets(kafka, Target(Aim.LATEST))
     kafka.commit.fail_next()
-    pending = kafka.broker.reset_offsets.keep("g", found)
+    pending = kafka.broker.groups.reset_offsets.keep("g", found)
     failures: list[BrokerError | None] = []
     pending.then(failures.append)
     kafka.run()
@@ -88,13 +88,13 @@ def test_a_commit_that_fails_leaves_all_as_it_was(kafka: FakeKafka) -> None:
 
 
 def test_a_topic_that_the_group_has_never_read_can_be_begun(kafka: FakeKafka) -> None:
-    service = kafka.broker.reset_offsets
+    service = kafka.broker.groups.reset_offsets
     [place] = service.places("new", "u", None)
     look = service.look("new", place, Target(Aim.LATEST))
     assert look.before is None
     service.keep("new", [service.reset(look)])
     kafka.run()
-    assert kafka.broker.offsets.of("new")["u"][0].offset == 0
+    assert kafka.broker.groups.offsets.of("new")["u"][0].offset == 0
 
 
 def test_there_is_nothing_to_shift_where_nothing_is_committed(kafka: FakeKafka) -> None:
@@ -103,7 +103,7 @@ def test_there_is_nothing_to_shift_where_nothing_is_committed(kafka: FakeKafka) 
 
 
 def test_a_group_with_members_is_left_alone(kafka: FakeKafka) -> None:
-    service = kafka.broker.reset_offsets
+    service = kafka.broker.groups.reset_offsets
     found = resets(kafka, Target(Aim.LATEST))
     join_all(classic(kafka))
     with pytest.raises(NonEmptyGroup, match="inactive, but the current state is Completing"):
@@ -113,7 +113,7 @@ def test_a_group_with_members_is_left_alone(kafka: FakeKafka) -> None:
 
 
 def test_what_is_meant_has_to_be_there(kafka: FakeKafka) -> None:
-    service = kafka.broker.reset_offsets
+    service = kafka.broker.groups.reset_offsets
     with pytest.raises(InvalidGroupId):
         service.places("", "t", None)
     with pytest.raises(GroupIdNotFound):
@@ -130,9 +130,9 @@ def test_what_is_meant_has_to_be_there(kafka: FakeKafka) -> None:
 
 def test_a_topic_that_is_deleted_meanwhile_is_left_out(kafka: FakeKafka) -> None:
     found = resets(kafka, Target(Aim.LATEST))
-    kafka.broker.delete_topics.delete([kafka.existing("t")])
+    kafka.broker.topics.delete_topics.delete([kafka.existing("t")])
     kafka.run()
-    pending = kafka.broker.reset_offsets.keep("g", found)
+    pending = kafka.broker.groups.reset_offsets.keep("g", found)
     kafka.run()
     assert pending.resolved
-    assert kafka.broker.offsets.of("g") == {}
+    assert kafka.broker.groups.offsets.of("g") == {}

@@ -26,7 +26,7 @@ class SlowBroker(FakeBroker):
         return self.held
 
     def members(self, group_id: str) -> int:
-        group: Any = self.broker.groups.find(group_id)
+        group: Any = self.broker.groups.registry.find(group_id)
         return len(group.members)
 
 

@@ -11,7 +11,7 @@ from tests.fakes.broker import FakeBroker
 
 def told(fake: FakeBroker) -> dict[tuple[str, ...], Value]:
     broker = fake.broker
-    readings = GroupReadings(broker.groups, broker.offsets, broker.catalog).read()
+    readings = GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read()
     return {
         (family.name, *labels): value for family, samples in readings for labels, value in samples
     }
@@ -21,7 +21,9 @@ def commit(fake: FakeBroker, group_id: str, topic: str, partition: int, offset: 
     topic_id = fake.existing(topic).topic_id
     committed = CommittedOffset(offset, 0, "", fake.clock.now_ms(), None, topic_id)
     heard: list[object] = []
-    fake.broker.offsets.keep(group_id, [(group_id, topic, partition, committed)], heard.append)
+    fake.broker.groups.offsets.keep(
+        group_id, [(group_id, topic, partition, committed)], heard.append
+    )
     fake.run()
     assert heard == [None]
 
@@ -54,8 +56,8 @@ def test_of_a_partition_that_is_not_there_the_lag_is_not_known() -> None:
 def test_groups_are_counted_by_kind_and_state() -> None:
     fake = FakeBroker()
     for group_id in ("one", "two"):
-        fake.broker.groups.put(ClassicGroup(group_id))
-    fake.broker.groups.put(ConsumerGroup("three"))
+        fake.broker.groups.registry.put(ClassicGroup(group_id))
+    fake.broker.groups.registry.put(ConsumerGroup("three"))
     figures = told(fake)
     assert figures["ottla_groups", "classic", "Empty"] == 2
     assert figures["ottla_groups", "consumer", "Empty"] == 1

@@ -14,7 +14,7 @@ from tests.fakes.broker import FakeBroker
 
 
 def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
-    asked = fake.broker.records.clone.create("t", "u", configs)
+    asked = fake.broker.messages.records.clone.create("t", "u", configs)
     fake.run()
     [[created]] = answers_of(asked)
     return created
@@ -23,7 +23,7 @@ def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
 def copying(fake: FakeBroker) -> Copying:
     created = clone(fake)
     assert isinstance(created, Topic)
-    return fake.broker.records.clone.copy("t", created)
+    return fake.broker.messages.records.clone.copy("t", created)
 
 
 def step(fake: FakeBroker, copying: Copying) -> Cloned | BrokerError:
@@ -102,7 +102,7 @@ def test_records_that_are_deleted_do_not_come_back() -> None:
     fake.topic("t")
     fake.appended(record_batch(["a", "b", "c"], codec=ZSTD))
     fake.appended(record_batch(["d"]))
-    fake.broker.delete_records.delete([RecordsToDelete("t", 0, 2)])
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 2)])
     fake.run()
     assert copy(fake).records == 2
     assert looked(fake, "u") == [(b"c", 0), (b"d", 1)]
@@ -146,8 +146,8 @@ def test_what_goes_wrong_on_the_way_is_told() -> None:
     again.topic("t")
     again.appended(record_batch(["a"]))
     some = copying(again)
-    found = again.broker.delete_topics.find("t", b"")
+    found = again.broker.topics.delete_topics.find("t", b"")
     assert isinstance(found, Topic)
-    again.broker.delete_topics.delete([found])
+    again.broker.topics.delete_topics.delete([found])
     again.run()
     assert isinstance(step(again, some), UnknownTopicOrPartition)

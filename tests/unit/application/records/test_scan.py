@@ -25,7 +25,7 @@ class Looker:
         self.fake = FakeBroker()
 
     def plan(self, topic: str = "t", **query: object) -> ScanPlan:
-        return self.fake.broker.records.browse.plan(BrowseQuery(topic, **query))  # type: ignore[arg-type]
+        return self.fake.broker.messages.records.browse.plan(BrowseQuery(topic, **query))  # type: ignore[arg-type]
 
     def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[Found]]:
         found: list[Found] = []
@@ -182,7 +182,7 @@ def test_only_what_is_committed_is_seen(looker: Looker) -> None:
 def test_what_was_deleted_is_not_seen(three: Looker) -> None:
     from application.delete_records import RecordsToDelete
 
-    three.fake.broker.delete_records.delete([RecordsToDelete("t", 0, 4)])
+    three.fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 4)])
     three.fake.run()
     assert three.look() == list("efghi")
     assert three.look(newest_first=True, limit=9) == list("ihgfe")

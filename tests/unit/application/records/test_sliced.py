@@ -60,7 +60,7 @@ def scan(
     budget_ms: int | None = None,
     wanted: RecordFilter | None = None,
 ) -> SlicedScan:
-    plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t", wanted=wanted))
+    plan: ScanPlan = fake.broker.messages.records.browse.plan(BrowseQuery("t", wanted=wanted))
     job = ScanJob(plan, "auto", budget_ms)
     background = fake.broker.background
     return SlicedScan(job, fake.log, BatchCompression(), fake.clock, background, workers)
@@ -178,9 +178,9 @@ def test_whatever_goes_wrong_is_told(
 
 
 def test_a_topic_that_is_deleted_meanwhile_is_no_shorter_one(fake: FakeBroker) -> None:
-    browse = fake.broker.records.browse
+    browse = fake.broker.messages.records.browse
     running = browse.scan(browse.plan(BrowseQuery("t")))
-    fake.broker.delete_topics.delete([fake.existing("t")])
+    fake.broker.topics.delete_topics.delete([fake.existing("t")])
     fake.run()
     pending = running.next()
     fake.run()

@@ -22,7 +22,7 @@ from tests.fakes.broker import FakeBroker
 
 
 def ask(fake: FakeBroker, *wanted: NewTopic, validate_only: bool = False) -> list[list[Created]]:
-    return answers_of(fake.broker.create_topics.create(list(wanted), validate_only))
+    return answers_of(fake.broker.topics.create_topics.create(list(wanted), validate_only))
 
 
 def create(fake: FakeBroker, *wanted: NewTopic, validate_only: bool = False) -> list[Created]:
@@ -222,7 +222,9 @@ def test_a_check_too_says_that_a_topic_exists_when_that_is_durable(
     fake.commit.hold()
     ask(fake, NewTopic("t"))
     fake.run()
-    checked = fake.broker.create_topics.create([NewTopic("t"), NewTopic("u")], validate_only=True)
+    checked = fake.broker.topics.create_topics.create(
+        [NewTopic("t"), NewTopic("u")], validate_only=True
+    )
     assert isinstance(checked, Pending)
     told: list[list[Created]] = []
     checked.then(told.append)
@@ -238,7 +240,7 @@ def test_who_creates_it_automatically_gets_the_one_that_is_being_made(fake: Fake
     explicit = ask(fake, NewTopic("t", 3))
     got: list[Created] = []
     for _ in range(2):
-        fake.broker.create_topics.create_automatically("t").then(got.append)
+        fake.broker.topics.create_topics.create_automatically("t").then(got.append)
     fake.run()
     assert got == explicit[0] * 2
 
@@ -247,7 +249,7 @@ def test_a_failed_commit_is_told_to_everybody_who_waits(fake: FakeBroker) -> Non
     fake.commit.fail_next("no space left")
     explicit = ask(fake, NewTopic("t", 3), NewTopic("b b"))
     got: list[Created] = []
-    fake.broker.create_topics.create_automatically("t").then(got.append)
+    fake.broker.topics.create_topics.create_automatically("t").then(got.append)
     fake.run()
     ((failed, invalid),) = explicit
     assert isinstance(failed, StorageFailed)
@@ -260,7 +262,7 @@ def test_a_failed_commit_is_told_to_everybody_who_waits(fake: FakeBroker) -> Non
 
 
 def test_a_topic_is_not_made_while_one_of_that_name_is_being_deleted(fake: FakeBroker) -> None:
-    fake.broker.delete_topics.delete([fake.topic("t")])
+    fake.broker.topics.delete_topics.delete([fake.topic("t")])
     answers = ask(fake, NewTopic("t"))
     fake.run()
     assert isinstance(answers[0][0], TopicAlreadyExists)

@@ -23,13 +23,13 @@ def fake() -> FakeBroker:
 
 def delete(fake: FakeBroker, *topics: Topic) -> list[Deleted]:
     outcomes: list[Deleted] = []
-    fake.broker.delete_topics.delete(list(topics)).then(outcomes.extend)
+    fake.broker.topics.delete_topics.delete(list(topics)).then(outcomes.extend)
     return outcomes
 
 
 def test_a_topic_is_found_by_name_and_by_id(fake: FakeBroker) -> None:
     topic = fake.topic("t")
-    find = fake.broker.delete_topics.find
+    find = fake.broker.topics.delete_topics.find
     assert find("t", NO_TOPIC_ID) is topic
     assert find(None, topic.topic_id) is topic
     assert isinstance(find("u", NO_TOPIC_ID), UnknownTopicOrPartition)
@@ -39,20 +39,24 @@ def test_a_topic_is_found_by_name_and_by_id(fake: FakeBroker) -> None:
 def test_where_topics_may_not_be_deleted_none_is_found() -> None:
     fake = FakeBroker(delete_topic_enable="false")
     topic = fake.topic("t")
-    assert isinstance(fake.broker.delete_topics.find("t", NO_TOPIC_ID), TopicDeletionDisabled)
-    assert isinstance(fake.broker.delete_topics.find(None, topic.topic_id), TopicDeletionDisabled)
+    assert isinstance(
+        fake.broker.topics.delete_topics.find("t", NO_TOPIC_ID), TopicDeletionDisabled
+    )
+    assert isinstance(
+        fake.broker.topics.delete_topics.find(None, topic.topic_id), TopicDeletionDisabled
+    )
 
 
 def test_an_internal_topic_is_not_deleted_unless_an_earlier_release_created_it(
     fake: FakeBroker,
 ) -> None:
     name = "__consumer_offsets"
-    refused = fake.broker.delete_topics.find(name, NO_TOPIC_ID)
+    refused = fake.broker.topics.delete_topics.find(name, NO_TOPIC_ID)
     assert isinstance(refused, InvalidTopic)
     assert refused.message == "Deletion of internal topic __consumer_offsets is prohibited."
     created = Topic(name, b"\7" * 16, (77,), {})
     fake.broker.catalog.put(created)
-    assert fake.broker.delete_topics.find(name, NO_TOPIC_ID) is created
+    assert fake.broker.topics.delete_topics.find(name, NO_TOPIC_ID) is created
 
 
 def test_a_topic_is_gone_with_the_commit_and_not_before(fake: FakeBroker) -> None:
@@ -85,7 +89,7 @@ def test_what_is_growing_is_deleted_with_what_it_has_become(fake: FakeBroker, fa
     topic = fake.topic("t")
     if fails:  # together with what it builds on
         fake.commit.fail_next()
-    fake.broker.create_partitions.grow([MorePartitions("t", 3, None)], False)
+    fake.broker.topics.create_partitions.grow([MorePartitions("t", 3, None)], False)
     outcomes = delete(fake, topic)
     fake.run()
     [gone] = outcomes

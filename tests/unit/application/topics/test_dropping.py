@@ -20,7 +20,7 @@ def fake() -> FakeBroker:
     fake.append(record_batch(["a"]), index=1)
     fake.run()
     fake.broker.snapshot_all(lambda failure: None)
-    fake.broker.delete_topics.delete([topic])
+    fake.broker.topics.delete_topics.delete([topic])
     fake.run()
     return fake
 
@@ -103,7 +103,7 @@ def test_rows_that_cannot_be_read_do_not_end_the_dropping(
 def test_topics_that_are_deleted_meanwhile_get_in_line(fake: FakeBroker) -> None:
     topic = fake.topic("u")
     fake.appended(record_batch(["a"]), "u")
-    fake.broker.delete_topics.delete([topic])
+    fake.broker.topics.delete_topics.delete([topic])
     fake.run()
     assert len(fake.broker.dropping) == 3
     assert len(fake.scheduler.timers) == 1
@@ -121,7 +121,7 @@ def test_once_it_is_stopped_the_store_is_not_touched_again(fake: FakeBroker) -> 
 
 def test_a_topic_that_is_deleted_in_the_end_is_left_to_the_next_run(fake: FakeBroker) -> None:
     fake.broker.stop_upkeep()
-    fake.broker.delete_topics.delete([fake.topic("u")])
+    fake.broker.topics.delete_topics.delete([fake.topic("u")])
     fake.run()
     fake.scheduler.advance(RETRY_MS)
     assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]

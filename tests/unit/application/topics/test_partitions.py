@@ -23,7 +23,7 @@ from tests.fakes.broker import FakeBroker
 def ask(
     fake: FakeBroker, *wanted: MorePartitions, validate_only: bool = False
 ) -> list[list[Grown]]:
-    return answers_of(fake.broker.create_partitions.grow(list(wanted), validate_only))
+    return answers_of(fake.broker.topics.create_partitions.grow(list(wanted), validate_only))
 
 
 def grow(
@@ -141,7 +141,7 @@ def test_who_comes_while_a_change_is_on_its_way_waits_for_it(
     else:
         topic = fake.broker.catalog.topic("t")
         assert topic is not None
-        fake.broker.delete_topics.delete([topic])
+        fake.broker.topics.delete_topics.delete([topic])
     answers: list[list[BrokerError | Topic]] = ask(fake, MorePartitions("t", 3, None))
     assert answers == []
     fake.run()
@@ -150,7 +150,7 @@ def test_who_comes_while_a_change_is_on_its_way_waits_for_it(
 
 def test_a_topic_that_is_configured_and_grows_in_one_pass_does_both(fake: FakeBroker) -> None:
     wanted = [Alteration("retention.ms", Operation.SET, "1000")]
-    fake.broker.alter_configs.alter(
+    fake.broker.configs.alter_configs.alter(
         [WantedConfigs(Resource(ResourceKind.TOPIC, "t"), wanted)], False
     )
     answers = ask(fake, MorePartitions("t", 3, None))

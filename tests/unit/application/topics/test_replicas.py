@@ -19,7 +19,7 @@ def fake() -> FakeBroker:
 
 
 def test_a_partition_is_reassigned_to_the_only_broker(fake: FakeBroker) -> None:
-    fake.broker.replicas.reassign("t", 1, [5])
+    fake.broker.topics.replicas.reassign("t", 1, [5])
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_replicas_anywhere_else_are_refused(
     fake: FakeBroker, replicas: list[int], why: str
 ) -> None:
     with pytest.raises(InvalidReplicaAssignment, match=why):
-        fake.broker.replicas.reassign("t", 0, replicas)
+        fake.broker.topics.replicas.reassign("t", 0, replicas)
 
 
 def test_there_is_no_reassignment_to_cancel(fake: FakeBroker) -> None:
     with pytest.raises(NoReassignmentInProgress):
-        fake.broker.replicas.reassign("t", 0, None)
+        fake.broker.topics.replicas.reassign("t", 0, None)
 
 
 @pytest.mark.parametrize(("name", "index"), [("no", 0), ("t", 2), ("t", -1)])
@@ -48,9 +48,9 @@ def test_an_unknown_partition_is_neither_reassigned_nor_led(
     fake: FakeBroker, name: str, index: int
 ) -> None:
     with pytest.raises(UnknownTopicOrPartition):
-        fake.broker.replicas.reassign(name, index, None)
-    assert isinstance(fake.broker.replicas.elect(name, index), UnknownTopicOrPartition)
+        fake.broker.topics.replicas.reassign(name, index, None)
+    assert isinstance(fake.broker.topics.replicas.elect(name, index), UnknownTopicOrPartition)
 
 
 def test_no_partition_needs_another_leader(fake: FakeBroker) -> None:
-    assert isinstance(fake.broker.replicas.elect("t", 1), ElectionNotNeeded)
+    assert isinstance(fake.broker.topics.replicas.elect("t", 1), ElectionNotNeeded)

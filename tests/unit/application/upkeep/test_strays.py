@@ -28,7 +28,7 @@ def test_what_waits_to_be_dropped_is_no_stray() -> None:
     fake = FakeBroker()
     topic = fake.topic()
     fake.appended(record_batch(["a"]))
-    fake.broker.delete_topics.delete([topic])
+    fake.broker.topics.delete_topics.delete([topic])
     fake.run()
     assert topic.partition_ids[0] in fake.log.partition_ids()
     assert strays(fake) == []

@@ -26,7 +26,7 @@ def fake() -> FakeBroker:
 
 
 def delete(fake: FakeBroker, offset: int = UP_TO_HIGH_WATERMARK, index: int = 0) -> None:
-    fake.broker.delete_records.delete([RecordsToDelete("t", index, offset)])
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", index, offset)])
     fake.run()
 
 
@@ -85,7 +85,7 @@ def test_what_is_deleted_meanwhile_is_trimmed_too(fake: FakeBroker) -> None:
     delete(fake, 5)
     fake.commit.hold()
     fake.scheduler.advance(PAUSE_MS)
-    fake.broker.delete_records.delete([RecordsToDelete("t", 0, 9)])
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 9)])
     fake.commit.let_go()
     fake.run()
     assert (left(fake), unfinished(fake)) == (BATCHES - 5, 1)

@@ -9,7 +9,7 @@ from tests.fakes.mixed_group import Modern, classic
 
 
 def group(kafka: FakeKafka) -> Group:
-    found = kafka.broker.groups.find("g")
+    found = kafka.broker.groups.registry.find("g")
     assert found is not None
     return found
 

@@ -71,7 +71,7 @@ def test_whoever_comes_first_finds_offsets_of_a_file_loaded(tmp_path: Path) -> N
         app = App(settings, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
         try:
             await app.loaded()
-            return app.broker.offsets.loaded
+            return app.broker.groups.offsets.loaded
         finally:
             app.close()
 

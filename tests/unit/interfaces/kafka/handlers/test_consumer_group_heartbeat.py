@@ -134,7 +134,7 @@ def test_what_could_not_be_kept_is_asked_again(kafka: FakeKafka) -> None:
 
 
 def test_before_offsets_are_read_nobody_is_answered(kafka: FakeKafka) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     assert ask(kafka.client(), "m", 0).error_code == 14
 
 

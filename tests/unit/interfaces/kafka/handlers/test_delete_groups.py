@@ -28,9 +28,9 @@ def test_a_group_is_deleted_with_its_offsets(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     assert delete_groups(client, "g", version=version) == [("g", 0)]
-    assert kafka.broker.groups.find("g") is None
+    assert kafka.broker.groups.registry.find("g") is None
     assert offsets_of(client, "g") == {}
-    assert kafka.restarted().broker.offsets.group_ids() == ["h"]
+    assert kafka.restarted().broker.groups.offsets.group_ids() == ["h"]
 
 
 def test_group_and_offsets_go_in_one_commit(kafka: FakeKafka, client: FakeClient) -> None:
@@ -42,10 +42,10 @@ def test_group_and_offsets_go_in_one_commit(kafka: FakeKafka, client: FakeClient
 def test_each_group_is_answered_once_and_for_itself(kafka: FakeKafka, client: FakeClient) -> None:
     busy = GroupOfOneWord("busy")
     busy.refusal = NonEmptyGroup()
-    kafka.broker.groups.put(busy)
+    kafka.broker.groups.registry.put(busy)
     results = delete_groups(client, "never", "g", "busy", "g", "", "h", "never")
     assert results == [("never", 69), ("g", 0), ("busy", 68), ("", 69), ("h", 0)]
-    assert kafka.broker.groups.find("busy") is busy
+    assert kafka.broker.groups.registry.find("busy") is busy
 
 
 def test_the_group_without_a_name_is_deleted_like_any_other(client: FakeClient) -> None:
@@ -55,9 +55,9 @@ def test_the_group_without_a_name_is_deleted_like_any_other(client: FakeClient) 
 
 
 def test_a_group_without_offsets_is_deleted_too(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.broker.groups.put(GroupOfOneWord("idle"))
+    kafka.broker.groups.registry.put(GroupOfOneWord("idle"))
     assert delete_groups(client, "idle") == [("idle", 0)]
-    assert kafka.broker.groups.find("idle") is None
+    assert kafka.broker.groups.registry.find("idle") is None
 
 
 def test_no_groups_are_none(client: FakeClient) -> None:
@@ -89,11 +89,11 @@ def test_a_commit_before_it_goes_and_one_after_it_stays(
     kafka.client().send(offset_commit("new", ("t", [at(2, 7)])), 9)
     kafka.run()
     assert offsets_of(kafka.client(), "new") == {"t": {2: 7}}
-    assert kafka.broker.groups.find("new") is not None
+    assert kafka.broker.groups.registry.find("new") is not None
 
 
 def test_before_all_is_loaded_clients_are_told_to_wait(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     assert delete_groups(client, "g", "never") == [("g", 14), ("never", 14)]

@@ -153,7 +153,7 @@ def test_what_topics_do_not_set_is_described_once_for_all(
     for name in ("plain", "other"):
         kafka.topic(name)
     kafka.topic("own", retention_ms="7")
-    describe = kafka.broker.describe_configs.describe
+    describe = kafka.broker.configs.describe_configs.describe
 
     def entries(name: str) -> dict[str, object]:
         return {one.name: one for one in describe(Resource(ResourceKind.TOPIC, name))}

@@ -240,7 +240,7 @@ def test_a_topic_that_is_deleted_is_told_inside_its_session(
     session_id = client.ask(request(by_id, session_epoch=0), 16).session_id
     client.send(request(session_id=session_id, session_epoch=1, wait_ms=60_000), 16)
     deleted = kafka.existing()
-    kafka.broker.delete_topics.delete([deleted])
+    kafka.broker.topics.delete_topics.delete([deleted])
     kafka.run()
     (response,) = client.answers()
     assert (response.session_id, codes(response)) == (session_id, [(1, 100)])
@@ -251,11 +251,11 @@ def test_before_version_7_there_are_no_sessions(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     assert client.ask(request(topic(0)), version).session_id == 0
-    assert len(kafka.broker.fetch_sessions) == 0
+    assert len(kafka.broker.messages.fetch_sessions) == 0
 
 
 def test_epoch_minus_one_ends_a_session(kafka: FakeKafka, client: FakeClient) -> None:
     session_id = ask(client, 0, 0, topic(1)).session_id
     assert ask(client, session_id, -1, topic(0)).session_id == 0
-    assert len(kafka.broker.fetch_sessions) == 0
+    assert len(kafka.broker.messages.fetch_sessions) == 0
     assert ask(client, session_id, 1).error_code == 70

@@ -59,7 +59,7 @@ def test_nobody_is_a_member_of_a_group_that_is_not_there(version: int) -> None:
     kafka = FakeKafka()
     answer = kafka.client().ask(join_request("m"), version)
     assert (answer.error_code, answer.member_id) == (25, "m")
-    assert len(kafka.broker.groups) == 0
+    assert len(kafka.broker.groups.registry) == 0
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -120,7 +120,7 @@ def test_a_commit_that_fails_sends_everybody_away() -> None:
     kafka.commit.fail_next()
     answer = Member(kafka).join(3)
     assert (answer.error_code, answer.member_id, answer.generation_id) == (15, "", -1)
-    assert len(kafka.broker.groups) == 0
+    assert len(kafka.broker.groups.registry) == 0
     assert Member(kafka).join(3).error_code == 0
 
 

@@ -19,7 +19,7 @@ def test_up_to_version_2_one_member_leaves(version: int) -> None:
     assert client.ask(wrong, version).error_code == 25
     assert client.ask(right, version).error_code == 0
     assert client.ask(right, version).error_code == 25
-    assert kafka.broker.groups.find("g").is_empty  # type: ignore[union-attr]
+    assert kafka.broker.groups.registry.find("g").is_empty  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("version", range(3, 6))
@@ -47,7 +47,7 @@ def test_from_version_3_each_member_has_its_own_answer(version: int) -> None:
     assert answer.members[4] == MemberResponse(
         member_id=static.member_id, group_instance_id="i", error_code=0
     )
-    assert kafka.broker.groups.find("g").is_empty  # type: ignore[union-attr]
+    assert kafka.broker.groups.registry.find("g").is_empty  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("version", range(6))
@@ -70,7 +70,7 @@ def test_a_member_that_has_not_come_back_with_its_id_leaves_too() -> None:
         0
     ]
     assert client.ask(join_request(member_id), 9).error_code == 25
-    assert len(kafka.broker.groups) == 0
+    assert len(kafka.broker.groups.registry) == 0
 
 
 def test_the_last_to_leave_hears_it_when_it_is_kept() -> None:

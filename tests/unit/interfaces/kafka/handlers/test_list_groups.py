@@ -14,7 +14,7 @@ def cluster() -> FakeKafka:
     stable(kafka, Member(kafka, "stable"))
     stable(kafka, Member(kafka, "preparing"))
     Member(kafka, "preparing").begin_join()
-    kafka.broker.groups.put(ClassicGroup("simple"))
+    kafka.broker.groups.registry.put(ClassicGroup("simple"))
     return kafka
 
 

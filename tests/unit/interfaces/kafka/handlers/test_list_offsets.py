@@ -138,7 +138,7 @@ def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
 def test_a_partition_that_is_deleted_during_a_search_is_unknown(lied_to: FakeKafka) -> None:
     client = lied_to.client()
     client.send(*later())
-    lied_to.broker.delete_topics.delete([lied_to.existing()])
+    lied_to.broker.topics.delete_topics.delete([lied_to.existing()])
     lied_to.run()
     [answer] = client.answers()
     [found] = answer.topics[0].partitions

@@ -128,7 +128,7 @@ def test_a_generation_of_an_unknown_group_is_refused(
         client, "g", (t, [at(0), at(9)]), version=version, generation_id_or_member_epoch=0
     )
     assert codes == {t: [(9, 3), (0, code)]}
-    assert kafka.broker.groups.find("g") is None
+    assert kafka.broker.groups.registry.find("g") is None
 
 
 def test_where_no_partition_is_there_the_group_is_not_asked(client: FakeClient) -> None:
@@ -156,7 +156,7 @@ def test_what_the_group_refuses_is_said_of_each_partition(
 ) -> None:
     group = GroupOfOneWord("g")
     group.refusal = refusal
-    kafka.broker.groups.put(group)
+    kafka.broker.groups.registry.put(group)
     codes = commit(client, "g", ("t", [at(0), at(1)]), ("u", [at(0), at(3)]))
     assert codes == {"u": [(3, 3), (0, code)], "t": [(0, code), (1, code)]}
     group.refusal = None
@@ -165,7 +165,7 @@ def test_what_the_group_refuses_is_said_of_each_partition(
 
 def test_a_commit_is_as_good_as_a_heartbeat(kafka: FakeKafka, client: FakeClient) -> None:
     group = GroupOfOneWord("g")
-    kafka.broker.groups.put(group)
+    kafka.broker.groups.registry.put(group)
     kafka.clock.advance(40)
     commit(client, "g", ("t", [at(0)]), member_id="m", generation_id_or_member_epoch=2)
     assert group.heard == [("m", 40)]
@@ -180,7 +180,7 @@ def test_members_are_told_apart_by_all_they_say(kafka: FakeKafka, client: FakeCl
         ) -> None:
             asked.append((member_id, instance_id, epoch, knows_epochs))
 
-    kafka.broker.groups.put(Asked("g"))
+    kafka.broker.groups.registry.put(Asked("g"))
     for version in (6, 7, 9):
         instance = {"group_instance_id": "i"} if version >= 7 else {}
         commit(
@@ -200,8 +200,8 @@ def test_a_retention_time_of_its_own_is_kept(
     commit(client, "g", ("t", [at(0)]), version=version, retention_time_ms=5000)
     commit(client, "h", ("t", [at(0)]), version=version)
     now_ms = kafka.clock.now_ms()
-    (own,) = kafka.broker.offsets.of("g")["t"].values()
-    (brokers,) = kafka.broker.offsets.of("h")["t"].values()
+    (own,) = kafka.broker.groups.offsets.of("g")["t"].values()
+    (brokers,) = kafka.broker.groups.offsets.of("h")["t"].values()
     assert (own.commit_timestamp_ms, own.expire_timestamp_ms) == (now_ms, now_ms + 5000)
     assert (brokers.commit_timestamp_ms, brokers.expire_timestamp_ms) == (now_ms, None)
 
@@ -227,7 +227,7 @@ def test_what_could_not_be_kept_is_to_be_tried_again(kafka: FakeKafka, client: F
 def test_before_all_is_loaded_clients_are_told_to_wait(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     codes = commit(client, "g", ("t", [at(0), at(8)]))
     assert codes == {"t": [(8, 3), (0, 14)]}
 
@@ -251,7 +251,7 @@ def test_what_nobody_foresaw_is_said_of_each_partition(
         def heard_from(self, member_id: str, now_ms: int) -> None:
             raise RuntimeError("a fault")
 
-    kafka.broker.groups.put(Broken("g"))
+    kafka.broker.groups.registry.put(Broken("g"))
     t = named(kafka, "t", version)
     assert commit(client, "g", (t, [at(0), at(1)]), version=version) == {t: [(0, -1), (1, -1)]}
 

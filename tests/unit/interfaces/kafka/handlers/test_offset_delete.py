@@ -36,7 +36,7 @@ def live(kafka: FakeKafka, protocol_type: str, *topics: str) -> GroupOfOneWord:
     group.members = {"m": None}
     group.type = protocol_type
     group.topics = set(topics)
-    kafka.broker.groups.put(group)
+    kafka.broker.groups.registry.put(group)
     return group
 
 
@@ -47,7 +47,7 @@ def test_offsets_of_single_partitions_are_deleted(kafka: FakeKafka, client: Fake
     }
     assert offsets_of(client, "g") == {"t": {1: 5}}
     assert offsets_of(kafka.client(), "g") == {"t": {1: 5}}
-    assert set(kafka.restarted().broker.offsets.of("g")["t"]) == {1}
+    assert set(kafka.restarted().broker.groups.offsets.of("g")["t"]) == {1}
 
 
 def test_what_was_never_committed_is_as_good_as_deleted(client: FakeClient) -> None:
@@ -92,14 +92,14 @@ def test_a_consumer_group_says_what_it_reads(kafka: FakeKafka, client: FakeClien
     group = GroupOfOneWord("g", GroupKind.CONSUMER)
     group.members = {"m": None}
     group.topics = {"t"}
-    kafka.broker.groups.put(group)
+    kafka.broker.groups.registry.put(group)
     codes = delete_offsets(client, "g", ("t", [0]), ("u", [0]))
     assert codes == {"t": [(0, 86)], "u": [(0, 0)]}
 
 
 def test_a_commit_that_is_under_way_is_deleted_too(kafka: FakeKafka, client: FakeClient) -> None:
     client.send(offset_commit("new", ("t", [at(0), at(1)])), 9)
-    assert kafka.broker.offsets.of("new") == {}
+    assert kafka.broker.groups.offsets.of("new") == {}
     kafka.client().send(offset_delete("new", ("t", [0])), 0)
     kafka.run()
     assert offsets_of(kafka.client(), "new") == {"t": {1: 5}}
@@ -117,5 +117,5 @@ def test_what_could_not_be_deleted_is_to_be_tried_again(
 def test_before_all_is_loaded_clients_are_told_to_wait(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     assert delete_offsets(client, "g", ("t", [0])) == 14

@@ -122,7 +122,7 @@ def test_what_the_group_refuses_is_said_once(
 ) -> None:
     group = GroupOfOneWord("g")
     group.refusal = refusal
-    kafka.broker.groups.put(group)
+    kafka.broker.groups.registry.put(group)
     for version in range(2, 11):
         answer = fetch_group(client, "g", {named(kafka, "t", version): [0]}, version)
         assert (answer.error_code, answer.topics) == (code, [])
@@ -134,7 +134,7 @@ def test_what_the_group_refuses_is_said_once(
 def test_a_dead_group_has_committed_nothing(kafka: FakeKafka, client: FakeClient) -> None:
     group = GroupOfOneWord("g")
     group.refusal = GroupIdNotFound()
-    kafka.broker.groups.put(group)
+    kafka.broker.groups.registry.put(group)
     answer = fetch_group(client, "g", {"t": [0]})
     assert (answer.error_code, found(answer)) == (0, {"t": {0: NOTHING}})
 
@@ -146,7 +146,7 @@ def test_members_say_who_they_are_from_version_9_on(kafka: FakeKafka, client: Fa
         def check_fetch(self, member_id: str | None, epoch: int) -> None:
             asked.append((member_id, epoch))
 
-    kafka.broker.groups.put(Asked("g"))
+    kafka.broker.groups.registry.put(Asked("g"))
     for version in (1, 7, 8):
         fetch_group(client, "g", {"t": [0]}, version)
     fetch_group(client, "g", {"t": [0]}, 9, member_id="m", member_epoch=3)
@@ -157,7 +157,7 @@ def test_members_say_who_they_are_from_version_9_on(kafka: FakeKafka, client: Fa
 def test_before_all_is_loaded_clients_are_told_to_wait(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     t = named(kafka, "t", version)
     answer = fetch_group(client, "g", {t: [0]}, version)
     if version == 1:
@@ -173,8 +173,8 @@ def test_before_all_is_loaded_clients_are_told_to_wait(
 def test_who_wants_stable_offsets_waits_for_open_transactions(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    kafka.broker.offsets.pending["g", "t", 1] = {4711}
-    kafka.broker.offsets.pending["g", "t", 2] = {4711}
+    kafka.broker.groups.offsets.pending["g", "t", 1] = {4711}
+    kafka.broker.groups.offsets.pending["g", "t", 2] = {4711}
     t = named(kafka, "t", version)
     unstable = (-1, -1, "", 88)
     answer = fetch_group(client, "g", {t: [0, 1, 2]}, version, require_stable=True)
@@ -227,7 +227,7 @@ def test_what_nobody_foresaw_is_answered_in_the_form_of_the_version(
         def check_fetch(self, member_id: str | None, epoch: int) -> None:
             raise RuntimeError("a fault")
 
-    kafka.broker.groups.put(Broken("g"))
+    kafka.broker.groups.registry.put(Broken("g"))
     answer = fetch_group(client, "g", {named(kafka, "t", version): [0]}, version)
     if version == 1:
         assert found(answer) == {"t": {0: (-1, -1, "", -1)}}

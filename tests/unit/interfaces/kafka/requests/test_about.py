@@ -112,5 +112,5 @@ def test_nor_is_it_with_a_modern_one() -> None:
 
 def test_nor_is_it_one_that_offsets_are_not_read_yet() -> None:
     kafka = FakeKafka(FakeRequestLog(enabled=True, slow_ns=1 << 62))
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     assert failures(kafka, DescribeGroupsRequest(groups=["g"]), 6) == (14, [])

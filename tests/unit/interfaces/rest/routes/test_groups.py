@@ -112,7 +112,7 @@ def test_a_group_that_has_committed_nothing_has_no_lag(kafka: FakeKafka, admin: 
 
 def test_a_group_is_deleted_with_its_offsets(kafka: FakeKafka, admin: FakeAdmin) -> None:
     assert admin.ask("DELETE", "/groups/g").status == 204
-    assert kafka.broker.offsets.of("g") == {}
+    assert kafka.broker.groups.offsets.of("g") == {}
     assert admin.get("/groups/g").json["error_code"] == 40404
     assert admin.ask("DELETE", "/groups/g").json["error_code"] == 40404
 
@@ -136,10 +136,10 @@ def test_offsets_are_shown_and_then_set(kafka: FakeKafka, admin: FakeAdmin) -> N
             "log_end_offset": 10,
         }
     ]
-    assert kafka.broker.offsets.of("g")["t"][0].offset == 4
+    assert kafka.broker.groups.offsets.of("g")["t"][0].offset == 4
     done = admin.post("/groups/g/offsets", wanted).json
     assert done["data"] == shown["data"]
-    assert kafka.broker.offsets.of("g")["t"][0].offset == 10
+    assert kafka.broker.groups.offsets.of("g")["t"][0].offset == 10
 
 
 @pytest.mark.parametrize(
@@ -197,10 +197,10 @@ def test_a_group_with_members_is_left_where_it_is(admin: FakeAdmin, member: Memb
 def test_offsets_that_cannot_be_stored_stay(kafka: FakeKafka, admin: FakeAdmin) -> None:
     kafka.commit.fail_next()
     assert admin.post("/groups/g/offsets", {"to": "earliest"}).status == 503
-    assert kafka.broker.offsets.of("g")["t"][0].offset == 4
+    assert kafka.broker.groups.offsets.of("g")["t"][0].offset == 4
 
 
 def test_until_offsets_are_loaded_it_is_too_early(kafka: FakeKafka, admin: FakeAdmin) -> None:
-    kafka.broker.offsets.loaded = False
+    kafka.broker.groups.offsets.loaded = False
     for path in ("/groups", "/groups/g", "/groups/g/lags"):
         assert admin.get(path).json["error_code"] == 50302

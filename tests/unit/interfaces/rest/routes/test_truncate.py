@@ -72,7 +72,7 @@ def test_many_partitions_are_truncated_in_their_order_some_at_a_time(
 ) -> None:
     some.fake.topic("wide", 120)
     sizes: list[int] = []
-    service = some.fake.broker.delete_records
+    service = some.fake.broker.messages.delete_records
     delete = service.delete
     monkeypatch.setattr(
         service, "delete", lambda wanted: (sizes.append(len(wanted)), delete(wanted))[1]
