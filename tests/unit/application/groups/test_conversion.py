@@ -10,6 +10,7 @@ from application.topics.partitions import MorePartitions
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.embedded_protocol import write_assignment
+from tests.fakes.broker import FakeBroker
 from tests.fakes.classic_members import join_all
 from tests.fakes.classic_requests import heartbeat_request, join_request, leave_request
 from tests.fakes.client import FakeKafka
@@ -31,7 +32,7 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def existing(kafka: FakeKafka) -> ConsumerGroup:
+def existing(kafka: FakeKafka | FakeBroker) -> ConsumerGroup:
     return ConsumerGroup.existing(kafka.broker.groups.registry.find("g"), "g")
 
 

@@ -178,16 +178,16 @@ def test_a_flood_of_others_takes_nothing_from_a_group_that_waits(
     class Flood:
         def uses_regex(self, group_id: str, regex: str) -> bool:
             for number in range(2 * KEPT):
-                regexes.check(f"{number}{len(taken)}")
+                flooded.check(f"{number}{len(taken)}")
             return True
 
         def regexes_resolved(self, group_id: str) -> None:
-            found = meant(regexes, "many.*")
+            found = meant(flooded, "many.*")
             taken.append(-1 if found is None else len(found))
 
-    regexes = Regexes(patterns, broker.broker.catalog, broker.broker.background, Flood())
-    meant(regexes, "many.*")
-    meant(regexes, "many-t.*")
+    flooded = Regexes(patterns, broker.broker.catalog, broker.broker.background, Flood())
+    meant(flooded, "many.*")
+    meant(flooded, "many-t.*")
     broker.run()
     assert taken == [3000]
 
