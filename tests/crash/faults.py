@@ -94,7 +94,7 @@ def forgets_where_logs_start() -> None:
 
     def forgetful(self: Partition, *given: Any) -> None:
         restore(self, *given)
-        self.start_offset = self.log_start_offset = self.durable.start_offset = 0
+        self.end.start_offset = self.durable.start_offset = 0
 
     Partition.restore = forgetful  # type: ignore[method-assign]
 

@@ -49,11 +49,11 @@ def log_append_time_follows_the_clock_back(patch: Patch) -> None:
     append = Partition.append
 
     def following(self: Partition, batch: RecordBatch, now_ms: int, checksum: Any) -> Appended:
-        before, self.max_timestamp = self.max_timestamp, -1
+        before, self.end.max_timestamp = self.end.max_timestamp, -1
         try:
             return append(self, batch, now_ms, checksum)
         finally:
-            self.max_timestamp = max(before, self.max_timestamp)
+            self.end.max_timestamp = max(before, self.end.max_timestamp)
 
     patch.setattr(Partition, "append", following)
 

@@ -24,7 +24,7 @@ def start_is_forgotten_at_a_restart(patch: Patch) -> None:
 
     def forgetful(self: Partition, *given: Any) -> None:
         restore(self, *given)
-        self.start_offset = self.log_start_offset = self.durable.start_offset = 0
+        self.end.start_offset = self.durable.start_offset = 0
 
     patch.setattr(Partition, "restore", forgetful)
 
@@ -39,7 +39,7 @@ def start_moves_before_its_commit(patch: Patch) -> None:
 
     def hasty(self: Partition, offset: int) -> bool:
         moved = delete(self, offset)
-        self.log_start_offset = self.start_offset
+        self.durable.start_offset = self.end.start_offset
         return moved
 
     patch.setattr(Partition, "delete_records", hasty)
@@ -60,7 +60,7 @@ def deletion_is_told_before_its_commit(patch: Patch) -> None:
 
 def start_goes_back(patch: Patch) -> None:
     def obedient(self: Partition, offset: int) -> bool:
-        self.start_offset = min(max(offset, 0), self.high_watermark)
+        self.end.start_offset = min(max(offset, 0), self.high_watermark)
         self.ask_for_snapshot()
         return True
 
@@ -108,10 +108,8 @@ def start_that_has_moved_once_stays(patch: Patch) -> None:
     committed = Partition.committed
 
     def still(self: Partition, end: LogEnd) -> bool:
-        before = self.log_start_offset
-        news = committed(self, end)
-        self.log_start_offset = before or end.start_offset
-        return news
+        end.start_offset = self.durable.start_offset or end.start_offset
+        return committed(self, end)
 
     patch.setattr(Partition, "committed", still)
 
