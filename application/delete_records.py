@@ -51,7 +51,7 @@ class DeleteRecordsService:
             if topic is not None and not self._catalog.is_loaded(topic, one.index):
                 work += load(self._catalog, topic, one.index)[1]
                 if work >= WORK_AT_ONCE:
-                    yield
+                    yield None
                     work = 0
         return self._move_all(wanted)
 

@@ -6,8 +6,9 @@ from collections.abc import Generator, Iterable
 
 from application.long_work import LongAnswer, LongWork
 from application.opened_batch import open_batch, open_times, times_in, too_many_to_open
+from application.pending import Pending
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.topics.catalog import Catalog
 from application.trouble import Trouble
 from domain.errors import (
@@ -17,7 +18,7 @@ from domain.errors import (
     UnsupportedVersion,
 )
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
-from domain.partitions.partition import LEADER_EPOCH, LargestLeft, Partition
+from domain.partitions.partition import LEADER_EPOCH, Partition
 
 LATEST = -1
 EARLIEST = -2
@@ -97,7 +98,6 @@ class TimeSearch(Search):
             if batch.last_offset >= self._end:
                 self.result = NOTHING_FOUND
                 return work
-            self._position = batch.last_offset + 1
             if batch.max_timestamp >= self._timestamp:
                 whole = batch_at(log, partition_id, batch.last_offset)
                 work += BATCH_READ_WORK
@@ -106,42 +106,50 @@ class TimeSearch(Search):
                     first = self.partition.log_start_offset
                     self.result, opened = _first_in(whole, self._timestamp, first, compression)
                     work += opened
-                if self.result is not None or work >= WORK_AT_ONCE:
-                    return work
+            self._position = batch.last_offset + 1
+            if self.result is not None or work >= WORK_AT_ONCE:
+                return work
         if not headers:
             self.result = NOTHING_FOUND
         return work
 
 
 class LargestSearch(Search):
-    """The record with the largest timestamp, where the one that had it is deleted.
+    """The record with the largest timestamp.
 
-    What was found is kept with the partition: the next search goes on from there.
+    Where that one is deleted, every header that is left is looked at.
     """
 
-    __slots__ = ("_best", "_best_holds_to", "_best_timestamp")
+    __slots__ = ("_best", "_best_timestamp", "_scans")
 
     def __init__(self, partition: Partition, end: int) -> None:
         super().__init__(partition, end, partition.log_start_offset)
-        self._start_anew()
-        known = partition.largest_left
-        if known is not None and partition.log_start_offset <= known.holds_to:
-            self._best, self._best_timestamp, self._best_holds_to, self._position = known
-
-    def _start_anew(self) -> None:
-        self._position = self.partition.log_start_offset
+        self._scans = False
         self._best = -1
         self._best_timestamp = NO_TIMESTAMP
-        self._best_holds_to = -1
 
     def _step(self, log: LogStore, compression: Compression) -> int:
+        return self._scan(log, compression) if self._scans else self._look(log, compression)
+
+    def _look(self, log: LogStore, compression: Compression) -> int:
+        first = self.partition.log_start_offset
+        offset = self.partition.durable.max_timestamp_offset
+        batch = batch_at(log, self.partition.partition_id, offset) if offset >= first else None
+        if batch is not None and batch.base_offset >= first:
+            self.result = _largest_in(batch, first, compression) or NOTHING_FOUND
+        elif first:
+            self._scans = True
+        else:
+            self.result = NOTHING_FOUND
+        return BATCH_READ_WORK
+
+    def _scan(self, log: LogStore, compression: Compression) -> int:
         headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
         work = 1 + len(headers)
         for header in headers:
             batch = RecordBatch(memoryview(header))
             if batch.last_offset >= self._end:
                 return work + self._finish(log, compression)
-            self._position = batch.last_offset + 1
             timestamp = batch.max_timestamp
             first = self.partition.log_start_offset
             if batch.base_offset < first:  # what is left of it may be older
@@ -149,9 +157,9 @@ class LargestSearch(Search):
                 work += BATCH_READ_WORK + batch.count
                 left = None if whole is None else _largest_in(whole, first, compression)
                 timestamp = NO_TIMESTAMP if left is None else left.timestamp
+            self._position = batch.last_offset + 1
             if timestamp > self._best_timestamp:
                 self._best, self._best_timestamp = batch.last_offset, timestamp
-                self._best_holds_to = max(batch.base_offset, first)
         if not headers:
             work += self._finish(log, compression)
         return work
@@ -159,12 +167,8 @@ class LargestSearch(Search):
     def _finish(self, log: LogStore, compression: Compression) -> int:
         first = self.partition.log_start_offset
         if 0 <= self._best < first:  # deleted while others were looked at
-            self._start_anew()
+            self._position, self._best, self._best_timestamp = first, -1, NO_TIMESTAMP
             return 0
-        if first <= self._best_holds_to:
-            self.partition.largest_left = LargestLeft(
-                self._best, self._best_timestamp, self._best_holds_to, self._position
-            )
         whole = batch_at(log, self.partition.partition_id, self._best)
         found = None if whole is None else _largest_in(whole, first, compression)
         self.result = found or NOTHING_FOUND
@@ -207,7 +211,7 @@ class ListOffsetsService:
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return NOTHING_FOUND
         if timestamp == MAX_TIMESTAMP:
-            return self._largest_timestamp(partition, end)
+            return LargestSearch(partition, end)
         if timestamp < 0:
             raise UnsupportedVersion(f"There is no special timestamp {timestamp}")
         if timestamp > partition.durable.max_timestamp:
@@ -220,14 +224,17 @@ class ListOffsetsService:
         answer = self._long_work.begin(self._slices(searches), ends_when_abandoned=True)
         return None if answer.resolved else answer
 
-    def _slices(self, searches: Iterable[Search]) -> Generator[None, None, None]:
+    def _slices(self, searches: Iterable[Search]) -> Generator[Pending[None] | None, None, None]:
         work = 0
         for search in searches:
             while search.result is None:
                 if work >= WORK_AT_ONCE:
-                    yield
+                    yield None
                     work = 0
-                work += self._go_on(search)
+                try:
+                    work += self._go_on(search)
+                except NotInMemory as later:
+                    yield later.loading
 
     def _go_on(self, search: Search) -> int:
         if not self._catalog.holds(search.partition):  # its topic was deleted in between
@@ -237,14 +244,6 @@ class ListOffsetsService:
         if isinstance(search.result, StorageFailed):
             self._trouble.unreadable(search.partition, search.result)
         return work
-
-    def _largest_timestamp(self, partition: Partition, end: int) -> FoundOffset | Search:
-        first = partition.log_start_offset
-        offset = partition.durable.max_timestamp_offset
-        batch = batch_at(self._log, partition.partition_id, offset) if offset >= first else None
-        if batch is None or batch.base_offset < first:
-            return LargestSearch(partition, end) if first else NOTHING_FOUND
-        return _largest_in(batch, first, self._compression) or NOTHING_FOUND
 
 
 def _largest_in(

@@ -58,6 +58,6 @@ class LogDirsService:
                 if partition is not None:
                     sizes.append(PartitionSize(name, index, partition.durable.size_bytes))
             if work >= WORK_AT_ONCE:
-                yield
+                yield None
                 work = 0
         return LogDir(self.volume.place, self.volume.space(), sizes)

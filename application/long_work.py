@@ -1,9 +1,9 @@
 """LongWork: answers that take more than one pass of the loop.
 
-Work is a generator. Where it yields others may have their turn, and what it returns is the answer,
-or where that comes from. Each begins at once, as most are done then. Those that are not go on in
-turn, in every pass one of them and a slice of it, however many there are. A fault in one is its
-own: the next turn is arranged before anything is done.
+Work is a generator. Where it yields others may have their turn, or it waits for what it yields, and
+what it returns is the answer, or where that comes from. Each begins at once, as most are done then.
+Those that are not go on in turn, in every pass one of them and a slice of it, however many there
+are. A fault in one is its own: the next turn is arranged before anything is done.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from application.ports.scheduler import Scheduler
 
 T = TypeVar("T")
 
-Slices = Generator[None, None, T | Pending[T]]
+Slices = Generator[Pending[None] | None, None, T | Pending[T]]
 
 
 class LongAnswer(Pending[T], Generic[T]):
-    __slots__ = ("_ends_when_abandoned", "_slices")
+    __slots__ = ("_ends_when_abandoned", "_slices", "loading")
 
     def __init__(self, slices: Slices[T], ends_when_abandoned: bool) -> None:
         super().__init__()
         self._slices = slices
         self._ends_when_abandoned = ends_when_abandoned
+        #: What it waits for before its next slice.
+        self.loading: Pending[None] | None = None
 
     def go_on(self) -> bool:
         """A slice; True when it was the last."""
         try:
-            next(self._slices)
+            self.loading = next(self._slices)
         except StopIteration as end:
             if isinstance(end.value, Pending):
                 end.value.then(self.resolve, self.fail)
@@ -63,9 +65,16 @@ class LongWork:
         done as it was asked for.
         """
         answer = LongAnswer(slices, ends_when_abandoned)
-        if not answer.go_on():
-            self._queue(answer)
+        self._go_on(answer)
         return answer
+
+    def _go_on(self, answer: LongAnswer[Any]) -> None:
+        if answer.go_on():
+            return
+        if answer.loading is None:
+            self._queue(answer)
+        else:
+            answer.loading.then(lambda _: self._queue(answer))
 
     def _queue(self, answer: LongAnswer[Any]) -> None:
         self._waiting.append(answer)
@@ -76,5 +85,4 @@ class LongWork:
         answer = self._waiting.popleft()
         if self._waiting:
             self._scheduler.soon(self._turn)
-        if not answer.go_on():
-            self._queue(answer)
+        self._go_on(answer)

@@ -187,7 +187,7 @@ class ResetOffsetsService:
                 wanted = _Wanted(reset.place.partition, reset.after)
                 self._commit.add(commit, topic, (wanted,))
             if number % RESETS_AT_ONCE == 0:
-                yield
+                yield None
         self._check(group_id)
         self._commit.check(commit)
         durable: Pending[StorageFailed | None] = Pending()

@@ -144,10 +144,15 @@ class SlicedScan:
         """A slice; what it came to, when it was the last."""
         clock = self._clock
         began_ms = clock.monotonic_ms()
+        self._scan.loading = None
         for _ in range(STEPS_AT_ONCE):
             if next(self._steps, self) is self:
                 return self._scan.end(self._scan.reason())
-            if clock.monotonic_ms() != began_ms or self._writer.waiting_bytes >= PART_BYTES:
+            if (
+                clock.monotonic_ms() != began_ms
+                or self._writer.waiting_bytes >= PART_BYTES
+                or self._scan.loading is not None
+            ):
                 break
         budget_ms = self._job.budget_ms
         if budget_ms is not None and self._passed_ms() >= budget_ms and self._scan.has_moved:
@@ -155,7 +160,9 @@ class SlicedScan:
         return None
 
     def _later(self) -> None:
-        if self._slices <= self._slices_before and not self._heavy:
+        if not self._heavy and self._scan.loading is not None:
+            self._scan.loading.then(lambda _: self._try())
+        elif self._slices <= self._slices_before and not self._heavy:
             self._spare_time.scheduler.soon(self._try)
         else:
             self._spare_time.scheduler.after_ms(PAUSE_MS, self._try)

@@ -8,8 +8,6 @@ never reads what a crash could still take back.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from domain.configs.topic import TopicConfig
 from domain.errors import (
     InvalidTimestamp,
@@ -109,17 +107,6 @@ class LogEnd:
         self.size_bytes = size_bytes
 
 
-class LargestLeft(NamedTuple):
-    """Where the largest timestamp is when the record that had it is deleted, as was found out."""
-
-    last_offset: int
-    timestamp: int
-    #: It is as long as the log starts here at the latest,
-    holds_to: int
-    #: among the batches below this offset.
-    looked_at: int
-
-
 class PartitionSnapshot:
     """What a restart would otherwise have to learn from every header of the log."""
 
@@ -141,7 +128,6 @@ class Partition:
         "config",
         "durable",
         "index",
-        "largest_left",
         "log_start_offset",
         "max_timestamp",
         "max_timestamp_offset",
@@ -329,7 +315,6 @@ class Partition:
         self.appended_bytes = end.appended_bytes
         #: Of what is kept: what was there before `appended_bytes` began to count, less what went.
         self._other_bytes = end.size_bytes - end.appended_bytes
-        self.largest_left: LargestLeft | None = None
         self.next_offset = end.next_offset
         self.max_timestamp = end.max_timestamp
         self.max_timestamp_offset = end.max_timestamp_offset

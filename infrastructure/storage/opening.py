@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 
+#: Runs a call on the event loop, from any thread.
+ToLoop = Callable[[Callable[[], None]], object]
+
 ALLOWED = "memory:// or lmdb:///path/to/folder"
 
 POWER_LOSS_WARNINGS = {
@@ -119,19 +122,24 @@ class Storage:
 
 
 def open_storage(
-    url: str, flush: Flush = "commit", map_size_bytes: int | None = None, read_only: bool = False
+    url: str,
+    flush: Flush = "commit",
+    map_size_bytes: int | None = None,
+    read_only: bool = False,
+    to_loop: ToLoop | None = None,
 ) -> Storage:
     """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
 
     `map_size_bytes` is for LMDB where less address space than usual is to be reserved. `read_only`
     leaves a store as it is; but where the machine went down while it was open with flush=interval,
-    it is put back to its newest flush as for anybody, because nothing newer can be trusted.
+    it is put back to its newest flush as for anybody, because nothing newer can be trusted. With
+    `to_loop`, which runs a call on the event loop, reads of what is not in memory respond later.
     """
     scheme, separator, place = url.partition("://")
     if separator and scheme == "memory" and not place:
         return _open_memory()
     if separator and scheme == "lmdb" and place:
-        return _open_lmdb(Path(place), flush, map_size_bytes, read_only)
+        return _open_lmdb(Path(place), flush, map_size_bytes, read_only, to_loop)
     raise UnknownStorage(f"storage '{url}' is not known; allowed: {ALLOWED}")
 
 
@@ -150,14 +158,22 @@ def _open_memory() -> Storage:
     )
 
 
-def _open_lmdb(folder: Path, flush: Flush, map_size_bytes: int | None, read_only: bool) -> Storage:
+def _open_lmdb(
+    folder: Path,
+    flush: Flush,
+    map_size_bytes: int | None,
+    read_only: bool,
+    to_loop: ToLoop | None,
+) -> Storage:
     from infrastructure.storage.lmdb.commit import LmdbCommit
     from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
     from infrastructure.storage.lmdb.state_store import LmdbStateStore
     from infrastructure.storage.lmdb.write_pass import WritePass
 
-    environment = LmdbEnvironment(folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only)
+    environment = LmdbEnvironment(
+        folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only, to_loop
+    )
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
     return Storage(
@@ -186,7 +202,7 @@ def open_offsets(
     storage: Storage,
     when_committed: WhenCommitted,
     flush: Flush,
-    to_loop: Callable[[Callable[[], None]], object],
+    to_loop: ToLoop,
     unusable: Callable[[StorageUnusable], None],
     events: EventLog,
 ) -> OffsetRepository:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import lmdb
 
-from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
+from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
@@ -22,6 +22,7 @@ from infrastructure.storage.lmdb.entries import (
     whole_batches,
 )
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
+from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:
@@ -44,16 +45,20 @@ class LogEnvironment(Protocol):
     env: lmdb.Environment
     batches: _Database
     timestamps: _Database
+    #: None: reads wait for the disk themselves.
+    loader: PageLoader | None
 
 
 class LmdbLogStore:
-    __slots__ = ("_batches", "_env", "_pass", "_timestamps")
+    __slots__ = ("_batches", "_env", "_loader", "_memory_from", "_pass", "_timestamps")
 
     def __init__(self, environment: LogEnvironment, write_pass: WritePass) -> None:
         self._env = environment.env
         self._batches = environment.batches
         self._timestamps = environment.timestamps
         self._pass = write_pass
+        self._loader = loader = environment.loader
+        self._memory_from = {} if loader is None else loader.memory_from
 
     def append(
         self,
@@ -82,6 +87,10 @@ class LmdbLogStore:
     ) -> bytes:
         if offset >= end_offset:
             return b""
+        if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
+            loading = self._loader.load(partition_id, offset, max_bytes)
+            if loading is not None:
+                raise NotInMemory(loading)
         views: list[memoryview] = []
         size_bytes = 0
         try:

@@ -45,7 +45,10 @@ class AppContainer(containers.DeclarativeContainer):
 
     config = settings.provided.broker
     storage = providers.Container(
-        StorageContainer, url=settings.provided.storage.url, flush=config.flush
+        StorageContainer,
+        url=settings.provided.storage.url,
+        flush=config.flush,
+        to_loop=scheduler.provided.from_thread,
     )
     scan_workers = providers.Singleton(
         ScanProcesses, loop, storage.store.provided.info.path, events

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.opening import open_storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
@@ -15,8 +17,10 @@ from interfaces.main.container.declarative import containers, providers
 class StorageContainer(containers.DeclarativeContainer):
     url = providers.Dependency(instance_of=str)
     flush = providers.Dependency(instance_of=str)
+    #: None: reads wait for the disk on the loop.
+    to_loop: providers.Dependency[Any] = providers.Dependency(default=providers.Object(None))
 
-    store = providers.Singleton(open_storage, url, flush)
+    store = providers.Singleton(open_storage, url, flush, to_loop=to_loop)
     log = store.provided.log
     state = store.provided.state
     commit = providers.Singleton(TimedCommit, store.provided.commit)
