@@ -12,8 +12,8 @@ from application.configs.groups import GroupConfigs
 from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
-from application.groups.classic import ClassicGroups
-from application.groups.consumer_groups import ConsumerGroups
+from application.groups.classic_protocol import ClassicProtocol
+from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
@@ -66,8 +66,8 @@ class Broker:
     delete_records: DeleteRecordsService
     log_dirs: LogDirsService
     groups: Groups
-    consumer_groups: ConsumerGroups
-    classic_groups: ClassicGroups
+    consumer_groups: ConsumerProtocol
+    classic_groups: ClassicProtocol
     group_configs: GroupConfigs
     offsets: Offsets
     offset_commit: OffsetCommitService
@@ -117,4 +117,7 @@ class Broker:
         ]
         for partition in grown:
             self.partitions.snapshot(partition)
-        self.commits.when_committed(done, staged=bool(grown))
+        if grown:
+            self.commits.when_committed(done)
+        else:
+            self.commits.wait(done)

@@ -1,9 +1,12 @@
 """Commits: THE group commit. One transaction for all that arrived in one pass of the loop.
 
-    append / save row -> touch, wait -> (end of the pass) begin -> Commit.commit -> done
-      done well:  watermarks rise, waiting requests are answered, waiting fetches look again
-      done badly: every partition touched since the last good commit is to be rebuilt from the
-                  store, and whoever waited is told; nothing of it was ever visible
+    append -> touch, wait; save row -> when_committed -> (end of the pass) begin -> Commit.commit
+      durable:  watermarks rise, decisions and responses that waited go on, waiting fetches read
+      failed:   every partition touched since the last good commit is rebuilt from the store at its
+                next use, and all that waited get StorageFailed; nothing of it was ever visible
+
+Partitions, decisions (application/state) and responses are told by the same callback, in the order
+in which they came, but partitions first.
 
 While one commit is under way the next one gathers. When it fails, what gathered behind it fails
 too: those batches have offsets that continue batches which are not there.
@@ -12,22 +15,18 @@ too: those batches have offsets that continue batches which are not there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import methodcaller
-from typing import Protocol
+from functools import partial
 
 from application.metrics.durations import Numbers
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
 from application.ports.scheduler import Scheduler
+from application.state.runtime import Done
 from application.telling import tell_each
 from application.trouble import Trouble
 from application.watching import Watching
 from domain.errors import StorageFailed
 from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, LogEnd, Partition
-
-
-class CommitWaiter(Protocol):
-    def committed(self, failure: StorageFailed | None) -> None: ...
 
 
 class Commits:
@@ -45,9 +44,11 @@ class Commits:
         self._watching = watching
         self.trouble = trouble
         self._touched: dict[Partition, None] = {}
-        self._waiters: list[CommitWaiter] = []
-        self._ends: list[tuple[Partition, LogEnd]] = []
-        self._answering: list[CommitWaiter] = []
+        self._waiters: list[Done] = []
+        #: Those of the commit that is under way.
+        self._in_commit: list[Done] = []
+        #: Partitions with more to read, or another start, since the commit that is being told of.
+        self._advanced: list[Partition] = []
         self._asked_for_pass = False
         self._under_way = False
         #: Whether rows are staged for the next commit; whether the one under way keeps anything.
@@ -67,19 +68,16 @@ class Commits:
         if not self._asked_for_pass:
             self._ask()
 
-    def wait(self, waiter: CommitWaiter) -> None:
-        """Tells `waiter` how the commit of all that is staged by now went."""
-        self._waiters.append(waiter)
+    def wait(self, then: Done) -> None:
+        """Calls back when all that is staged by now is durable, or lost."""
+        self._waiters.append(then)
         if not self._asked_for_pass:
             self._ask()
 
-    def when_committed(
-        self, then: Callable[[StorageFailed | None], None], staged: bool = True
-    ) -> None:
-        """Like `wait`; `staged`: the caller has rows in that commit, and is not only waiting."""
-        if staged:
-            self._rows_staged = True
-        self.wait(_CallbackWaiter(then))
+    def when_committed(self, then: Done) -> None:
+        """`wait`, for a caller that has rows of its own in that commit."""
+        self._rows_staged = True
+        self.wait(then)
 
     def _ask(self) -> None:
         if not self._asked_for_pass and not self._under_way:
@@ -89,35 +87,40 @@ class Commits:
     def _begin(self) -> None:
         self._asked_for_pass = False
         self._under_way = True
-        self._answering, self._waiters = self._waiters, []
-        self.waiters.add(len(self._answering))
+        waiters, self._waiters = self._waiters, []
+        self.waiters.add(len(waiters))
         touched, self._touched = self._touched, {}
         self._keeps = self._rows_staged or bool(touched)
         self._rows_staged = False
         for partition in touched:
             if partition.bytes_since_snapshot >= SNAPSHOT_INTERVAL_BYTES:
                 self._partitions.snapshot(partition)
-        self._ends = [(partition, partition.end()) for partition in touched]
+        self._in_commit = [partial(self._ended, one, one.end()) for one in touched]
+        self._in_commit += waiters
         self._commit.commit(self._done)
 
     def _done(self, failure: StorageFailed | None) -> None:
         self._under_way = False
-        answering, self._answering = self._answering, []
-        ends, self._ends = self._ends, []
-        news: list[Partition] = []
+        in_commit, self._in_commit = self._in_commit, []
         if failure is not None:
             self.trouble.failed(failure)
-            answering += self._waiters
-            self._waiters = []
+            touched, self._touched = self._touched, {}
+            behind, self._waiters = self._waiters, []
             self._rows_staged = False
-            self._doubt([partition for partition, _ in ends], failure)
-        else:
-            # A full disk takes a commit that has nothing in it.
-            if self._keeps:
-                self.trouble.succeeded()
-            news = [partition for partition, end in ends if partition.committed(end)]
-        faults = tell_each(answering, methodcaller("committed", failure))
-        faults += tell_each(news, self._watching.advanced)
+            # First: whoever hears of the failure may append again at once.
+            in_commit = [partial(self._ended, one, one.durable) for one in touched] + in_commit
+            in_commit += behind
+        # A full disk takes a commit that has nothing in it.
+        elif self._keeps:
+            self.trouble.succeeded()
+        faults: list[Exception] = []
+        for then in in_commit:  # every request comes this way: without another call around each
+            try:
+                then(failure)
+            except Exception as fault:
+                faults.append(fault)
+        advanced, self._advanced = self._advanced, []
+        faults += tell_each(advanced, self._watching.advanced)
         if self._waiters or self._touched:
             self._ask()
         for call in self._afterwards:
@@ -125,17 +128,9 @@ class Commits:
         if faults:
             raise faults[0]
 
-    def _doubt(self, partitions: list[Partition], failure: StorageFailed) -> None:
-        """Each is rebuilt when it is next used: a disk that is full fails a thousand at once."""
-        doubtful = dict.fromkeys(partitions) | self._touched
-        self._touched = {}
-        kept = failure.as_value()
-        for partition in doubtful:
-            partition.broken = kept
-
-
-class _CallbackWaiter:
-    __slots__ = ("committed",)
-
-    def __init__(self, committed: Callable[[StorageFailed | None], None]) -> None:
-        self.committed = committed
+    def _ended(self, partition: Partition, end: LogEnd, failure: StorageFailed | None) -> None:
+        if failure is not None:
+            # Rebuilt when it is next used: a full disk fails a thousand at once.
+            partition.broken = failure.as_value()
+        elif partition.committed(end):
+            self._advanced.append(partition)

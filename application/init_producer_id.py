@@ -6,11 +6,14 @@ commit; what a crash leaves of a block is never used.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from application.commits import Commits
 from application.pending import Pending
 from application.ports.cluster_repository import ClusterRepository
 from application.ports.event_log import EventLog
 from application.ports.request_log import ClientInfo
+from application.state.runtime import Done, Runtime
 from domain.errors import StorageFailed, TransactionalIdNotAuthorized
 
 BLOCK_SIZE = 1000
@@ -22,7 +25,8 @@ class InitProducerIdService:
         self._commits = commits
         self._events = events
         self._next = self._block_end = cluster.next_producer_id()
-        self._reserving = False
+        #: One aggregate; a change is the end of the block that may be handed out.
+        self._runtime: Runtime[None, int] = Runtime(self)
         self._waiting: list[Pending[int | StorageFailed]] = []
 
     def new_producer_id(self) -> int | Pending[int | StorageFailed]:
@@ -51,22 +55,33 @@ class InitProducerIdService:
         return refusal
 
     def _reserve(self) -> None:
-        if not self._reserving:
-            self._reserving = True
-            self._cluster.reserve_producer_ids(self._block_end + BLOCK_SIZE)
-            self._commits.when_committed(self._reserved)
+        if None not in self._runtime:
+            self._runtime.persist(None, (self._block_end + BLOCK_SIZE,), self._reserved)
 
     def _reserved(self, failure: StorageFailed | None) -> None:
-        self._reserving = False
         waiting, self._waiting = self._waiting, []
         if failure is not None:
             for pending in waiting:
                 pending.resolve(failure)
             return
-        self._block_end += BLOCK_SIZE
         for pending in waiting[:BLOCK_SIZE]:
             self._next += 1
             pending.resolve(self._next - 1)
         self._waiting = waiting[BLOCK_SIZE:] + self._waiting
         if self._waiting:
             self._reserve()
+
+    # ---- Aggregates
+
+    def decided(self, key: None, changes: Sequence[int]) -> None:
+        """Ids are handed out when their block is durable."""
+
+    def stage(self, key: None, changes: Sequence[int], done: Done) -> None:
+        self._cluster.reserve_producer_ids(changes[-1])
+        self._commits.when_committed(done)
+
+    def committed(self, key: None, changes: Sequence[int]) -> None:
+        self._block_end = changes[-1]
+
+    def lost(self, key: None, changes: Sequence[int], first: bool) -> None:
+        """The block that is durable is used up; the next request reserves again."""

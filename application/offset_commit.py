@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
+from application.state.runtime import Done
 from domain.configs.broker import BrokerConfig
 from domain.errors import OffsetMetadataTooLarge
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import NO_EPOCH
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.group import NO_EPOCH
 from domain.groups.offsets import (
     NO_RETENTION_TIME,
     CommittedOffset,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Pending(Generic[T]):
@@ -38,6 +39,12 @@ class Pending(Generic[T]):
             assert self._callback is None, "a pending value has one caller"
             self._callback = callback
             self._failed = failed
+
+    def map(self, convert: Callable[[T], U]) -> Pending[U]:
+        """What `convert` makes of the value, once it is there."""
+        converted: Pending[U] = Pending()
+        self.then(lambda value: converted.resolve(convert(value)), converted.fail)
+        return converted
 
     def resolve(self, value: T) -> None:
         assert not self.resolved and self.fault is None, "a pending value is resolved once"
@@ -74,3 +81,8 @@ def resolved(value: T) -> Pending[T]:
     pending: Pending[T] = Pending()
     pending.resolve(value)
     return pending
+
+
+def later(value: T | Pending[T]) -> Pending[T]:
+    """The one type for a caller who has to wait in other cases."""
+    return value if isinstance(value, Pending) else resolved(value)

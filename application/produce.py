@@ -11,7 +11,7 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.trouble import Trouble
-from domain.configs.definition import LONG_MAX
+from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
     BrokerError,

@@ -13,7 +13,7 @@ from application.groups.offsets import GroupOffsets, Offsets
 from application.groups.registry import Groups
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.group import Group
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
@@ -28,7 +28,7 @@ class TopicSummary(NamedTuple):
 
 
 class GroupSummary(NamedTuple):
-    group: ConsumerGroup
+    group: Group
     topics: int
     #: Of the partitions that can be read.
     lag: int
@@ -98,7 +98,7 @@ class Summaries:
                 lag += max(partition.high_watermark - offset.offset, 0)
         return lag
 
-    def groups_of(self, topic: str) -> Iterator[ConsumerGroup]:
+    def groups_of(self, topic: str) -> Iterator[Group]:
         """Those that have committed something there."""
         for group_id in self._offsets.group_ids():
             group = self._groups.find(group_id)

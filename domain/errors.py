@@ -33,7 +33,7 @@
         GroupSubscribedToTopic
 
 A partition's failure is a value in a result; a whole request's failure is raised. The number
-that goes over the wire is known to `interfaces/kafka/error_codes.py` alone.
+that goes over the wire is known to `interfaces/kafka/requests/error_codes.py` alone.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from application.ports.event_log import EventLog
-from domain.configs.definition import Definition
 from domain.configs.resource import Resource
+from domain.configs.settings.definition import Definition
 
 
 def warn_without_effect(

@@ -1,4 +1,4 @@
-"""ClassicMembers: what members of the classic protocol ask of a modern group.
+"""ClassicMembers: what members of the classic protocol ask of a consumer group.
 
 They are there while a group is upgraded or downgraded a member at a time.
 """
@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from application.groups.classic import ClassicGroups, Heard, Joined, Left, Synced
+from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
+from application.groups.consumer_keeping import ConsumerKeeping, when_kept
 from application.groups.conversion import Conversion
-from application.groups.modern_keeping import ModernKeeping, when_kept
 from application.pending import Pending, resolved
 from application.topics.catalog import Catalog
 from domain.errors import BrokerError, MemberIdRequired, RebalanceInProgress
-from domain.groups.classic_changes import JoinAnswer, SyncAnswer
-from domain.groups.classic_in_modern import (
+from domain.groups.classic.changes import JoinResponse, SyncResponse
+from domain.groups.classic.join import check_first
+from domain.groups.classic.leave import Leaving
+from domain.groups.classic.member import JoinRequest
+from domain.groups.classic.sync import SyncRequest
+from domain.groups.consumer.classic_members import (
     assign,
     check_join,
     check_sync,
@@ -25,17 +29,13 @@ from domain.groups.classic_in_modern import (
     leaving_classic_member,
     must_join_again,
 )
-from domain.groups.classic_join import check_first
-from domain.groups.classic_leave import Leaving
-from domain.groups.classic_member import JoinRequest
-from domain.groups.classic_sync import SyncRequest
-from domain.groups.consumer_group import Changes, ConsumerGroup, GroupDeleted
+from domain.groups.consumer.group import ConsumerGroup, Draft
+from domain.groups.consumer.heartbeat import Surroundings
+from domain.groups.consumer.member import MemberSubscription
+from domain.groups.consumer.timeouts import Timeout
 from domain.groups.conversion import embedded_assignment
 from domain.groups.embedded_protocol import EmbeddedSubscription
-from domain.groups.modern import Draft, ModernGroup
-from domain.groups.modern_heartbeat import Surroundings
-from domain.groups.modern_member import MemberSubscription
-from domain.groups.timeouts import Timeout
+from domain.groups.group import Changes, Group, GroupDeleted
 
 T = TypeVar("T")
 
@@ -43,8 +43,8 @@ T = TypeVar("T")
 class ClassicMembers:
     def __init__(
         self,
-        classic_groups: ClassicGroups,
-        keeping: ModernKeeping,
+        classic_groups: ClassicProtocol,
+        keeping: ConsumerKeeping,
         conversion: Conversion,
         catalog: Catalog,
         new_member_id: Callable[[], str],
@@ -57,15 +57,15 @@ class ClassicMembers:
 
     # JoinGroup
 
-    def join(self, group: ConsumerGroup, request: JoinRequest) -> Joined:
-        assert isinstance(group, ModernGroup)
+    def join(self, group: Group, request: JoinRequest) -> Joined:
+        assert isinstance(group, ConsumerGroup)
         if group.is_empty:
             return self._join_anew(group, request)
         around = self._keeping.surroundings(group.group_id)
         subscription = check_join(group, request, around)
         member_id = request.member_id or self._new_member_id()
         if subscription is None:
-            return resolved(JoinAnswer(member_id, MemberIdRequired()))
+            return resolved(JoinResponse(member_id, MemberIdRequired()))
         before = group.static_member(request.instance_id)
         draft = group.draft()
         changed = join(draft, request, member_id, subscription, around)
@@ -80,7 +80,7 @@ class ClassicMembers:
         self._has_joined(request.group_id, member_id)
         return resolved(answer) if kept is None else when_kept(kept, answer)
 
-    def _join_anew(self, group: ModernGroup, request: JoinRequest) -> Joined:
+    def _join_anew(self, group: ConsumerGroup, request: JoinRequest) -> Joined:
         """Nobody is a member: it is a group of whoever comes, unless that is refused."""
         check_first(request, self._classic_groups.limits)
         changes: Changes = [*group.deletion(), GroupDeleted(group.group_id)]
@@ -93,7 +93,7 @@ class ClassicMembers:
 
     def _downgrade(
         self,
-        group: ModernGroup,
+        group: ConsumerGroup,
         draft: Draft,
         member_id: str,
         subscription: EmbeddedSubscription,
@@ -114,8 +114,8 @@ class ClassicMembers:
 
     # SyncGroup
 
-    def sync(self, group: ConsumerGroup, request: SyncRequest) -> Synced:
-        assert isinstance(group, ModernGroup)
+    def sync(self, group: Group, request: SyncRequest) -> Synced:
+        assert isinstance(group, ConsumerGroup)
         member, classic = classic_member(
             group, request.member_id, request.instance_id, request.generation_id
         )
@@ -128,15 +128,15 @@ class ClassicMembers:
         self._keeping.begin_session(group, member)
         has = group.current(member.member_id).assigned
         assignment = embedded_assignment(classic, has, self._catalog)
-        answer = SyncAnswer(None, request.protocol_type, request.protocol_name, assignment)
+        answer = SyncResponse(None, request.protocol_type, request.protocol_name, assignment)
         return self._when_known(group, answer)
 
     # Heartbeat
 
     def heartbeat(
-        self, group: ConsumerGroup, member_id: str, instance_id: str | None, generation_id: int
+        self, group: Group, member_id: str, instance_id: str | None, generation_id: int
     ) -> Heard | None:
-        assert isinstance(group, ModernGroup)
+        assert isinstance(group, ConsumerGroup)
         member, _ = classic_member(group, member_id, instance_id, generation_id)
         self._keeping.begin_session(group, member)
         if not must_join_again(group, member_id):
@@ -145,15 +145,15 @@ class ClassicMembers:
         answer: BrokerError | None = RebalanceInProgress()
         return self._when_known(group, answer)
 
-    def _is_to_join(self, group: ModernGroup, member: MemberSubscription) -> None:
+    def _is_to_join(self, group: ConsumerGroup, member: MemberSubscription) -> None:
         self._keeping.set_if_absent(
             group, member.member_id, Timeout.JOIN, member.rebalance_timeout_ms
         )
 
     # LeaveGroup
 
-    def leave(self, group: ConsumerGroup, leaving: Sequence[Leaving]) -> Left:
-        assert isinstance(group, ModernGroup)
+    def leave(self, group: Group, leaving: Sequence[Leaving]) -> Left:
+        assert isinstance(group, ConsumerGroup)
         gone: dict[str, None] = {}
         told: list[BrokerError | None] = []
         for one in leaving:
@@ -167,7 +167,7 @@ class ClassicMembers:
         kept = self._keeping.keep(group.group_id, changes)
         return resolved(told) if kept is None else when_kept(kept, told)
 
-    def _when_known(self, group: ModernGroup, answer: T) -> Pending[T | BrokerError]:
+    def _when_known(self, group: ConsumerGroup, answer: T) -> Pending[T | BrokerError]:
         """An earlier change of the group may not be kept yet."""
         kept = self._keeping.keep(group.group_id, [])
         return resolved(answer) if kept is None else when_kept(kept, answer)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.groups.classic import ClassicGroups
+from application.groups.classic_protocol import ClassicProtocol
 from application.ports.clock import Clock
 from application.topics.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import RebalanceInProgress
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import RebalanceStarted
-from domain.groups.consumer_group import Changes, GroupDeleted
+from domain.groups.classic.changes import RebalanceStarted
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.conversion import can_downgrade, check_upgrade, downgraded, upgraded
-from domain.groups.modern import ModernGroup
+from domain.groups.group import Changes, GroupDeleted
 
 
 class Conversion:
     def __init__(
-        self, classic_groups: ClassicGroups, catalog: Catalog, clock: Clock, config: BrokerConfig
+        self, classic_groups: ClassicProtocol, catalog: Catalog, clock: Clock, config: BrokerConfig
     ) -> None:
         self._classic_groups = classic_groups
         self._catalog = catalog
@@ -28,26 +28,26 @@ class Conversion:
         self._upgrades = policy in ("bidirectional", "upgrade")
         self._downgrades = policy in ("bidirectional", "downgrade")
 
-    def to_modern(self, group: ClassicGroup) -> tuple[ModernGroup, Changes]:
-        """What it is as a modern group, with the changes that make it one; GroupIdNotFound."""
+    def to_consumer(self, group: ClassicGroup) -> tuple[ConsumerGroup, Changes]:
+        """What it is as a consumer group, with the changes that make it one; GroupIdNotFound."""
         changes: Changes = [*group.deletion(), GroupDeleted(group.group_id)]
         if group.is_empty:
-            return ModernGroup(group.group_id), changes
+            return ConsumerGroup(group.group_id), changes
         check_upgrade(group, self._upgrades, self._config.group_consumer_max_size)
         draft = upgraded(group, self._catalog)
         return draft, [*changes, *draft.changes]
 
-    def is_modern_now(self, group_id: str) -> None:
+    def is_consumer_now(self, group_id: str) -> None:
         """Whoever waits for the others of a rebalance is to begin anew."""
         self._classic_groups.give_up(group_id, RebalanceInProgress())
 
-    def goes_classic_without(self, group: ModernGroup, member_ids: Sequence[str]) -> bool:
+    def goes_classic_without(self, group: ConsumerGroup, member_ids: Sequence[str]) -> bool:
         return self._downgrades and can_downgrade(group, member_ids, self._config.group_max_size)
 
     def to_classic(
         self,
-        group: ModernGroup,
-        becoming: ModernGroup,
+        group: ConsumerGroup,
+        becoming: ConsumerGroup,
         leaving: Sequence[str],
         rebalances: bool,
     ) -> Changes:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from application.groups.registry import Groups
 from domain.errors import BrokerError, GroupIdNotFound
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_states import State
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.states import State
+from domain.groups.group import Group
 
 
 class DescribedMember(NamedTuple):
@@ -51,7 +51,7 @@ def describe(groups: Groups, group_id: str) -> DescribedGroup | BrokerError:
     return DescribedGroup(group.state_name, group.protocol_type, name or "", members)
 
 
-def listed(groups: Groups, states: Collection[str], kinds: Collection[str]) -> list[ConsumerGroup]:
+def listed(groups: Groups, states: Collection[str], kinds: Collection[str]) -> list[Group]:
     """Those in one of the states and of one of the kinds, in any spelling; none given: of all."""
     wanted_states = {state.lower() for state in states}
     wanted_kinds = {kind.lower() for kind in kinds}

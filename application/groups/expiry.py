@@ -10,14 +10,15 @@ from collections.abc import Iterator
 
 from application.groups.delete import DeleteGroupsService
 from application.groups.group_log import GroupLog
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
+from application.state.runtime import Done
 from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.group import Group
 from domain.groups.offsets import CommittedOffset, counts_from, is_expired
 
 #: So many offsets are looked at in one pass, or so many found that go,
@@ -31,7 +32,7 @@ PAUSE_MS = 5
 MINUTE_MS = 60_000
 
 #: An offset that goes, a group that goes with all it has left, or one look at what stays.
-Found = OffsetWrite | ConsumerGroup | None
+Found = OffsetWrite | Group | None
 
 
 class OffsetExpiry:
@@ -69,10 +70,10 @@ class OffsetExpiry:
         going = 0
         self._slice += 1
         for looked_at, one in enumerate(found, 1):
-            if isinstance(one, ConsumerGroup):
+            if isinstance(one, Group):
                 # With what was found of it in this slice, and is not asked for twice.
                 rows.pop(one.group_id, None)
-                self._delete_groups.remove(one, _ignore, expired=True)
+                self._delete_groups.remove(one, expired=True)
                 going += ROWS_PER_GROUP
             elif one is not None:
                 rows.setdefault(one[0], []).append(one)
@@ -98,7 +99,7 @@ class OffsetExpiry:
             if group is not None:
                 yield from self._of_group(group, now_ms)
 
-    def _of_group(self, group: ConsumerGroup, now_ms: int) -> Iterator[Found]:
+    def _of_group(self, group: Group, now_ms: int) -> Iterator[Found]:
         group_id = group.group_id
         going: dict[tuple[str, int], CommittedOffset] = {}
         for topic, partitions in list(self._offsets.of(group_id).items()):
@@ -116,7 +117,7 @@ class OffsetExpiry:
                     yield None
         yield group if self._nothing_else_is_left(group, going) else None
 
-    def _counts_from(self, group: ConsumerGroup, topic: str) -> int | None:
+    def _counts_from(self, group: Group, topic: str) -> int | None:
         if self._offsets.has_commit_under_way(group.group_id):
             return None
         return counts_from(group, topic)
@@ -129,7 +130,7 @@ class OffsetExpiry:
         ) is committed and not self._offsets.is_unstable(group_id, topic, partition)
 
     def _nothing_else_is_left(
-        self, group: ConsumerGroup, going: dict[tuple[str, int], CommittedOffset]
+        self, group: Group, going: dict[tuple[str, int], CommittedOffset]
     ) -> bool:
         """Of an empty group, as it is now: it may have been looked through in several slices."""
         group_id = group.group_id
@@ -143,7 +144,3 @@ class OffsetExpiry:
                 for partition, committed in partitions.items()
             )
         )
-
-
-def _ignore(failure: StorageFailed | None) -> None:
-    """The next round finds it again; whoever keeps it says why it could not."""

@@ -17,22 +17,22 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import (
-    ClassicGroupKept,
+from domain.groups.classic.changes import (
+    GroupMetadataChanged,
     MemberJoined,
     MemberPending,
     MemberSynced,
     RebalanceExtended,
     SyncsAnswered,
 )
-from domain.groups.classic_states import State
-from domain.groups.consumer_group import GroupKind
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.states import State
+from domain.groups.consumer.changes import EpochChanged
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.consumer.target import GroupRules, assignor_of
 from domain.groups.departure import Departure
-from domain.groups.departures import Departed, of_classic, of_modern
-from domain.groups.modern import ModernGroup
-from domain.groups.modern_changes import EpochChanged
-from domain.groups.target import GroupRules, assignor_of
+from domain.groups.departures import Departed, of_classic, of_consumer
+from domain.groups.group import GroupKind
 
 #: A group has no more than one line of its generations or epochs in this time.
 PAUSE_MS = 1000
@@ -115,7 +115,7 @@ class GroupLog:
                 return None
         if isinstance(group, ClassicGroup):
             return self._classic(group, changes)
-        return self._modern(group if isinstance(group, ModernGroup) else None, changes)
+        return self._modern(group if isinstance(group, ConsumerGroup) else None, changes)
 
     def _classic(self, group: ClassicGroup, changes: Changes) -> Callable[[], None] | None:
         group_id = group.group_id
@@ -124,7 +124,7 @@ class GroupLog:
             self._forget(group_id)
             return self._upgraded(group_id, changes, epoch)
         reasons, departed = of_classic(group, changes)
-        kept = [one.image for one in changes if isinstance(one, ClassicGroupKept)]
+        kept = [one.image for one in changes if isinstance(one, GroupMetadataChanged)]
         image = kept[-1] if kept else None
         begins = image is not None and image.generation_id > group.generation_id
         if reasons and (begins or not kept):
@@ -140,13 +140,13 @@ class GroupLog:
         )
         return self._both(group_id, departed, begun)
 
-    def _modern(self, group: ModernGroup | None, changes: Changes) -> Callable[[], None] | None:
+    def _modern(self, group: ConsumerGroup | None, changes: Changes) -> Callable[[], None] | None:
         group_id = changes[0].group_id
         now_ms = self._clock.monotonic_ms()
-        reasons, departed, members = of_modern(
+        reasons, departed, members = of_consumer(
             group, changes, now_ms, lambda: self._configs.of(group_id).consumer_session_timeout_ms
         )
-        kept = [one.image for one in changes if isinstance(one, ClassicGroupKept)]
+        kept = [one.image for one in changes if isinstance(one, GroupMetadataChanged)]
         image = kept[-1] if kept else None
         if image is not None:
             self._reasons[group_id] = reasons
@@ -160,7 +160,7 @@ class GroupLog:
         return self._both(group_id, departed, begun)
 
     def _upgraded(self, group_id: str, changes: Changes, epoch: int) -> Callable[[], None]:
-        _, _, members = of_modern(None, changes, 0, lambda: 0)
+        _, _, members = of_consumer(None, changes, 0, lambda: 0)
         reasons = Counter({"became a consumer group": 1})
         begun = _Begun(GroupKind.CONSUMER, epoch, members, "", reasons)
 
@@ -277,7 +277,7 @@ class GroupLog:
         group = self._groups.find(group_id)
         if begun.kind is GroupKind.CLASSIC:
             fields["protocol"] = begun.protocol
-        elif isinstance(group, ModernGroup):
+        elif isinstance(group, ConsumerGroup):
             fields["assignor"] = assignor_of(group, self._rules)
         fields["reason"] = _in_words(begun.reasons)
         if begun.together > 1:

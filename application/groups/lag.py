@@ -10,7 +10,7 @@ from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.topics.catalog import Catalog
 from domain.errors import BrokerError, GroupIdNotFound
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.group import Group
 
 
 class PartitionLag(NamedTuple):
@@ -35,7 +35,7 @@ class GroupLagService:
         self._offsets = offsets
         self._catalog = catalog
 
-    def group(self, group_id: str) -> ConsumerGroup:
+    def group(self, group_id: str) -> Group:
         """Raises GroupIdNotFound, and CoordinatorLoadInProgress."""
         self._offsets.check_loaded()
         group = self._groups.find(group_id)
@@ -43,7 +43,7 @@ class GroupLagService:
             raise GroupIdNotFound(f"Group {group_id} not found.")
         return group
 
-    def lags(self, group: ConsumerGroup) -> Iterator[PartitionLag]:
+    def lags(self, group: Group) -> Iterator[PartitionLag]:
         """In order, of every partition with a committed offset; a step each, for long lists."""
         of = owners(group, self._catalog)
         committed = self._offsets.of(group.group_id)
@@ -54,7 +54,7 @@ class GroupLagService:
             if (lag := self._lag(group.group_id, topic, index, of)) is not None
         )
 
-    def lag(self, group: ConsumerGroup, topic: str, index: int) -> PartitionLag | None:
+    def lag(self, group: Group, topic: str, index: int) -> PartitionLag | None:
         """None: nothing is committed there."""
         return self._lag(group.group_id, topic, index, owners(group, self._catalog))
 

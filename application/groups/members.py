@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from application.topics.catalog import Catalog
-from domain.groups.assignors.assignor import Partitions
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_states import State
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.states import State
+from domain.groups.consumer.assignors.assignor import Partitions
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer_protocol import CONSUMER
 from domain.groups.embedded_protocol import Unreadable, read_assignment
-from domain.groups.modern import ModernGroup
+from domain.groups.group import Group
 
 
 class GroupMember(NamedTuple):
@@ -28,14 +28,14 @@ class GroupMember(NamedTuple):
 Owners = dict[tuple[str, int], GroupMember]
 
 
-def members(group: ConsumerGroup, catalog: Catalog) -> Iterator[GroupMember]:
+def members(group: Group, catalog: Catalog) -> Iterator[GroupMember]:
     if isinstance(group, ClassicGroup):
         return _classic(group)
-    assert isinstance(group, ModernGroup)
+    assert isinstance(group, ConsumerGroup)
     return _modern(group, catalog)
 
 
-def owners(group: ConsumerGroup, catalog: Catalog) -> Owners:
+def owners(group: Group, catalog: Catalog) -> Owners:
     return {
         (topic, partition): member
         for member in members(group, catalog)
@@ -44,7 +44,7 @@ def owners(group: ConsumerGroup, catalog: Catalog) -> Owners:
     }
 
 
-def assignor_of(group: ConsumerGroup, default: str) -> str:
+def assignor_of(group: Group, default: str) -> str:
     """`default`: of a consumer group whose members have not named one."""
     if isinstance(group, ClassicGroup):
         return (group.protocol_name or "") if group.state is State.STABLE else ""
@@ -74,7 +74,7 @@ def _assigned(assignment: bytes) -> dict[str, tuple[int, ...]]:
     return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}
 
 
-def _modern(group: ModernGroup, catalog: Catalog) -> Iterator[GroupMember]:
+def _modern(group: ConsumerGroup, catalog: Catalog) -> Iterator[GroupMember]:
     for member_id in sorted(group.members):
         member = group.members[member_id]
         yield GroupMember(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.groups.offsets import Done, Offsets
+from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.state.runtime import Done
 from domain.errors import GroupIdNotFound, InvalidGroupId
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.group import Group
 from domain.groups.offsets import check_offset_delete
 
 
@@ -16,7 +17,7 @@ class OffsetDeleteService:
         self._offsets = offsets
         self._groups = groups
 
-    def group(self, group_id: str) -> ConsumerGroup:
+    def group(self, group_id: str) -> Group:
         """Whose offsets may be deleted now."""
         if not group_id:
             raise InvalidGroupId()
@@ -27,9 +28,7 @@ class OffsetDeleteService:
         check_offset_delete(group)
         return group
 
-    def delete(
-        self, group: ConsumerGroup, partitions: Sequence[tuple[str, int]], then: Done
-    ) -> None:
+    def delete(self, group: Group, partitions: Sequence[tuple[str, int]], then: Done) -> None:
         """What is not there is as good as deleted."""
         group_id = group.group_id
         there = set(self._offsets.partitions(group_id)).intersection(partitions)

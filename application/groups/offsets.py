@@ -1,13 +1,9 @@
 """Offsets: what every group has committed. Reads come from here, and see durable commits only.
 
-    keep -> under way -> OffsetRepository.apply -> done
-      done well:  what was written is what is read
-      done badly: nothing was ever visible, and whoever waits is told
+Where a failure leaves a doubt, what is in memory is written over it as soon as anything can be
+persisted again, so that nothing comes back at the next start that no client has seen.
 
-Where a failure leaves a doubt, what is in memory is written over it as soon as anything can be kept
-again, so that nothing comes back at the next start that nobody has seen.
-
-What is under way counts where something is deleted: a deletion comes after it, and finds it.
+What is in flight counts where something is deleted: a deletion comes after it, and finds it.
 """
 
 from __future__ import annotations
@@ -16,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
+from application.state.runtime import Done, Runtime
 from application.topics.catalog import Catalog
 from domain.errors import CoordinatorLoadInProgress, StorageFailed
-from domain.groups.classic import ClassicGroup
+from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
 
 GroupOffsets = Mapping[str, Mapping[int, CommittedOffset]]
-Done = Callable[[StorageFailed | None], None]
 
 NOTHING: GroupOffsets = {}
 
@@ -34,7 +30,8 @@ class Offsets:
         self._groups = groups
         self._catalog = catalog
         self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
-        self._under_way: dict[str, list[Sequence[OffsetWrite]]] = {}
+        #: By group; all writes of one decision are of one group.
+        self.runtime: Runtime[str, OffsetWrite] = Runtime(self)
         #: Places of which the store may have something else than memory.
         self._doubtful: set[tuple[str, str, int]] = set()
         #: Of open transactions, whose commits for a partition are not decided: their producers.
@@ -84,7 +81,7 @@ class Offsets:
         """Whether the group has an offset when all is done that is under way."""
         newest = {
             (topic, partition): committed
-            for writes in self._under_way.get(group_id, ())
+            for writes in self.runtime.in_flight(group_id)
             for _, topic, partition, committed in writes
         }
         return any(committed is not None for committed in newest.values()) or any(
@@ -102,12 +99,12 @@ class Offsets:
 
     def holds(self, group_id: str) -> bool:
         """Whether the group has an offset, be it one that is not durable yet."""
-        return group_id in self._by_group or group_id in self._under_way
+        return group_id in self._by_group or group_id in self.runtime
 
     def has_commit_under_way(self, group_id: str) -> bool:
         """Whether something it committed is not durable yet."""
         return any(
-            write[3] is not None for writes in self._under_way.get(group_id, ()) for write in writes
+            write[3] is not None for writes in self.runtime.in_flight(group_id) for write in writes
         )
 
     def partitions(self, group_id: str) -> Iterator[tuple[str, int]]:
@@ -116,7 +113,7 @@ class Offsets:
         Those of a topic together: the store is quicker with neighbours.
         """
         found = dict.fromkeys(self._partitions_of(group_id))
-        for writes in self._under_way.get(group_id, ()):
+        for writes in self.runtime.in_flight(group_id):
             found.update(dict.fromkeys((topic, partition) for _, topic, partition, _ in writes))
         return iter(found)
 
@@ -132,14 +129,14 @@ class Offsets:
         """By the topic that has this name, or by one that had it: that shows when it is done."""
         return any(
             (topic, partition) == write[1:3] and write[3] is not None
-            for writes in self._under_way.get(group_id, ())
+            for writes in self.runtime.in_flight(group_id)
             for write in writes
         )
 
     @property
     def under_way(self) -> int:
         """Commits that are not durable yet."""
-        return sum(map(len, self._under_way.values()))
+        return self.runtime.decisions
 
     def group_ids(self) -> list[str]:
         return list(self._by_group)
@@ -147,51 +144,50 @@ class Offsets:
     # ---- writing
 
     def keep(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
-        """All of one group; `then` hears when they are durable, or that they are not."""
-        under_way = self._under_way.get(group_id)
-        if under_way is None:
-            under_way = self._under_way[group_id] = []
-        under_way.append(writes)
+        """All of one group; `then` is called when they are durable, or lost."""
+        self.runtime.persist(group_id, writes, then)
 
-        def done(failure: StorageFailed | None) -> None:
-            # Nearly always the first; and not another's that says the same.
-            place = 0
-            while under_way[place] is not writes:
-                place += 1
-            del under_way[place]
-            if not under_way:
-                del self._under_way[group_id]
-            if failure is None:
-                self._apply(writes)
-            else:
-                # What could not be deleted is there, and so is its group.
-                self._keep_group(group_id)
-            self._settle(writes, failure)
-            then(failure)
+    # Aggregates
 
+    def decided(self, group_id: str, writes: Sequence[OffsetWrite]) -> None:
+        """Offsets are read when they are durable."""
+
+    def stage(self, group_id: str, writes: Sequence[OffsetWrite], done: Done) -> None:
         self._repository.apply(writes, done)
 
-    def _settle(self, writes: Sequence[OffsetWrite], failure: StorageFailed | None) -> None:
-        if failure is None:
-            if self._doubtful:
-                self._doubtful.difference_update(write[:3] for write in writes)
-                self._dispel_doubts()
-        elif self._repository.leaves_doubt:
+    def committed(self, group_id: str, writes: Sequence[OffsetWrite]) -> None:
+        self._apply(writes)
+        self._settle(writes)
+
+    def lost(self, group_id: str, writes: Sequence[OffsetWrite], first: bool) -> None:
+        # What could not be deleted is there, and so is its group.
+        self._keep_group(group_id)
+        if self._repository.leaves_doubt:
             self._doubtful.update(write[:3] for write in writes)
+
+    def _settle(self, writes: Sequence[OffsetWrite]) -> None:
+        if self._doubtful:
+            self._doubtful.difference_update(write[:3] for write in writes)
+            self._dispel_doubts()
 
     def _dispel_doubts(self) -> None:
         """But for places that somebody writes anyway: that comes after, and decides."""
-        under_way = {
-            write[:3] for group in self._under_way.values() for writes in group for write in writes
-        }
-        doubtful, self._doubtful = self._doubtful - under_way, self._doubtful & under_way
+        in_flight = {write[:3] for writes in self.runtime.all_in_flight() for write in writes}
+        doubtful, self._doubtful = self._doubtful - in_flight, self._doubtful & in_flight
         if not doubtful:
             return
         true = [
             (group_id, topic, partition, self.of(group_id).get(topic, {}).get(partition))
             for group_id, topic, partition in doubtful
         ]
-        self._repository.apply(true, lambda failure: self._settle(true, failure))
+
+        def done(failure: StorageFailed | None) -> None:
+            if failure is None:
+                self._settle(true)
+            elif self._repository.leaves_doubt:
+                self._doubtful.update(doubtful)
+
+        self._repository.apply(true, done)
 
     def forget(self, topics: Iterable[Topic]) -> list[OffsetWrite]:
         """Of topics that are gone nothing is committed any more; what is still in the store."""
@@ -206,8 +202,7 @@ class Offsets:
             self._remove(group_id, topic, partition)
         rows += [
             (group_id, topic, partition, None)
-            for under_way in self._under_way.values()
-            for writes in under_way
+            for writes in self.runtime.all_in_flight()
             for group_id, topic, partition, _ in writes
             if topic in gone
         ]

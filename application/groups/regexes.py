@@ -14,7 +14,7 @@ from application.ports.patterns import Pattern, Patterns
 from application.topics.catalog import Catalog
 from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
-from domain.groups.subscription import shared
+from domain.groups.consumer.subscription import shared
 
 #: So many expressions are kept compiled, with what they mean, and so many names for them together.
 KEPT = 256

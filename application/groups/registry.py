@@ -7,26 +7,24 @@ kept, and whoever waits for it is told to ask again.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from application.commits import Commits
 from application.ports.group_repository import GroupRepository
-from application.telling import tell_each
+from application.state.runtime import Done, Runtime
 from domain.errors import StorageFailed
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup, GroupChange, GroupDeleted, GroupKind
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind
 
-Then = Callable[[StorageFailed | None], None]
 #: All of one group.
 Changes = Sequence[GroupChange | GroupDeleted]
 #: Hears of changes before they are applied; what it returns is called when they are kept.
 Listener = Callable[[Changes], Callable[[], None] | None]
 
 
-_GROUPS: dict[GroupKind, type[ConsumerGroup]] = {
-    group.kind: group for group in (ClassicGroup, ModernGroup)
+_GROUPS: dict[GroupKind, type[Group]] = {
+    group.kind: group for group in (ClassicGroup, ConsumerGroup)
 }
 
 
@@ -34,27 +32,23 @@ class Groups:
     def __init__(self, repository: GroupRepository, commits: Commits) -> None:
         self._repository = repository
         self._commits = commits
-        self._by_id: dict[str, ConsumerGroup] = {}
+        self._by_id: dict[str, Group] = {}
         self._when_lost: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
         self._when_gone: list[Callable[[str], None]] = []
-        #: How often something was to be kept, and up to where that was lost, group by group.
-        self._keeps = 0
-        self._lost: dict[str, int] = {}
-        #: For each change that is on its way into the store, the oldest first: who waits for it.
-        self._under_way: dict[str, deque[list[Then]]] = {}
+        self.runtime: Runtime[str, GroupChange | GroupDeleted] = Runtime(self)
         self._apply(repository.load())
 
-    def __iter__(self) -> Iterator[ConsumerGroup]:
+    def __iter__(self) -> Iterator[Group]:
         return iter(self._by_id.values())
 
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def find(self, group_id: str) -> ConsumerGroup | None:
+    def find(self, group_id: str) -> Group | None:
         return self._by_id.get(group_id)
 
-    def put(self, group: ConsumerGroup) -> None:
+    def put(self, group: Group) -> None:
         """A group that is new, or that takes the place of one of the other kind."""
         self._by_id[group.group_id] = group
 
@@ -100,57 +94,51 @@ class Groups:
                 group = self._by_id[change.group_id] = _GROUPS[change.kind](change.group_id)
             group.apply(change)
 
-    def keep(self, group_id: str, changes: Changes, then: Then) -> None:
-        """Applies the changes now; `then` hears how their commit went."""
+    def keep(self, group_id: str, changes: Changes, then: Done) -> None:
+        """Applies the changes now; `then` is called when they are durable, or lost."""
         tell = self._heard(changes)
-        self._apply(changes)
-        self._tell_if_gone(group_id)
-        for change in changes:
-            if isinstance(change, GroupChange):
-                self._repository.save(change)
+        if tell is None:
+            self.runtime.persist(group_id, changes, then)
+            return
 
-        self._keeps = number = self._keeps + 1
-        under_way = self._under_way.setdefault(group_id, deque())
-        waiting: list[Then] = [then]
-        under_way.append(waiting)
+        def done(failure: StorageFailed | None) -> None:
+            if failure is None:
+                tell()
+            then(failure)
 
-        def committed(failure: StorageFailed | None) -> None:
-            under_way.popleft()
-            if not under_way:
-                del self._under_way[group_id]
-            try:
-                if failure is None:
-                    self._lost.clear()
-                    if tell is not None:
-                        tell()
-                elif number > self._lost.get(group_id, 0):
-                    self._make_again(group_id)
-            finally:  # also where the store cannot be read either
-                faults = tell_each(waiting, lambda call: call(failure))
-            if faults:
-                raise faults[0]
-
-        self._commits.when_committed(committed)
+        self.runtime.persist(group_id, changes, done)
 
     def is_kept(self, group_id: str) -> bool:
         """Whether the group is what a restart would find."""
-        return group_id not in self._under_way
+        return group_id not in self.runtime
 
     @property
     def all_are_kept(self) -> bool:
-        return not self._under_way
+        return not self.runtime.decisions
 
-    def when_kept(self, group_id: str, call: Then) -> None:
-        """When all is kept that the group has become by now, whatever it becomes meanwhile."""
-        under_way = self._under_way.get(group_id)
-        if under_way:
-            under_way[-1].append(call)
-        else:
-            call(None)
+    def when_kept(self, group_id: str, call: Done) -> None:
+        """Calls back when all that the group has become by now is durable."""
+        self.runtime.when_durable(group_id, call)
 
-    def _make_again(self, group_id: str) -> None:
-        """Once, whatever of it was lost: all that is under way or gathers fails together."""
-        self._lost[group_id] = self._keeps
+    # ---- Aggregates
+
+    def decided(self, group_id: str, changes: Changes) -> None:
+        self._apply(changes)
+        self._tell_if_gone(group_id)
+
+    def stage(self, group_id: str, changes: Changes, done: Done) -> None:
+        for change in changes:
+            if isinstance(change, GroupChange):
+                self._repository.save(change)
+        self._commits.when_committed(done)
+
+    def committed(self, group_id: str, changes: Changes) -> None:
+        """They were applied when they were decided."""
+
+    def lost(self, group_id: str, changes: Changes, first: bool) -> None:
+        """Reads the group again, once for all that is lost together."""
+        if not first:
+            return
         self._by_id.pop(group_id, None)
         self._apply(self._repository.load(group_id))
         self._tell_if_gone(group_id)

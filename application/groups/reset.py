@@ -32,7 +32,7 @@ from domain.errors import (
     StorageFailed,
     UnknownTopicOrPartition,
 )
-from domain.groups.consumer_group import NO_EPOCH
+from domain.groups.group import NO_EPOCH
 from domain.partitions.partition import LEADER_EPOCH
 
 #: Made ready for the commit in one pass of the loop; the commit itself has all of them.

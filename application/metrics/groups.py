@@ -13,8 +13,8 @@ from application.metrics.families import others, own
 from application.metrics.family import Reading, in_readings
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
-from domain.groups.classic import ClassicGroup
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
 
 #: Committed offsets that are looked at before others may run.
 LOOKED_AT_ONCE = 50
@@ -40,7 +40,7 @@ class GroupReadings:
         members: list[tuple[tuple[str, ...], int]] = []
         joining = 0
         for number, group in enumerate(list(self._groups)):
-            known = cast(ClassicGroup | ModernGroup, group)
+            known = cast(ClassicGroup | ConsumerGroup, group)
             states[group.kind.value, group.state_name] += 1
             members.append(((group.group_id,), len(known.members)))
             joining += known.joining if isinstance(known, ClassicGroup) else 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from domain.groups.consumer_group import GroupChange
+from domain.groups.group import GroupChange
 
 
 class GroupRepository(Protocol):

@@ -130,7 +130,7 @@ class Copying:
         def committed(failure: StorageFailed | None) -> None:
             pending.resolve(failure or Cloned(self._records, self._bytes, not self._left))
 
-        self._commits.when_committed(committed, staged=False)
+        self._commits.wait(committed)
 
     def _slice(self) -> None:
         if not self._left:

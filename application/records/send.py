@@ -155,7 +155,7 @@ class SendService:
                 [each if isinstance(each, BrokerError) else failure for each in deliveries]
             )
 
-        self._commits.when_committed(committed, staged=False)
+        self._commits.wait(committed)
         return pending
 
 

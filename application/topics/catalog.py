@@ -39,8 +39,6 @@ class Catalog:
         self._collisions: dict[str, dict[str, None]] = {}
         self._loaded: dict[int, Partition] = {}
         self._configs: dict[bytes, TopicConfig] = {}
-        #: Names of topics whose creation, growth or deletion is staged: one change at a time.
-        self.changing: set[str] = set()
         #: Rises with every change, so that answers made from the catalogue can be kept.
         self.revision = 0
         #: The revision at which a topic came, went or grew last.

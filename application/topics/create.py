@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from application.commits import Commits
 from application.configs.effects import warn_without_effect
-from application.pending import Pending
+from application.pending import Pending, resolved
 from application.ports.event_log import EventLog
 from application.ports.topic_repository import TopicRepository
+from application.state.runtime import ignore, respond
 from application.topics.catalog import Catalog
+from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
@@ -22,7 +23,6 @@ from domain.errors import (
     InvalidRequest,
     InvalidTopic,
     PolicyViolation,
-    StorageFailed,
     TopicAlreadyExists,
 )
 from domain.topics.topic import Topic, check_new_topic_name
@@ -59,25 +59,23 @@ class CreateTopicsService:
     def __init__(
         self,
         catalog: Catalog,
-        topics: TopicRepository,
-        commits: Commits,
+        repository: TopicRepository,
+        topics: TopicState,
         config: BrokerConfig,
         new_topic_id: Callable[[], bytes],
         events: EventLog,
     ) -> None:
         self._catalog = catalog
+        self._repository = repository
         self._topics = topics
-        self._commits = commits
         self._config = config
         self._new_topic_id = new_topic_id
         self._events = events
-        #: Who else has asked for a topic that is being created.
-        self._waiting: dict[str, list[Pending[Created]]] = {}
 
     def create(
         self, wanted: list[NewTopic], validate_only: bool
     ) -> list[Created] | Pending[list[Created]]:
-        """One answer per topic, in order, once those that can be made are durable."""
+        """One response per topic, in order, once those that can be created are durable."""
         if sum(map(self._wanted_partitions, wanted)) > MAX_PARTITIONS_PER_REQUEST:
             excessive = PolicyViolation("Excessively large number of partitions per request.")
             return [excessive for _ in wanted]
@@ -89,63 +87,34 @@ class CreateTopicsService:
                 results.append(refused.as_value())
             else:
                 self._warn(new)
-        staged = [] if validate_only else [one for one in results if isinstance(one, Topic)]
-        # That such a topic exists is not true before its commit is done.
-        unsure = [new.name in self._waiting for new in wanted]
-        if not (staged or any(unsure)):
-            return results
-        pending: Pending[list[Created]] = Pending()
-
-        def committed(failure: StorageFailed | None) -> None:
-            told = _doubted(results, unsure, failure) if failure else results
-            pending.resolve(told if validate_only else settled(told, failure))
-
-        if staged:
-            self._stage(staged, committed)
-        else:
-            self._commits.when_committed(committed, staged=False)
-        return pending
+        if not validate_only:
+            # Not before all are checked: names that collide may come in one request, as in Kafka.
+            for topic in results:
+                if isinstance(topic, Topic):
+                    self._topics.save(topic, ignore)
+        return respond(self._topics.places(new.name for new in wanted), results)
 
     def create_automatically(self, name: str) -> Pending[Created]:
-        """A topic that somebody has asked for and that is not there, with the broker's defaults."""
+        """Creates a topic that a client asked for, with the broker's defaults."""
         pending: Pending[Created] = Pending()
-        if name in self._waiting:
-            self._waiting[name].append(pending)
-            return pending
-        try:
-            new = NewTopic(name)
-            topic = self._topic(new, self._check(new), validate_only=False)
-        except BrokerError as refused:
-            pending.resolve(refused.as_value())
-            return pending
-        self._stage([topic], lambda failure: pending.resolve(failure or topic))
+        topic = self._topics.find(name)
+        if topic is None:
+            try:
+                new = NewTopic(name)
+                topic = self._topic(new, self._check(new), validate_only=False)
+            except BrokerError as refused:
+                return resolved(refused.as_value())
+            self._topics.save(topic, ignore)
+        created = topic
+        self._topics.runtime.when_durable(name, lambda failed: pending.resolve(failed or created))
         return pending
-
-    def _stage(self, topics: list[Topic], then: Callable[[StorageFailed | None], None]) -> None:
-        for topic in topics:
-            self._topics.save(topic)
-            self._catalog.changing.add(topic.name)
-            self._waiting[topic.name] = []
-
-        def committed(failure: StorageFailed | None) -> None:
-            waiting: list[tuple[Pending[Created], Topic]] = []
-            for topic in topics:
-                self._catalog.changing.remove(topic.name)
-                waiting += [(one, topic) for one in self._waiting.pop(topic.name)]
-                if failure is None:
-                    self._catalog.put(topic)
-            then(failure)
-            for one, topic in waiting:
-                one.resolve(failure or topic)
-
-        self._commits.when_committed(committed)
 
     def _topic(self, new: NewTopic, partition_count: int, validate_only: bool) -> Topic:
         configs = {name: value for name, value in new.configs.items() if value is not None}
         if validate_only:
             ids = tuple(range(partition_count))
         else:
-            ids = self._topics.reserve_partition_ids(partition_count)
+            ids = self._repository.reserve_partition_ids(partition_count)
         return Topic(new.name, self._new_topic_id(), ids, configs)
 
     def _warn(self, new: NewTopic) -> None:
@@ -162,7 +131,7 @@ class CreateTopicsService:
     def _check(self, new: NewTopic) -> int:
         """The number of partitions the topic is to have."""
         check_new_topic_name(new.name)
-        if self._catalog.topic(new.name) is not None or new.name in self._catalog.changing:
+        if self._topics.find(new.name) is not None or new.name in self._topics.runtime:
             raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
         colliding = self._catalog.colliding(new.name)
         if colliding is not None:
@@ -233,14 +202,3 @@ def check_replicas(replicas: list[int], node_id: int) -> None:
                 f"The manual partition assignment includes the broker {node_id} more than once."
             )
         before = broker_id
-
-
-def settled(results: list[Created], failure: StorageFailed | None) -> list[Created]:
-    """The answers once the commit is done: a failure is that of every topic it was to keep."""
-    if failure is None:
-        return results
-    return [failure if isinstance(one, Topic) else one for one in results]
-
-
-def _doubted(results: list[Created], unsure: list[bool], failure: StorageFailed) -> list[Created]:
-    return [failure if doubt else one for one, doubt in zip(results, unsure, strict=True)]

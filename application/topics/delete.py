@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from application.commits import Commits
 from application.groups.forgetting import Forgetting
-from application.pending import Pending
-from application.ports.topic_repository import TopicRepository
+from application.pending import Pending, later
+from application.state.runtime import ignore, respond
 from application.topics.catalog import Catalog
-from application.topics.dropping import Dropping
-from application.topics.turns import after_the_change
-from application.watching import Watching
+from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
     InvalidTopic,
-    StorageFailed,
     TopicDeletionDisabled,
     UnknownTopicId,
     UnknownTopicOrPartition,
@@ -30,18 +24,12 @@ class DeleteTopicsService:
     def __init__(
         self,
         catalog: Catalog,
-        topics: TopicRepository,
-        commits: Commits,
-        watching: Watching,
-        dropping: Dropping,
+        topics: TopicState,
         forgetting: Forgetting,
         config: BrokerConfig,
     ) -> None:
         self._catalog = catalog
         self._topics = topics
-        self._commits = commits
-        self._watching = watching
-        self._dropping = dropping
         self._forgetting = forgetting
         self._config = config
 
@@ -62,41 +50,20 @@ class DeleteTopicsService:
         return topic
 
     def delete(self, topics: list[Topic]) -> Pending[list[Deleted]]:
-        """One answer each, in order: the topic that is gone, or why it is not."""
-        if any(topic.name in self._catalog.changing for topic in topics):
-            return after_the_change(self._commits, lambda: self.delete(topics))
-        # As they are by now: another may have deleted one meanwhile, or given it partitions.
-        found = [self._catalog.topic_by_id(topic.topic_id) for topic in topics]
-        there = [topic for topic in found if topic is not None]
-        pending: Pending[list[Deleted]] = Pending()
-
-        def committed(failure: StorageFailed | None) -> None:
-            gone = UnknownTopicOrPartition("This server does not host this topic-partition.")
-            pending.resolve([gone if topic is None else failure or topic for topic in found])
-
-        self._stage(there, committed)
-        return pending
-
-    def _stage(self, topics: list[Topic], then: Callable[[StorageFailed | None], None]) -> None:
-        if not topics:
-            then(None)
-            return
+        """One response each, in order: the topic that is deleted, or why it is not."""
+        results: list[Deleted] = []
         for topic in topics:
-            self._topics.delete(topic)
-            self._catalog.changing.add(topic.name)
+            # As it is by now: another request may be deleting it, or have given it partitions.
+            newest = self._topics.find(topic.name)
+            if newest is not None and newest.topic_id == topic.topic_id:
+                self._topics.delete(newest, ignore)
+                results.append(newest)
+            else:
+                gone = UnknownTopicOrPartition("This server does not host this topic-partition.")
+                results.append(gone)
+        pending = later(respond(self._topics.places(topic.name for topic in topics), results))
+        return pending.map(self._forget)
 
-        def committed(failure: StorageFailed | None) -> None:
-            self._catalog.changing.difference_update(topic.name for topic in topics)
-            if failure is None:
-                self._forget(topics)
-            then(failure)
-
-        self._commits.when_committed(committed)
-
-    def _forget(self, topics: list[Topic]) -> None:
-        for topic in topics:
-            held = self._catalog.remove(topic)
-            for partition in held:
-                self._watching.advanced(partition)
-            self._dropping.begin(topic.partition_ids)
-        self._forgetting.forget(topics)
+    def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
+        self._forgetting.forget([one for one in deleted if isinstance(one, Topic)])
+        return deleted

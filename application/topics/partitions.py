@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from application.commits import Commits
 from application.pending import Pending
 from application.ports.topic_repository import TopicRepository
-from application.topics.catalog import Catalog
-from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas, settled
-from application.topics.turns import after_the_change
-from application.watching import Watching
+from application.state.runtime import ignore, respond
+from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
+from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
     InvalidPartitions,
     InvalidReplicaAssignment,
     PolicyViolation,
-    StorageFailed,
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic
@@ -39,62 +34,33 @@ Grown = Topic | BrokerError
 
 class CreatePartitionsService:
     def __init__(
-        self,
-        catalog: Catalog,
-        topics: TopicRepository,
-        commits: Commits,
-        watching: Watching,
-        config: BrokerConfig,
+        self, repository: TopicRepository, topics: TopicState, config: BrokerConfig
     ) -> None:
-        self._catalog = catalog
+        self._repository = repository
         self._topics = topics
-        self._commits = commits
-        self._watching = watching
         self._config = config
 
     def grow(
         self, wanted: list[MorePartitions], validate_only: bool
     ) -> list[Grown] | Pending[list[Grown]]:
-        if any(more.name in self._catalog.changing for more in wanted):
-            return after_the_change(self._commits, lambda: self.grow(wanted, validate_only))
         results: list[Grown] = []
         for more in wanted:
             try:
                 results.append(self._grown(more, validate_only))
             except BrokerError as refused:
                 results.append(refused.as_value())
-        staged = [one for one in results if isinstance(one, Topic)]
-        if validate_only or not staged:
-            return results
-        pending: Pending[list[Grown]] = Pending()
-        self._stage(staged, lambda failure: pending.resolve(settled(results, failure)))
-        return pending
-
-    def _stage(self, topics: list[Topic], then: Callable[[StorageFailed | None], None]) -> None:
-        for topic in topics:
-            self._topics.save(topic)
-            self._catalog.changing.add(topic.name)
-
-        def committed(failure: StorageFailed | None) -> None:
-            for topic in topics:
-                self._catalog.changing.discard(topic.name)
-                if failure is None:
-                    self._catalog.put(topic)
-            then(failure)
-            if failure is None:
-                for topic in topics:
-                    self._watching.grown(topic.name)
-
-        self._commits.when_committed(committed)
+        return respond(self._topics.places(more.name for more in wanted), results)
 
     def _grown(self, more: MorePartitions, validate_only: bool) -> Topic:
-        topic = self._catalog.topic(more.name)
+        topic = self._topics.find(more.name)
         if topic is None:
             raise UnknownTopicOrPartition("This server does not host this topic-partition.")
         additional = self._check(topic, more)
         if validate_only:
             return topic
-        return topic.grown(self._topics.reserve_partition_ids(additional))
+        grown = topic.grown(self._repository.reserve_partition_ids(additional))
+        self._topics.save(grown, ignore)
+        return grown
 
     def _check(self, topic: Topic, more: MorePartitions) -> int:
         present = len(topic.partition_ids)

@@ -73,7 +73,7 @@ class ProducerExpiry:
             else:
                 self._spare_time.after_ms(PAUSE_MS, lambda: self._forget_rows(following, before))
 
-        self._commits.when_committed(committed, staged=False)
+        self._commits.wait(committed)
 
     def _slice(self, place: bytes, before: int) -> bytes | None:
         try:
@@ -81,5 +81,5 @@ class ProducerExpiry:
         except StorageFailed:
             return None  # whoever uses the store says so; the next round tries again
         # Often there was nothing to remove.
-        self._commits.when_committed(lambda failure: None, staged=False)
+        self._commits.wait(lambda failure: None)
         return following

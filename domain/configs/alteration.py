@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Definition, Kind
+from domain.configs.settings.definition import Definition, Kind
 from domain.errors import BrokerError, InvalidConfig, InvalidRequest
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from domain.configs.definition import Definition, SetSomewhere, Source, Value
 from domain.configs.settings.admin import AdminSettings
+from domain.configs.settings.definition import Definition, SetSomewhere, Source, Value
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings

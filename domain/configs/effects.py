@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Definition
 from domain.configs.group import GROUP_CONFIGS
 from domain.configs.resource import ResourceKind
+from domain.configs.settings.definition import Definition
 from domain.configs.topic import TOPIC_CONFIGS
 
 _TABLES: dict[ResourceKind, dict[str, Definition]] = {

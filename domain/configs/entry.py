@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import dropwhile
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Definition, SetSomewhere, Source, Value
+from domain.configs.settings.definition import Definition, SetSomewhere, Source, Value
 
 
 class ConfigEntry:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from domain.configs.broker import BrokerConfig, attribute_of
-from domain.configs.definition import Definition, Kind
 from domain.configs.entry import ConfigEntry, group_entry
+from domain.configs.settings.definition import Definition, Kind
 from domain.errors import InvalidConfig
 
 SESSION_TIMEOUT = "consumer.session.timeout.ms"

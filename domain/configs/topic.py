@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import LONG_MAX, Definition, Effect, Kind, Source, Value
 from domain.configs.entry import ConfigEntry, topic_entry
+from domain.configs.settings.definition import LONG_MAX, Definition, Effect, Kind, Source, Value
 from domain.configs.settings.topic_defaults import (
     CLEANUP_POLICIES,
     COMPRESSION_TYPES,

@@ -11,10 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from domain.errors import GroupIdNotFound
-from domain.groups.assignors.assignor import Partitions
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import ClassicGroupKept, Image
-from domain.groups.classic_member import ClassicMember, KeptMember, elected_protocol
+from domain.groups.classic.changes import GroupMetadataChanged, Image
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.member import ClassicMember, MemberImage, elected_protocol
+from domain.groups.consumer.assignors.assignor import Partitions
+from domain.groups.consumer.changes import (
+    AssignmentChanged,
+    EpochChanged,
+    MemberChanged,
+    TargetChanged,
+    TargetEpochChanged,
+)
+from domain.groups.consumer.group import ConsumerGroup, Draft
+from domain.groups.consumer.member import (
+    ClassicMembership,
+    CurrentAssignment,
+    MemberState,
+    MemberSubscription,
+)
+from domain.groups.consumer.subscription import Topics, hash_of_topics
 from domain.groups.consumer_protocol import CONSUMER
 from domain.groups.embedded_protocol import (
     NamedPartitions,
@@ -23,21 +38,6 @@ from domain.groups.embedded_protocol import (
     read_subscription,
     write_assignment,
 )
-from domain.groups.modern import Draft, ModernGroup
-from domain.groups.modern_changes import (
-    AssignmentChanged,
-    EpochChanged,
-    MemberChanged,
-    TargetChanged,
-    TargetEpochChanged,
-)
-from domain.groups.modern_member import (
-    ClassicMembership,
-    CurrentAssignment,
-    MemberState,
-    MemberSubscription,
-)
-from domain.groups.subscription import Topics, hash_of_topics
 
 
 def check_upgrade(group: ClassicGroup, is_allowed: bool, max_size: int) -> None:
@@ -55,7 +55,7 @@ def check_upgrade(group: ClassicGroup, is_allowed: bool, max_size: int) -> None:
 
 def upgraded(group: ClassicGroup, topics: Topics) -> Draft:
     """What the classic group is as a modern one; its changes make it one."""
-    draft = ModernGroup(group.group_id).draft()
+    draft = ConsumerGroup(group.group_id).draft()
     try:
         for member in group.members.values():
             _upgrade_member(draft, group, member, topics)
@@ -130,7 +130,7 @@ def _no_upgrade(group_id: str, why: str) -> GroupIdNotFound:
     )
 
 
-def can_downgrade(group: ModernGroup, leaving: Iterable[str], max_size: int) -> bool:
+def can_downgrade(group: ConsumerGroup, leaving: Iterable[str], max_size: int) -> bool:
     """Whether only members of the classic protocol are left, and not too many."""
     gone = set(leaving)
     staying = [one for member_id, one in group.members.items() if member_id not in gone]
@@ -138,8 +138,8 @@ def can_downgrade(group: ModernGroup, leaving: Iterable[str], max_size: int) -> 
 
 
 def downgraded(
-    group: ModernGroup, leaving: Iterable[str], epoch: int, topics: Topics, now_wall_ms: int
-) -> ClassicGroupKept:
+    group: ConsumerGroup, leaving: Iterable[str], epoch: int, topics: Topics, now_wall_ms: int
+) -> GroupMetadataChanged:
     """All that is kept of the group as a classic one, in the generation of this epoch."""
     gone = set(leaving)
     members = tuple(
@@ -156,15 +156,15 @@ def downgraded(
         members,
         True,
     )
-    return ClassicGroupKept(group.group_id, image)
+    return GroupMetadataChanged(group.group_id, image)
 
 
 def _downgraded_member(
-    group: ModernGroup, member: MemberSubscription, topics: Topics
-) -> KeptMember:
+    group: ConsumerGroup, member: MemberSubscription, topics: Topics
+) -> MemberImage:
     assert member.classic is not None
     has = group.current(member.member_id).assigned
-    return KeptMember(
+    return MemberImage(
         member.member_id,
         member.instance_id,
         member.client_id,

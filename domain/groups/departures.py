@@ -9,22 +9,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import (
-    ClassicGroupKept,
+from domain.groups.classic.changes import (
+    GroupMetadataChanged,
     MemberJoined,
     MemberRemoved,
     MemberReplaced,
 )
-from domain.groups.classic_join import NEW_MEMBER_TIMEOUT_MS
-from domain.groups.classic_member import ClassicMember
-from domain.groups.classic_states import State
-from domain.groups.consumer_group import GroupChange, GroupDeleted
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.join import NEW_MEMBER_TIMEOUT_MS
+from domain.groups.classic.member import ClassicMember
+from domain.groups.classic.states import State
+from domain.groups.consumer.changes import MemberChanged
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.consumer.member import MemberSubscription
+from domain.groups.consumer.timeouts import Timeout
 from domain.groups.departure import Departure
-from domain.groups.modern import ModernGroup
-from domain.groups.modern_changes import MemberChanged
-from domain.groups.modern_member import MemberSubscription
-from domain.groups.timeouts import Timeout
+from domain.groups.group import GroupChange, GroupDeleted
 
 Changes = Iterable[GroupChange | GroupDeleted]
 
@@ -76,8 +76,11 @@ _WHY = {
 }
 
 
-def of_modern(
-    group: ModernGroup | None, changes: Changes, now_ms: int, session_timeout_ms: Callable[[], int]
+def of_consumer(
+    group: ConsumerGroup | None,
+    changes: Changes,
+    now_ms: int,
+    session_timeout_ms: Callable[[], int],
 ) -> tuple[Counter[str], Sequence[Departed], int]:
     """With how many members it has then."""
     before = {} if group is None else group.members
@@ -85,7 +88,7 @@ def of_modern(
     for change in changes:
         if isinstance(change, MemberChanged):
             after[change.member_id] = change.subscription
-        elif isinstance(change, ClassicGroupKept) and change.image is not None:
+        elif isinstance(change, GroupMetadataChanged) and change.image is not None:
             # As a classic group it has these left.
             for kept in change.image.members:
                 after.pop(kept.member_id, None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from domain.configs.definition import LONG_MAX
+from domain.configs.settings.definition import LONG_MAX
 from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
-from domain.groups.consumer_group import ConsumerGroup, GroupKind
+from domain.groups.group import Group, GroupKind
 
 #: Without a retention of its own a commit follows the broker's.
 NO_RETENTION_TIME = -1
@@ -62,7 +62,7 @@ def expire_timestamp_ms(retention_time_ms: int, now_ms: int) -> int | None:
     return max(0, min(now_ms + retention_time_ms, LONG_MAX))
 
 
-def counts_from(group: ConsumerGroup, topic: str) -> int | None:
+def counts_from(group: Group, topic: str) -> int | None:
     """The moment from which the retention of a topic's offsets counts, or WHEN_COMMITTED; None:
     they do not expire now. It may look through all members: asked once for a topic.
     """
@@ -96,7 +96,7 @@ def refuse_unknown_group(knows_epochs: bool) -> None:
     raise IllegalGeneration()
 
 
-def check_offset_delete(group: ConsumerGroup) -> None:
+def check_offset_delete(group: Group) -> None:
     """Of members that say what they read, single topics; of others nothing while they live."""
     if group.is_empty or group.kind is GroupKind.CONSUMER or group.protocol_type == _CONSUMERS:
         return

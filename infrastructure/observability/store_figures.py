@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from application.metrics.families import own
 from application.metrics.family import Reading
-from infrastructure.storage.opening import Storage
+from infrastructure.storage.engine import Storage
 
 
 class StoreFigures:

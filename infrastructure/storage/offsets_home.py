@@ -22,7 +22,8 @@ from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRow
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
-from infrastructure.storage.errors import OffsetsUnusable
+from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
+from infrastructure.storage.flush import Flush
 from infrastructure.storage.repositories.offset_repository import (
     StoredOffsetRepository,
     WhenCommitted,
@@ -84,6 +85,18 @@ class OffsetsHome:
         self._state.put(_CLUSTER, _OFFSETS, there)
         self._stored.apply([(*row[:3], None) for row in rows], then)
         return len(rows)
+
+
+class OffsetsContext(NamedTuple):
+    """What a place of their own is opened with."""
+
+    home: OffsetsHome
+    store_id: str
+    flush: Flush
+    to_loop: Callable[[Callable[[], None]], object]
+    #: Called later, on the loop, with a database that is found not to be this store's.
+    unusable: Callable[[StorageUnusable], None]
+    events: EventLog
 
 
 def where_they_are(known: KnownDatabase) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
+    from interfaces.cli.probe.talking import Protocol
+
 T = TypeVar("T")
 
 #: A broker answers in milliseconds; after this long without an answer the reason is looked for.
@@ -191,17 +193,29 @@ class Clients:
         self.is_diagnosed = True
         if self._authentication_failed:
             raise CommandFailed(f"{self.servers}: {self.complaint}{self.advice()}")
-        from interfaces.cli.doctor.examine import why_silent
-
         left_s = began + self.timeout_s - time.monotonic()
         # A short --timeout is over by now: its command still reports a reason.
         limit_s = min(_DIAGNOSIS_S, max(left_s, SILENCE_S))
-        self._found, may_pass = why_silent(self, limit_s)
+        self._found, may_pass = self.why_silent(limit_s)
         if not self._found:
             return
         if not may_pass:
             raise CommandFailed(self._found)
         self.note(f"{self._found} (still waiting)")
+
+    def why_silent(self, limit_s: float) -> tuple[str, bool]:
+        from interfaces.cli.probe.checks import why_silent
+
+        return why_silent(self.addresses(), self.protocol(), self.timeout_s, limit_s)
+
+    def protocol(self) -> Protocol:
+        """What the options say, for a connection without librdkafka."""
+        from interfaces.cli.probe.talking import Protocol
+
+        try:
+            return Protocol(self.options)
+        except (OSError, ValueError) as failure:
+            raise NotUnderstood(f"-X: a certificate cannot be read: {failure}") from None
 
     def flush(self, producer: Producer, *, is_silent: bool) -> None:
         """Until every record is acknowledged or has failed, by `message.timeout.ms` at the latest.

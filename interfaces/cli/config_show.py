@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from domain.configs.definition import Definition, Value
 from domain.configs.passwords import without_password
+from domain.configs.settings.definition import Definition, Value
 
 
 class Row:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from domain.configs.definition import SHORTFALLS, Effect
+from domain.configs.settings.definition import SHORTFALLS, Effect
 from domain.configs.topic import TOPIC_CONFIGS
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import note
-from interfaces.cli.wire_client import NoAnswer, WireClient
+from interfaces.cli.probe.wire_client import NoAnswer, WireClient
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -84,7 +84,6 @@ def warn(found: Shortfalls, configs: Mapping[str, str]) -> None:
 
 
 def _documented(clients: Clients, kind: int, name: str) -> Shortfalls:
-    from interfaces.cli.doctor.talking import Protocol
     from interfaces.kafka.wire.messages.describe_configs import (
         DescribeConfigsRequest,
         DescribeConfigsResource,
@@ -96,7 +95,7 @@ def _documented(clients: Clients, kind: int, name: str) -> Shortfalls:
     )
     request = DescribeConfigsRequest(resources=[resource], include_documentation=True)
     try:
-        protocol = Protocol(clients.options)
+        protocol = clients.protocol()
         if protocol.sasl:
             return {}
         address = clients.first_reachable()

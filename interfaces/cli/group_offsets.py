@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
-from interfaces.cli.wire_client import NoAnswer, WireClient, coordinator
+from interfaces.cli.probe.wire_client import NoAnswer, WireClient
+from interfaces.terminal.addresses import Address
 from interfaces.terminal.endings import complain
 from interfaces.terminal.reachable import reason_of
 
@@ -80,10 +81,23 @@ def _ask(clients: Clients, group: str, places: list[tuple[str, int]]) -> OffsetD
         )
         for topic in dict.fromkeys(topic for topic, _ in places)
     ]
-    address = coordinator(clients.first_reachable(), group, clients.timeout_s)
+    address = _coordinator(clients.first_reachable(), group, clients.timeout_s)
     with WireClient(address, clients.timeout_s) as client:
         request = OffsetDeleteRequest(group_id=group, topics=topics)
         return client.ask(request, 0, OffsetDeleteResponse)
+
+
+def _coordinator(address: Address, group: str, timeout_s: float) -> Address:
+    from interfaces.kafka.wire.messages.find_coordinator import (
+        FindCoordinatorRequest,
+        FindCoordinatorResponse,
+    )
+
+    with WireClient(address, timeout_s) as client:
+        found = client.ask(FindCoordinatorRequest(key=group), 1, FindCoordinatorResponse)
+    if found.error_code:
+        raise CommandFailed(f"group {group}: no coordinator (error {found.error_code})")
+    return Address(found.host, found.port)
 
 
 def _why(code: int) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from importlib import import_module
 from pkgutil import iter_modules
 
-from interfaces.kafka.apis import APIS, Api, title_of
+from interfaces.kafka.requests.apis import APIS, Api, title_of
 from interfaces.kafka.wire import messages
 from interfaces.kafka.wire.schema import Message
 
 _HEAD = """\
 # APIs
 
-Written by `python -m interfaces.kafka.docs` from `interfaces/kafka/apis.py` and the handlers;
-change those, not this.
+Written by `python -m interfaces.kafka.docs` from `interfaces/kafka/requests/apis.py` and the
+handlers; change those, not this.
 
 *Advertised* is what ApiVersions tells a client, *served* is what works. They differ in one row, as
 they do in Kafka: librdkafka looks for Produce 0 and never sends it. *In Kafka 4.2* are the versions

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from domain.groups.classic_states import TRANSITIONS, State
+from domain.groups.classic.states import TRANSITIONS, State
 
 BEGINNING = (
-    "<!-- drawn by interfaces/kafka/group_states.py: change domain/groups/classic_states.py -->"
+    "<!-- drawn by interfaces/kafka/group_states.py: change domain/groups/classic/states.py -->"
 )
 END = "<!-- as far as here -->"
 PAGE = Path("docs/groups.md")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from application.ports.event_log import EventLog
-from interfaces.main.settings.listeners import Address, host_port
+from interfaces.main.settings.listeners import Address
 from interfaces.main.settings.origin import DEFAULT
 from interfaces.main.settings.sources import Settings
+from interfaces.terminal.addresses import host_port
 
 
 class AdminDoor(Protocol):

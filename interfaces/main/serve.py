@@ -21,11 +21,12 @@ from interfaces.main.admin import AdminBusy, AdminDoor, open_admin
 from interfaces.main.banner import banner
 from interfaces.main.notify import notify
 from interfaces.main.ready import remove_ready_file, write_ready_file
-from interfaces.main.settings.listeners import Address, ListenerSettings, host_port
+from interfaces.main.settings.listeners import Address, ListenerSettings
 from interfaces.main.settings.origin import DEFAULT
 from interfaces.main.settings.sources import Settings
 from interfaces.main.started import OpenListener, Started
 from interfaces.sockets import bind
+from interfaces.terminal.addresses import host_port
 
 #: A waiting thread gets the interpreter this soon: an fsync that returns is not kept waiting.
 SWITCH_INTERVAL_SECONDS = 0.0005

@@ -8,10 +8,9 @@ from pathlib import Path
 from interfaces.main.settings.listeners import (
     EVERY_ADDRESS,
     ListenerSettings,
-    host_port,
-    is_loopback,
 )
 from interfaces.main.settings.sources import Settings
+from interfaces.terminal.addresses import host_port, is_loopback
 
 
 class OpenListener:

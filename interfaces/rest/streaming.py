@@ -1,6 +1,7 @@
 """Streamed: an answer that comes in pieces, for as long as somebody reads it.
 
-That its client takes nothing any more is seen where its connection is: `interfaces/rest/stalls.py`.
+That its client takes nothing any more is seen where its connection is:
+`interfaces/rest/serving/stalls.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.query.failures import JobFailed
 
 OLDEST = 17
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import root_of
+from interfaces.spark.query.failures import root_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 
-from interfaces.spark.failures import WrongOption, cause_of
 from interfaces.spark.interruptible import Interruptible, Terminated
 from interfaces.spark.kafka.client_settings import on_command_line
+from interfaces.spark.query.failures import WrongOption, cause_of
 from interfaces.spark.session import is_running, opened, require_spark
 from interfaces.terminal.endings import (
     FAILED,

@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.java import java_home
 from interfaces.spark.jvm import hush, is_loud, start_jvm
 from interfaces.spark.memory import for_the_jvm_mb
+from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 from interfaces.terminal.addresses import addresses
 from interfaces.terminal.reachable import NobodyListens, first_reachable
 

@@ -12,8 +12,18 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+        return host_port(self.host, self.port)
+
+
+def host_port(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    if host in ("localhost", "::1") or host.endswith(".localhost"):
+        return True
+    first, *others = host.split(".")
+    return first == "127" and len(others) == 3 and all(map(str.isdecimal, others))
 
 
 def addresses(servers: str) -> list[Address]:

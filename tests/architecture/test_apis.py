@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.apis import APIS, Api
+from interfaces.kafka.requests.apis import APIS, Api
 from tests.architecture.repository import ROOT
 
 each_api = pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)

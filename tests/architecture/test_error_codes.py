@@ -9,7 +9,7 @@ from kio.schema.errors import ErrorCode
 
 from domain import errors
 from domain.errors import BrokerError
-from interfaces.kafka.error_codes import CODES, NAMES, UNKNOWN_SERVER_ERROR
+from interfaces.kafka.requests.error_codes import CODES, NAMES, UNKNOWN_SERVER_ERROR
 from tests.architecture.repository import ROOT
 
 

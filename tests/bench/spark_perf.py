@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interfaces.main.arguments import parser
-from interfaces.spark.failures import cause_of
 from interfaces.spark.interruptible import Interruptible
 from interfaces.spark.jobs.perf.job import run as run_perf
 from interfaces.spark.jobs.perf.running import master_for
+from interfaces.spark.query.failures import cause_of
 from interfaces.spark.session import ending, open_session, opened
 from tests.bench import machine
 from tests.bench.brokers import Broker, BrokerFailed, Contender, kafka, ottla

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from domain.errors import StorageFailed
-from infrastructure.storage.opening import Storage, open_storage
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
 
 
 class Engine:

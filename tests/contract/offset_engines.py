@@ -16,12 +16,13 @@ import pytest
 
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from domain.errors import StorageFailed
+from infrastructure.opening import open_storage
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.memory.offset_repository import MemoryOffsetRepository
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
-from infrastructure.storage.opening import open_storage
+from infrastructure.storage.offsets_home import OffsetsContext
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
 from tests.fakes.logs import FakeEventLog
@@ -178,12 +179,14 @@ class SqlOffsets(OffsetEngine):
         self._loop: SimpleQueue[Callable[[], None]] = SimpleQueue()
         return SqlOffsetRepository(
             self.url(),
-            "a-store",
-            self.flush,
-            self._loop.put,
-            self.unusable.append,
-            self.events,
-            offsets_home(self.store, self.events, self._remember),
+            OffsetsContext(
+                offsets_home(self.store, self.events, self._remember),
+                "a-store",
+                self.flush,
+                self._loop.put,
+                self.unusable.append,
+                self.events,
+            ),
         )
 
     def settle(self, until: Callable[[], bool]) -> None:

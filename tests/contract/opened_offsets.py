@@ -11,6 +11,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.offsets_home import OffsetsContext
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
 from tests.contract.offset_engines import (
@@ -39,12 +40,14 @@ class Opened:
         self.loaded: list[None] = []
         self.repository = SqlOffsetRepository(
             url,
-            store_id,
-            flush,
-            self._loop.put,
-            self.refusals.append,
-            self.events,
-            offsets_home(self.store, self.events),
+            OffsetsContext(
+                offsets_home(self.store, self.events),
+                store_id,
+                flush,
+                self._loop.put,
+                self.refusals.append,
+                self.events,
+            ),
         )
         self.rows: list[OffsetRow] = []
         self.repository.load(self.rows.extend, lambda: self.loaded.append(None))

@@ -6,31 +6,36 @@ import pytest
 
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
-from domain.groups.classic_changes import ClassicChange, ClassicGroupKept, Image, MemberRemoved
-from domain.groups.classic_member import KeptMember
-from domain.groups.modern_changes import TargetChanged
+from domain.groups.classic.changes import (
+    ClassicGroupChange,
+    GroupMetadataChanged,
+    Image,
+    MemberRemoved,
+)
+from domain.groups.classic.member import MemberImage
+from domain.groups.consumer.changes import TargetChanged
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 from tests.contract.engines import OpenStore
 
 EVERY_BYTE = bytes(range(256))
 
 
-def member(member_id: str, instance_id: str | None = None) -> KeptMember:
+def member(member_id: str, instance_id: str | None = None) -> MemberImage:
     protocols = (("range", EVERY_BYTE), ("sticky", b""))
-    return KeptMember(member_id, instance_id, "c", "/127.0.0.1", 60_000, 10_000, protocols, b"\0!")
+    return MemberImage(member_id, instance_id, "c", "/127.0.0.1", 60_000, 10_000, protocols, b"\0!")
 
 
-def kept(group_id: str, generation_id: int = 1, *members: KeptMember) -> ClassicGroupKept:
+def kept(group_id: str, generation_id: int = 1, *members: MemberImage) -> GroupMetadataChanged:
     leader = members[0].member_id if members else None
     protocol = "range" if members else None
     image = Image(generation_id, "consumer", protocol, leader, 77, members, bool(members))
-    return ClassicGroupKept(group_id, image)
+    return GroupMetadataChanged(group_id, image)
 
 
 def images(groups: StoredGroupRepository, group_id: str | None = None) -> dict[str, Image | None]:
     found = {}
     for change in groups.load(group_id):
-        assert isinstance(change, ClassicGroupKept)
+        assert isinstance(change, GroupMetadataChanged)
         found[change.group_id] = change.image
     return found
 
@@ -64,7 +69,7 @@ def test_a_deleted_group_is_gone(store: OpenStore) -> None:
     groups.save(kept("g", 1, member("a")))
     groups.save(kept("h", 1, member("a")))
     store.keep()
-    groups.save(ClassicGroupKept("g", None))
+    groups.save(GroupMetadataChanged("g", None))
     store.keep()
     assert set(images(groups)) == {"h"}
 
@@ -131,7 +136,7 @@ def test_a_group_of_many_rows_is_loaded_in_parts(store: OpenStore, length: int) 
 
 def test_what_a_restart_can_do_without_is_not_kept(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
-    passing: ClassicChange = MemberRemoved("g", "a")
+    passing: ClassicGroupChange = MemberRemoved("g", "a")
     groups.save(passing)
     store.keep()
     assert images(groups) == {}

@@ -24,11 +24,12 @@ from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.opening import open_storage
 from infrastructure.scanning import frames, scan_worker
 from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.lmdb.reading import open_to_read
-from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.logs import FakeEventLog
 

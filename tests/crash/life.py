@@ -21,7 +21,7 @@ from tests.crash.deaths import Death, Executioner
 from tests.crash.deleter import Deleter
 from tests.crash.fleet import Client, Fleet
 from tests.crash.ledger import Broken
-from tests.crash.members import ClassicMember, Group, ModernMember
+from tests.crash.members import ClassicMember, ConsumerMember, Group
 from tests.crash.offsets import Ledgers, OffsetCommitter
 from tests.crash.payload import Payload
 from tests.crash.points import FLUSHES, When
@@ -111,8 +111,8 @@ class Life:
         return [
             ClassicMember("classic 1", classic, self.topics, self.offsets),
             ClassicMember("classic 2", classic, self.topics, None),
-            ModernMember("modern 1", modern, self.topics, self.offsets),
-            ModernMember("modern 2", modern, self.topics, None),
+            ConsumerMember("modern 1", modern, self.topics, self.offsets),
+            ConsumerMember("modern 2", modern, self.topics, None),
         ]
 
     # ---- one run

@@ -199,7 +199,7 @@ class ClassicMember(Member):
         self._state = "told"
 
 
-class ModernMember(Member):
+class ConsumerMember(Member):
     """It is never asked to join again: after a restart it goes on with its epoch."""
 
     owned: list[TopicPartitions] | None = None

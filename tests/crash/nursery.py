@@ -20,8 +20,8 @@ from typing import Any
 import uvloop  # noqa: F401
 
 import infrastructure.storage.sql.offset_repository  # noqa: F401
-from interfaces.kafka.apis import APIS
-from interfaces.kafka.routes import Routes
+from interfaces.kafka.requests.apis import APIS
+from interfaces.kafka.requests.dispatch import Routes
 from interfaces.main import serve
 from interfaces.main.container.app import App  # noqa: F401
 from tests.crash.child import Plan, run

@@ -20,14 +20,14 @@ from application.ports.log_store import NOT_INDEXED, Buffer, LogStore, Trimmed
 from application.ports.state_store import RowChange, StateStore
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, RecoveryPoint
-from infrastructure.storage.opening import Storage, open_storage
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.listener import Shared
-from interfaces.kafka.outbox import Outbox
+from interfaces.kafka.connections.shared import Outbox, Shared
 from interfaces.main.container.app import App
 
 

@@ -7,7 +7,7 @@ from struct import Struct
 
 from lmdb.verify import verify
 
-from infrastructure.storage.opening import open_storage
+from infrastructure.opening import open_storage
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from tests.crash.ledger import Broken
 

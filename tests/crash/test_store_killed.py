@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from infrastructure.opening import open_storage
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.opening import open_storage
 from tests.contract.batches import batch
 
 PARTITIONS = 3
@@ -23,7 +23,7 @@ PARTITIONS = 3
 #: says so. Sizes and contents follow from the offset alone.
 _WRITER = """
 import sys
-from infrastructure.storage.opening import open_storage
+from infrastructure.opening import open_storage
 from tests.crash.test_store_killed import PARTITIONS, batch_at
 
 storage = open_storage("lmdb://" + sys.argv[1], sys.argv[2])

@@ -15,11 +15,11 @@ from application.metrics.request_counts import RequestCounts
 from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes
-from interfaces.kafka.error_codes import NAMES
+from interfaces.kafka.requests.error_codes import NAMES
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
-from interfaces.rest.app import create_app
-from interfaces.rest.gate import Gate
-from interfaces.rest.guard import Guard
+from interfaces.rest.serving.app import create_app
+from interfaces.rest.serving.gate import Gate
+from interfaces.rest.serving.guard import Guard
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.type_adapters import share_type_adapters

@@ -14,10 +14,10 @@ from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
 from domain.partitions.partition import Appended, Partition
 from domain.topics.topic import Topic
+from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.memory.log_store import MemoryLogStore
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
-from infrastructure.storage.opening import Storage, StorageInfo
 from interfaces.main.container.declarative import providers
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer

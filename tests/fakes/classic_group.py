@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import (
-    ClassicGroupKept,
+from domain.groups.classic.changes import (
     Decision,
+    GroupMetadataChanged,
     Image,
-    JoinAnswer,
+    JoinResponse,
     Moment,
     SessionsStarted,
-    SyncAnswer,
+    SyncResponse,
 )
-from domain.groups.classic_join import join
-from domain.groups.classic_leave import Leaving, leave
-from domain.groups.classic_member import JoinRequest, Protocols
-from domain.groups.classic_rebalance import Limits, expire, follow_up
-from domain.groups.classic_sync import SyncRequest, sync
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.join import join
+from domain.groups.classic.leave import Leaving, leave
+from domain.groups.classic.member import JoinRequest, Protocols
+from domain.groups.classic.rebalance import Limits, expire, follow_up
+from domain.groups.classic.sync import SyncRequest, sync
 
 WALL_MS = 1_000_000
 RANGE: Protocols = (("range", b"r"),)
@@ -89,7 +89,7 @@ class PlayedGroup:
         while decision is not None:
             for change in decision.changes:
                 self.group.apply(change)
-                if isinstance(change, ClassicGroupKept):
+                if isinstance(change, GroupMetadataChanged):
                     self.kept.append(change.image)
             for token, answer in decision.answers:
                 assert token not in self.answers, "nobody is answered twice"
@@ -116,7 +116,7 @@ class PlayedGroup:
         """What was kept is all that is left."""
         self.group = ClassicGroup("g")
         if self.kept:
-            self.group.apply(ClassicGroupKept("g", self.kept[-1]))
+            self.group.apply(GroupMetadataChanged("g", self.kept[-1]))
         self.group.apply(SessionsStarted("g", self.now_ms))
 
     # ---- answers
@@ -124,14 +124,14 @@ class PlayedGroup:
     def waits(self, token: int) -> bool:
         return token not in self.answers
 
-    def joined(self, token: int) -> JoinAnswer:
+    def joined(self, token: int) -> JoinResponse:
         answer = self.answers[token]
-        assert isinstance(answer, JoinAnswer) and answer.error is None, answer
+        assert isinstance(answer, JoinResponse) and answer.error is None, answer
         return answer
 
     def synced(self, token: int) -> bytes:
         answer = self.answers[token]
-        assert isinstance(answer, SyncAnswer) and answer.error is None, answer
+        assert isinstance(answer, SyncResponse) and answer.error is None, answer
         return answer.assignment
 
     def refused(self, token: int) -> str:

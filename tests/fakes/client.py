@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any
 
 from application.ports.request_log import RequestLog
-from interfaces.kafka.listener import Advertised, Shared
-from interfaces.kafka.session import Session
+from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Advertised, Shared
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
 from tests.fakes.broker import FakeBroker, InProcessBroker

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from domain.errors import BrokerError
-from domain.groups.consumer_group import ConsumerGroup, GroupChange, GroupKind
+from domain.groups.group import Group, GroupChange, GroupKind
 from domain.groups.offsets import CommittedOffset
 
 A_TOPIC_ID = bytes(15) + b"\1"
 
 
-class GroupOfOneWord(ConsumerGroup):
+class GroupOfOneWord(Group):
     """Whoever may not do what they ask is refused with `refusal`."""
 
     __slots__ = ("expires_from", "heard", "kind", "members", "refusal", "topics", "type")

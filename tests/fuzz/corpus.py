@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from interfaces.kafka.apis import APIS, BY_KEY
+from interfaces.kafka.requests.apis import APIS, BY_KEY
 from interfaces.kafka.wire.headers import CLIENT_ID_START
 from interfaces.kafka.wire.messages import (
     consumer_group_heartbeat,

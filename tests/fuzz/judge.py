@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 
-from interfaces.kafka.apis import BY_KEY
+from interfaces.kafka.requests.apis import BY_KEY
 from interfaces.kafka.wire.headers import API_VERSIONS, MIN_REQUEST_BYTES
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Message, decoder

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from application.fetch import FetchService
-from interfaces.kafka import dispatch
-from interfaces.kafka.budgets import ByteBudget
-from interfaces.kafka.call import Call
-from interfaces.kafka.ledger import Ledger
-from interfaces.kafka.session import Session
-from interfaces.kafka.wire.connection import Connection
+from interfaces.kafka.connections.budgets import ByteBudget
+from interfaces.kafka.connections.connection import Connection
+from interfaces.kafka.connections.session import Session
+from interfaces.kafka.requests import dispatch
+from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.framing import Framing
 from tests.fuzz.play import Round
 from tests.fuzz.story import events_of
@@ -43,14 +43,14 @@ def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
 
 
 def answers_change_places(patch: Patch) -> None:
-    real = Ledger.take
+    real = Accounting.take
 
-    def take(ledger: Ledger, replies: deque[Call]) -> Any:
+    def take(accounting: Accounting, replies: deque[Call]) -> Any:
         if len(replies) == 4 and all(one.pieces for one in replies):
             replies.rotate(1)
-        return real(ledger, replies)
+        return real(accounting, replies)
 
-    patch.setattr(Ledger, "take", take)
+    patch.setattr(Accounting, "take", take)
 
 
 def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:
@@ -58,7 +58,7 @@ def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:
 
 
 def memory_is_not_given_back(patch: Patch) -> None:
-    patch.setattr(Session, "_give_back_memory", lambda session: session._parked.clear())
+    patch.setattr(Session, "_give_back_memory", lambda session: session._connection.forget_parked())
 
 
 def a_frame_that_is_too_large_is_taken(patch: Patch) -> None:
@@ -67,27 +67,17 @@ def a_frame_that_is_too_large_is_taken(patch: Patch) -> None:
     def init(framing: Framing, shared: Any, _max_frame_bytes: int) -> None:
         real(framing, shared, 2**31 - 1)
 
-    patch.setattr(Connection, "__init__", _with_replies(init))
-
-
-def _with_replies(init: Callable[[Framing, Any, int], None]) -> Callable[..., None]:
-    real = Connection.__init__
-
-    def made(connection: Connection, shared: Any, max_frame_bytes: int) -> None:
-        real(connection, shared, max_frame_bytes)
-        init(connection, shared, max_frame_bytes)
-
-    return made
+    patch.setattr(Framing, "__init__", init)
 
 
 def a_request_is_forgotten(patch: Patch) -> None:
-    real = Session._park
+    real = Connection.park
 
-    def park(session: Session, frame: memoryview) -> None:
-        if len(session._parked) < 3:
-            real(session, frame)
+    def park(connection: Connection, frame: memoryview) -> None:
+        if len(connection.parked) < 3:
+            real(connection, frame)
 
-    patch.setattr(Session, "_park", park)
+    patch.setattr(Connection, "park", park)
 
 
 FAULTS = (

@@ -5,12 +5,12 @@ Own memory is RssAnon: mapped pages of the store are the system's cache.
 
 from __future__ import annotations
 
-from application.groups.classic import MAX_GIVEN_IDS
+from application.groups.classic_protocol import MAX_GIVEN_IDS
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import KEPT_BYTES
+from interfaces.kafka.connections.connection import PARKED_BYTES
 from interfaces.kafka.handlers.offset_fetch import ANSWER_BYTES
-from interfaces.kafka.session import PARKED_BYTES
 from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 
 KIB, MIB = 1 << 10, 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from interfaces.kafka.apis import APIS
+from interfaces.kafka.requests.apis import APIS
 from tests.oracle.difference import Difference, shown
 from tests.oracle.differences import DIFFERENCES
 

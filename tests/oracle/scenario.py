@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from interfaces.kafka.apis import APIS
+from interfaces.kafka.requests.apis import APIS
 from tests.e2e.broker_process import Address
 from tests.golden.frames import message_of
 from tests.oracle import scenarios

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from interfaces.kafka.apis import APIS
+from interfaces.kafka.requests.apis import APIS
 from tests.e2e.broker_process import Address, BrokerProcess
 from tests.oracle.compare import Found, compare
 from tests.oracle.difference import unexpected, untrue

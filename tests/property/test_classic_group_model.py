@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from application.groups.classic import ClassicGroups
+from application.groups.classic_protocol import ClassicProtocol
 from application.pending import Pending
 from domain.errors import (
     BrokerError,
@@ -28,12 +28,12 @@ from domain.errors import (
     MemberIdRequired,
     UnknownMemberId,
 )
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import ClassicGroupKept, Image, JoinAnswer, SyncAnswer
-from domain.groups.classic_leave import Leaving
-from domain.groups.classic_member import JoinRequest
-from domain.groups.classic_states import State
-from domain.groups.classic_sync import SyncRequest
+from domain.groups.classic.changes import GroupMetadataChanged, Image, JoinResponse, SyncResponse
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.leave import Leaving
+from domain.groups.classic.member import JoinRequest
+from domain.groups.classic.states import State
+from domain.groups.classic.sync import SyncRequest
 from tests.fakes.broker import FakeBroker
 
 MAX_SIZE = 4
@@ -93,7 +93,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         )
 
     @property
-    def service(self) -> ClassicGroups:
+    def service(self) -> ClassicProtocol:
         return self.fake.broker.classic_groups
 
     @property
@@ -127,7 +127,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         except BrokerError as refusal:
             client.refused(refusal)
 
-    def joined(self, client: Client, answer: JoinAnswer | BrokerError) -> None:
+    def joined(self, client: Client, answer: JoinResponse | BrokerError) -> None:
         if isinstance(answer, BrokerError):
             client.refused(answer)
         elif isinstance(answer.error, MemberIdRequired):
@@ -137,7 +137,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         else:
             self.placed(client, answer)
 
-    def placed(self, client: Client, answer: JoinAnswer) -> None:
+    def placed(self, client: Client, answer: JoinResponse) -> None:
         assert answer.generation_id >= self.highest, "a generation came back"
         self.highest = answer.generation_id
         client.member_id = answer.member_id
@@ -168,7 +168,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         except BrokerError as refusal:
             client.refused(refusal)
 
-    def synced(self, client: Client, answer: SyncAnswer | BrokerError) -> None:
+    def synced(self, client: Client, answer: SyncResponse | BrokerError) -> None:
         if isinstance(answer, BrokerError):
             client.refused(answer)
         elif answer.error is not None:
@@ -329,7 +329,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         changes = list(self.fake.container.storage.groups().load("g"))
         assert len(changes) == 1
         change = changes[0]
-        assert isinstance(change, ClassicGroupKept) and change.image is not None
+        assert isinstance(change, GroupMetadataChanged) and change.image is not None
         return change.image
 
     # ---- what always holds

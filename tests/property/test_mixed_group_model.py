@@ -1,6 +1,6 @@
 """Members of both protocols in one group, which becomes of the one kind and of the other.
 
-To the members of the consumer protocol (test_modern_group_model.py) come some of the classic one:
+To the members of the consumer protocol (test_consumer_group_model.py) come some of the classic one:
 they join, lead while the group is theirs, hold what they were last told, and change their protocol.
 """
 
@@ -26,14 +26,14 @@ from domain.errors import (
     MemberIdRequired,
     UnknownMemberId,
 )
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import JoinAnswer, SyncAnswer
-from domain.groups.classic_leave import Leaving
-from domain.groups.classic_member import JoinRequest
-from domain.groups.classic_states import State
-from domain.groups.classic_sync import SyncRequest
-from domain.groups.modern_member import all_partitions
-from domain.groups.subscription import wanted_topics
+from domain.groups.classic.changes import JoinResponse, SyncResponse
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.leave import Leaving
+from domain.groups.classic.member import JoinRequest
+from domain.groups.classic.states import State
+from domain.groups.classic.sync import SyncRequest
+from domain.groups.consumer.member import all_partitions
+from domain.groups.consumer.subscription import wanted_topics
 from domain.topics.topic import Topic
 from tests.fakes.consumer_protocol import (
     assigned_in,
@@ -42,7 +42,7 @@ from tests.fakes.consumer_protocol import (
     owned_in,
     subscription,
 )
-from tests.property.test_modern_group_model import (
+from tests.property.test_consumer_group_model import (
     REBALANCE_MS,
     SESSION_MS,
     TOPICS,
@@ -150,7 +150,7 @@ class MixedGroupModel(ModernGroupModel):
             *("consumer", (("range", metadata),)),
         )
 
-    def joined(self, member: Classic, answer: JoinAnswer) -> None:
+    def joined(self, member: Classic, answer: JoinResponse) -> None:
         member.member_id = answer.member_id
         if answer.error is not None:
             return
@@ -177,7 +177,7 @@ class MixedGroupModel(ModernGroupModel):
         found = [self.broker.broker.catalog.topic(name) for name in topics]
         return {(one.name, n) for one in found if one for n in range(len(one.partition_ids))}
 
-    def synced(self, member: Classic, answer: SyncAnswer) -> None:
+    def synced(self, member: Classic, answer: SyncResponse) -> None:
         has = assigned_in(answer.assignment)
         gave_up = not member.is_eager and bool(member.owned - has)
         member.owned = has

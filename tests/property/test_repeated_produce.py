@@ -17,9 +17,10 @@ from application.topics.create import NewTopic
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.errors import StorageFailed
-from interfaces.kafka import repeated_produce
-from interfaces.kafka.repeated_produce import RepeatedProduce
-from interfaces.kafka.routes import PRODUCE, Route
+from interfaces.kafka.requests import repeated_produce
+from interfaces.kafka.requests.apis import PRODUCE
+from interfaces.kafka.requests.call import Route
+from interfaces.kafka.requests.repeated_produce import RepeatedProduce
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interfaces.kafka.apis import APIS, BY_KEY
+from interfaces.kafka.requests.apis import APIS, BY_KEY
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
 from tests.fakes.client import FakeKafka, frame, raw_frame
 from tests.fakes.plain_requests import REQUESTS

@@ -105,7 +105,7 @@ class Membership:
                     f"{member_id} in generation {number}"
                 )
 
-    # ---- a modern group
+    # ---- a consumer group
 
     def given(self, to: Member, held: set[tuple[bytes, int]]) -> None:
         """Nobody else may have any of it who is surely still a member."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from application.broker import Broker
 from domain.configs.broker import BrokerConfig
-from infrastructure.storage.opening import Storage, StorageInfo
-from interfaces.kafka.listener import Advertised, Shared
-from interfaces.kafka.session import Session
+from infrastructure.storage.engine import Storage, StorageInfo
+from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Advertised, Shared
 from interfaces.main.container.declarative import providers
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
@@ -135,7 +135,7 @@ class Process:
         shared, watching = self.shared, self.broker.fetch._watching
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
-            "connections looked after": len(shared._patience),
+            "connections looked after": len(shared._reaper),
             "connections": shared.connections.count,
             "connections by address": shared.connections._by_address,
             "bytes of large requests": shared.memory.used_bytes,
@@ -151,18 +151,18 @@ class Process:
         commits = broker.commits
         held: dict[str, object] = {
             "senders": len(self.shared.outbox._senders),
-            "waiters for a commit": commits._waiters + commits._answering,
+            "waiters for a commit": commits._waiters + commits._in_commit,
             "touched partitions": len(commits._touched),
-            "topics being changed": broker.catalog.changing,
-            "topics being waited for": broker.create_topics._waiting,
+            "topics being changed": list(broker.create_topics._topics.runtime),
             "long work": len(broker.long_work),
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),
             "requests for a producer id": len(broker.init_producer_id._waiting),
+            "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
             "offsets of topics that are gone": len(broker.forgetting),
-            "offsets under way": len(broker.offsets._under_way),
+            "offsets under way": broker.offsets.under_way,
             "members that wait": len(broker.classic_groups._waiting),
-            "groups that are not kept yet": len(broker.groups._under_way),
+            "groups that are not kept yet": broker.groups.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

@@ -22,8 +22,8 @@ from tests.simulation.actors.cast import CAST
 from tests.simulation.actors.client import Asked, Client
 from tests.simulation.actors.committer import OffsetAuditor
 from tests.simulation.actors.consumer import Consumer
+from tests.simulation.actors.consumer_member import BEAT_MS, SESSION_TIMEOUT_MS
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
-from tests.simulation.actors.modern_member import BEAT_MS, SESSION_TIMEOUT_MS
 from tests.simulation.membership import Membership
 from tests.simulation.mishaps import TURMOIL_MS, Mishaps
 from tests.simulation.model import Model, Violation
@@ -156,6 +156,8 @@ class World:
         self.say("*", "the broker is being stopped")
         if len(process.broker.fetch._watching):
             self.tell(Story.DRAINED)
+        if process.store.loading:
+            self.tell(Story.STOPPED_WHILE_LOADING)
         self._stopping = process
         process.drain()
         self._go_on_stopping(process, 1000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.definition import INT_MAX, Kind, setting
+from domain.configs.settings.definition import INT_MAX, Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
 

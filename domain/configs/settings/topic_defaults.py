@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.definition import LONG_MAX, Effect, Kind, setting
+from domain.configs.settings.definition import LONG_MAX, Effect, Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
 PARTLY, LATER, NONE = Effect.PARTLY, Effect.LATER, Effect.NONE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.definition import Kind, setting
+from domain.configs.settings.definition import Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from application.ports.offset_repository import OffsetRow, OffsetWrite
 from domain.errors import StorageFailed
+from infrastructure.storage.offsets_home import OffsetsContext
 
 
 class MemoryOffsetRepository:
@@ -27,3 +28,8 @@ class MemoryOffsetRepository:
 
     def close(self) -> None:
         pass
+
+
+def in_memory(_: str, context: OffsetsContext) -> MemoryOffsetRepository:
+    context.home.give_up()
+    return MemoryOffsetRepository()

@@ -12,8 +12,8 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from typing import Any
 
-from domain.groups.classic_changes import ClassicGroupKept, Image
-from domain.groups.classic_member import KeptMember
+from domain.groups.classic.changes import GroupMetadataChanged, Image
+from domain.groups.classic.member import MemberImage
 from infrastructure.storage.repositories.group_row import RowKind
 
 
@@ -25,7 +25,7 @@ def _raw(text: str) -> bytes:
     return b64decode(text, validate=True)
 
 
-def _encode(change: ClassicGroupKept) -> list[Any] | None:
+def _encode(change: GroupMetadataChanged) -> list[Any] | None:
     image = change.image
     if image is None:
         return None
@@ -40,12 +40,12 @@ def _encode(change: ClassicGroupKept) -> list[Any] | None:
     ]
 
 
-def _encode_member(member: KeptMember) -> list[Any]:
+def _encode_member(member: MemberImage) -> list[Any]:
     protocols = [[name, _text(metadata)] for name, metadata in member.protocols]
     return [*member[:6], protocols, _text(member.assignment)]
 
 
-def _decode(group_id: str, name: str, values: Any) -> ClassicGroupKept:
+def _decode(group_id: str, name: str, values: Any) -> GroupMetadataChanged:
     generation_id, protocol_type, protocol_name, leader, since_ms, is_assigned, members = values
     image = Image(
         int(generation_id),
@@ -56,12 +56,12 @@ def _decode(group_id: str, name: str, values: Any) -> ClassicGroupKept:
         tuple(_decode_member(member) for member in members),
         bool(is_assigned),
     )
-    return ClassicGroupKept(group_id, image)
+    return GroupMetadataChanged(group_id, image)
 
 
-def _decode_member(values: Any) -> KeptMember:
+def _decode_member(values: Any) -> MemberImage:
     member_id, instance_id, client_id, host, rebalance_ms, session_ms, protocols, assigned = values
-    return KeptMember(
+    return MemberImage(
         member_id,
         instance_id,
         client_id,
@@ -73,4 +73,4 @@ def _decode_member(values: Any) -> KeptMember:
     )
 
 
-CLASSIC_ROWS = (RowKind(b"c", ClassicGroupKept, lambda change: "", _encode, _decode),)
+CLASSIC_ROWS = (RowKind(b"c", GroupMetadataChanged, lambda change: "", _encode, _decode),)

@@ -15,10 +15,10 @@ from hashlib import blake2b
 
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
-from domain.groups.consumer_group import GroupChange
+from domain.groups.group import GroupChange
 from infrastructure.storage.repositories.classic_group_rows import CLASSIC_ROWS
+from infrastructure.storage.repositories.consumer_group_rows import CONSUMER_ROWS
 from infrastructure.storage.repositories.group_row import RowKind
-from infrastructure.storage.repositories.modern_group_rows import MODERN_ROWS
 
 _GROUPS = "groups"
 _DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -28,7 +28,7 @@ _NAME_BYTES = 300
 #: Rows that are read at once.
 _PART = 256
 
-ROWS: tuple[RowKind, ...] = CLASSIC_ROWS + MODERN_ROWS
+ROWS: tuple[RowKind, ...] = CLASSIC_ROWS + CONSUMER_ROWS
 
 _BY_CHANGE = {row.change: row for row in ROWS}
 _BY_LETTER = {row.letter: row for row in ROWS}

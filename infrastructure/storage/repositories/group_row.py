@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from domain.groups.consumer_group import GroupChange
+from domain.groups.group import GroupChange
 
 
 class RowKind:

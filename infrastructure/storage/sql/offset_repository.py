@@ -18,14 +18,12 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRow, OffsetWrite
 from application.telling import tell_each
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.errors import StorageUnusable
-from infrastructure.storage.flush import Flush
-from infrastructure.storage.offsets_home import OffsetsHome
+from infrastructure.storage.offsets_home import OffsetsContext
 
 if TYPE_CHECKING:
     from infrastructure.storage.sql.offset_database import OffsetDatabase
@@ -50,28 +48,12 @@ Waiting = tuple[Sequence[OffsetWrite], Done]
 class SqlOffsetRepository:
     leaves_doubt = True
 
-    def __init__(
-        self,
-        url: str,
-        store_id: str,
-        flush: Flush,
-        to_loop: Callable[[Callable[[], None]], object],
-        unusable: Callable[[StorageUnusable], None],
-        events: EventLog,
-        home: OffsetsHome,
-    ) -> None:
-        """`to_loop` runs a call on the loop; `unusable` hears there that this broker cannot go on
-        with this database.
-        """
+    def __init__(self, url: str, context: OffsetsContext) -> None:
+        home, self._store_id, self._flush, self._to_loop, self._unusable, self._events = context
         self._home = home
         #: What is to be moved here.
         self._moving = home.rows() if home.known is None else []
         self._url = url
-        self._store_id = store_id
-        self._flush = flush
-        self._to_loop = to_loop
-        self._unusable = unusable
-        self._events = events
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None

@@ -10,7 +10,7 @@ def add(commands: Commands) -> None:
     doctor = command(
         commands,
         "doctor",
-        "doctor.examine:doctor",
+        "doctor:doctor",
         "say why a client cannot connect",
         "Looks up names, connects, listens to what speaks behind the port, asks which versions it "
         "knows, and tries every address that clients are sent to. Each finding is a line with its "

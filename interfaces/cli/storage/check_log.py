@@ -9,7 +9,7 @@ from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, corrupt
 from domain.partitions.partition import Partition
 from infrastructure.codecs.checksum import crc32c
-from infrastructure.storage.opening import Contents
+from infrastructure.opening import Contents
 from interfaces.cli.storage.info import recovered
 from interfaces.cli.storage.opened import NotWhole, Place, batches
 

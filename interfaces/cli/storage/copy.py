@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from domain.errors import StorageFailed
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
-from infrastructure.storage.opening import (
-    Storage,
-    folder_of,
-    made_whole,
-    open_storage,
-    there_is,
-)
-from infrastructure.storage.opening import compact as compacted
+from infrastructure.opening import folder_of, open_storage
+from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.progress import Progress
-from interfaces.cli.storage.opened import NotWhole, batches, in_words, opened, url_of
+from interfaces.cli.storage.opened import NotWhole, batches, in_words, opened, stored_at
 
 #: A commit of so many bytes: large enough to be quick, small enough for any engine.
 _COMMIT_BYTES = 32 << 20
@@ -27,20 +20,19 @@ _NOT_INDEXED = -1
 
 
 def copy(parsed: argparse.Namespace) -> int:
-    target = url_of(parsed.target)
     with in_words():
-        folder = folder_of(target)
-    if folder.exists():
-        raise CommandFailed(f"{folder} is there already: a copy is made anew")
+        target = folder_of(parsed.target)
+    if target.path.exists():
+        raise CommandFailed(f"{target.path} is there already: a copy is made anew")
     with opened(parsed.store) as (storage, found):
         if found.offsets_place is not None:
             raise CommandFailed(
                 f"its committed offsets are in {found.offsets_place}, which belongs to this one "
                 "store: copy the folder itself while no broker has it"
             )
-        with made_whole(target) as partial:
+        with target.made_whole() as partial:
             count = _copy_all(storage, partial)
-    print(f"{count:,} batches are in {_place(target)}")
+    print(f"{count:,} batches are in {target.path}")
     return 0
 
 
@@ -108,14 +100,8 @@ class _Copying:
 
 
 def compact(parsed: argparse.Namespace) -> int:
-    url = url_of(parsed.store)
+    folder = stored_at(parsed.store)
     with in_words():
-        if not there_is(url):
-            raise CommandFailed(f"there is no store in {parsed.store}")
-        before, after = compacted(url)
-    print(f"{_place(url)}: {before:,} bytes before, {after:,} now")
+        before, after = folder.compact()
+    print(f"{folder.path}: {before:,} bytes before, {after:,} now")
     return 0
-
-
-def _place(url: str) -> Path:
-    return folder_of(url)

@@ -18,7 +18,7 @@ from domain.messages.batch import (
 from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
-from infrastructure.storage.opening import Storage
+from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import printable
 from interfaces.cli.progress import Progress, stays_silent

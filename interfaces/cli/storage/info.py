@@ -9,9 +9,9 @@ from application.ports.offset_repository import OffsetRow
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import resolve_topic_config
 from domain.partitions.partition import Partition
-from infrastructure.storage.opening import Contents, last_end
+from infrastructure.opening import Contents
 from interfaces.cli.output import show, table
-from interfaces.cli.storage.opened import Place, in_words, opened, places, url_of
+from interfaces.cli.storage.opened import Place, in_words, opened, places, stored_at
 
 
 def info(parsed: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def info(parsed: argparse.Namespace) -> int:
         }
     # After it was closed: this looks at the folder as nobody has it.
     with in_words():
-        told["last_end"] = last_end(url_of(parsed.store))
+        told["last_end"] = stored_at(parsed.store).last_end()
     heads = [f"{name.upper().replace('_', ' '):<21} {_said(told[name])}" for name in _HEADS]
     show(
         told,

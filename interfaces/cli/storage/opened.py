@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from application.ports.log_store import LogStore
 from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES, RecordBatch
-from infrastructure.storage.opening import (
-    Contents,
-    Storage,
-    StorageUnusable,
-    contents,
-    open_storage,
-    there_is,
-)
+from infrastructure.opening import Contents, contents, folder_of, open_storage
+from infrastructure.storage.engine import Storage, StoreFolder
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.cli.failures import CommandFailed
 
 _PIECE_BYTES = 4 << 20
@@ -43,8 +37,13 @@ class NotWhole(Exception):
         self.offset = offset
 
 
-def url_of(store: str) -> str:
-    return store if "://" in store else f"lmdb://{Path(store).absolute()}"
+def stored_at(store: str) -> StoreFolder:
+    """Raises CommandFailed where there is none."""
+    with in_words():
+        folder = folder_of(store)
+        if not folder.has_store():
+            raise CommandFailed(f"there is no store in {store}")
+        return folder
 
 
 @contextmanager
@@ -58,11 +57,9 @@ def in_words() -> Iterator[None]:
 
 @contextmanager
 def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
-    url = url_of(store)
+    folder = stored_at(store)
     with in_words():
-        if not there_is(url):
-            raise CommandFailed(f"there is no store in {store}")
-        storage = open_storage(url, read_only=True)
+        storage = open_storage(folder.url, read_only=True)
         try:
             yield storage, contents(storage)
         finally:

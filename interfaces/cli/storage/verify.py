@@ -8,19 +8,13 @@ from typing import NamedTuple
 
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
-from infrastructure.storage.opening import (
-    Contents,
-    Storage,
-    check_pages,
-    last_end,
-    there_is,
-)
-from interfaces.cli.failures import CommandFailed
+from infrastructure.opening import Contents
+from infrastructure.storage.engine import Storage
 from interfaces.cli.output import show
 from interfaces.cli.progress import Progress
 from interfaces.cli.storage.check_log import Checked, check_log
 from interfaces.cli.storage.info import offsets_of
-from interfaces.cli.storage.opened import in_words, opened, places, url_of
+from interfaces.cli.storage.opened import in_words, opened, places, stored_at
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 
@@ -43,13 +37,11 @@ def verify(parsed: argparse.Namespace) -> int:
 
 
 def _verify(store: str) -> Iterator[Said]:
-    url = url_of(store)
+    folder = stored_at(store)
     with in_words():
-        if not there_is(url):
-            raise CommandFailed(f"there is no store in {store}")
-        power = last_end(url)
+        power = folder.last_end()
         # LMDB trusts its file: what is wrong with it has to be known before it is opened.
-        wrong = check_pages(url)
+        wrong = folder.check_pages()
     if wrong is not None:
         yield Said(PROBLEM, "pages", f"{wrong}; what lies in them is not looked at")
         return

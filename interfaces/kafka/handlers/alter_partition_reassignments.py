@@ -8,7 +8,7 @@ A reassignment to this broker is done at once: every partition is there already.
 from __future__ import annotations
 
 from domain.errors import BrokerError
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,

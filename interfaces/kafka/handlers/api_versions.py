@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 
 from domain.errors import InvalidRequest, UnsupportedVersion
-from interfaces.kafka.apis import APIS, BY_KEY
-from interfaces.kafka.call import Call
-from interfaces.kafka.error_codes import CODES
+from interfaces.kafka.requests.apis import APIS, BY_KEY
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.messages.api_versions import (
     ApiVersion,

@@ -8,11 +8,11 @@ A group that is not there, or is a classic one, is 69: admin clients then ask De
 from __future__ import annotations
 
 from domain.errors import BrokerError, InvalidGroupId
-from domain.groups.assignors.assignor import Partitions
-from domain.groups.modern import ModernGroup
-from domain.groups.modern_member import MemberSubscription
-from interfaces.kafka.authorized_operations import group_operations
-from interfaces.kafka.call import Call
+from domain.groups.consumer.assignors.assignor import Partitions
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.consumer.member import MemberSubscription
+from interfaces.kafka.handlers.shared.authorized_operations import group_operations
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeRequest,
@@ -56,7 +56,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
     )
 
 
-def _member(group: ModernGroup, member: MemberSubscription, call: Call) -> Member:
+def _member(group: ConsumerGroup, member: MemberSubscription, call: Call) -> Member:
     current = group.current(member.member_id)
     return Member(
         member_id=member.member_id,

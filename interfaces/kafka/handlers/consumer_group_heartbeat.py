@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from application.pending import Pending
 from domain.errors import BrokerError
-from domain.groups.assignors.assignor import Partitions
-from domain.groups.heartbeat_request import Heartbeat
-from domain.groups.modern_heartbeat import HeartbeatAnswer
-from domain.groups.modern_member import JOINS
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import client_host
+from domain.groups.consumer.assignors.assignor import Partitions
+from domain.groups.consumer.heartbeat import HeartbeatResult
+from domain.groups.consumer.heartbeat_request import Heartbeat
+from domain.groups.consumer.member import JOINS
+from interfaces.kafka.handlers.shared.group_member import client_host
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -71,7 +71,7 @@ def _owned(topics: list[TopicPartitions]) -> Partitions:
 
 
 def _response(
-    answer: HeartbeatAnswer | BrokerError, request: ConsumerGroupHeartbeatRequest, call: Call
+    answer: HeartbeatResult | BrokerError, request: ConsumerGroupHeartbeatRequest, call: Call
 ) -> ConsumerGroupHeartbeatResponse:
     if isinstance(answer, BrokerError):
         return _refused(answer, call)

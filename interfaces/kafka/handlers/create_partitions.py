@@ -10,7 +10,7 @@ from collections import Counter
 from application.pending import Pending
 from application.topics.partitions import Grown, MorePartitions
 from domain.errors import BrokerError, InvalidRequest
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,

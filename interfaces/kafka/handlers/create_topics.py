@@ -14,8 +14,8 @@ from application.topics.create import Created, NewTopic
 from domain.configs.topic import deciding_source, describe_topic_configs
 from domain.errors import BrokerError, InvalidRequest
 from domain.topics.topic import Topic
-from interfaces.kafka.call import Call
-from interfaces.kafka.config_numbers import SOURCES
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.config_numbers import SOURCES
 from interfaces.kafka.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,

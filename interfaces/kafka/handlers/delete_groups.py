@@ -8,7 +8,7 @@ A group that is named twice is deleted and answered once.
 from __future__ import annotations
 
 from application.groups.delete import DeletedGroups
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from application.delete_records import LowWatermark, RecordsToDelete
 from domain.errors import BrokerError, UnknownTopicOrPartition
-from interfaces.kafka.call import Call
-from interfaces.kafka.merged_topics import merged
+from interfaces.kafka.handlers.shared.merged_topics import merged
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
     DeleteRecordsRequest,

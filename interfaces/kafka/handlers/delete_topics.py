@@ -10,7 +10,7 @@ from collections import Counter
 from application.topics.delete import Deleted, DeleteTopicsService
 from domain.errors import BrokerError, InvalidRequest
 from domain.topics.topic import NO_TOPIC_ID, Topic
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,

@@ -8,7 +8,7 @@ There is no authorizer: the answer is that of a Kafka without one.
 from __future__ import annotations
 
 from domain.errors import SecurityDisabled
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from domain.errors import BrokerError
 from domain.quotas import check_quota_filter
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,

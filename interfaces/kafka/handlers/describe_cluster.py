@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from domain.errors import BrokerError, MismatchedEndpointType, UnsupportedEndpointType
-from interfaces.kafka.authorized_operations import cluster_operations
-from interfaces.kafka.call import Call
+from interfaces.kafka.handlers.shared.authorized_operations import cluster_operations
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,

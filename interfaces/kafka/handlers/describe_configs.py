@@ -10,8 +10,8 @@ from __future__ import annotations
 from domain.configs.entry import ConfigEntry
 from domain.configs.resource import Resource
 from domain.errors import BrokerError, InvalidRequest
-from interfaces.kafka.call import Call
-from interfaces.kafka.config_numbers import RESOURCE_KINDS, SOURCES, TYPES
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS, SOURCES, TYPES
 from interfaces.kafka.wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from application.groups.describe import DescribedGroup as Description
 from application.groups.describe import describe
 from domain.errors import BrokerError
-from interfaces.kafka.authorized_operations import group_operations
-from interfaces.kafka.call import Call
+from interfaces.kafka.handlers.shared.authorized_operations import group_operations
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,

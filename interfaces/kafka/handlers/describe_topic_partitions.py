@@ -11,8 +11,8 @@ from application.metadata import why_unknown
 from domain.errors import BrokerError, InvalidRequest
 from domain.partitions.partition import LEADER_EPOCH
 from domain.topics.topic import INTERNAL_TOPICS, Topic
-from interfaces.kafka.authorized_operations import topic_operations
-from interfaces.kafka.call import Call
+from interfaces.kafka.handlers.shared.authorized_operations import topic_operations
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
     Cursor,
     DescribeTopicPartitionsRequest,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from domain.errors import BrokerError, DuplicateResource, ResourceNotFound
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,

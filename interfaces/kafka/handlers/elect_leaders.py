@@ -9,7 +9,7 @@ and Kafka then names the topics alone.
 from __future__ import annotations
 
 from domain.errors import BrokerError, ElectionNotNeeded, InvalidRequest
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.elect_leaders import (
     ElectLeadersRequest,
     ElectLeadersResponse,

@@ -15,7 +15,7 @@ from application.fetch import FetchedPartition, FetchItem, FetchQuery
 from application.fetch_sessions import FetchContext, ItemKey
 from application.pending import Pending
 from domain.errors import BrokerError
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,

@@ -14,7 +14,7 @@ import base64
 import binascii
 
 from domain.errors import BrokerError, InvalidRequest
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.find_coordinator import (
     Coordinator,
     FindCoordinatorRequest,

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from domain.errors import BrokerError, RebalanceInProgress
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import code_of
+from interfaces.kafka.handlers.shared.group_member import code_of
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
 

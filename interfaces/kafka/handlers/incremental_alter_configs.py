@@ -5,8 +5,14 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.call import Call
-from interfaces.kafka.wanted_configs import Answers, AskedConfig, AskedResource, alter, told
+from interfaces.kafka.handlers.shared.wanted_configs import (
+    Answers,
+    AskedConfig,
+    AskedResource,
+    alter,
+    told,
+)
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from application.pending import Pending
 from domain.errors import BrokerError, InvalidRequest
 from domain.messages.batch import NO_PRODUCER_ID
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,

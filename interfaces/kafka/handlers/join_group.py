@@ -12,10 +12,10 @@ The answer comes when all members have joined, or their time is over.
 from __future__ import annotations
 
 from domain.errors import BrokerError, MemberIdRequired
-from domain.groups.classic_changes import JoinAnswer
-from domain.groups.classic_member import JoinRequest, Protocols
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import client_host, code_of
+from domain.groups.classic.changes import JoinResponse
+from domain.groups.classic.member import JoinRequest, Protocols
+from interfaces.kafka.handlers.shared.group_member import client_host, code_of
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
@@ -65,7 +65,7 @@ def _protocols(protocols: list[JoinGroupRequestProtocol]) -> Protocols:
 
 
 def _response(
-    request: JoinGroupRequest, answer: JoinAnswer | BrokerError, call: Call
+    request: JoinGroupRequest, answer: JoinResponse | BrokerError, call: Call
 ) -> JoinGroupResponse:
     if isinstance(answer, BrokerError):
         return failed(request, call, call.code(answer))

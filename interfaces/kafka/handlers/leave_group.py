@@ -9,8 +9,8 @@ Before version 3 the error of the one member is that of the whole answer.
 from __future__ import annotations
 
 from domain.errors import BrokerError
-from domain.groups.classic_leave import Leaving
-from interfaces.kafka.call import Call
+from domain.groups.classic.leave import Leaving
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.leave_group import (
     LeaveGroupRequest,
     LeaveGroupResponse,

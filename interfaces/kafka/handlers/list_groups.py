@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from application.groups.describe import listed
 from domain.errors import BrokerError
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_groups import (
     ListedGroup,
     ListGroupsRequest,

@@ -22,7 +22,7 @@ from application.list_offsets import (
     Search,
 )
 from domain.errors import BrokerError, InvalidRequest, UnsupportedVersion
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,

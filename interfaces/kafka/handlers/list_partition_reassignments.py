@@ -5,7 +5,7 @@ On one node no partition can be on its way to another. Kafka does not check what
 
 from __future__ import annotations
 
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,

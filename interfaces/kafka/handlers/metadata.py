@@ -16,8 +16,11 @@ from application.pending import Pending
 from domain.errors import InvalidRequest
 from domain.partitions.partition import LEADER_EPOCH
 from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic
-from interfaces.kafka.authorized_operations import cluster_operations, topic_operations
-from interfaces.kafka.call import Call, CloseConnection
+from interfaces.kafka.handlers.shared.authorized_operations import (
+    cluster_operations,
+    topic_operations,
+)
+from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.messages.metadata import (
     MetadataRequest,
     MetadataResponse,

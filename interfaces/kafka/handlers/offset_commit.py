@@ -20,8 +20,8 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic
-from interfaces.kafka.call import Call
-from interfaces.kafka.merged_topics import merged
+from interfaces.kafka.handlers.shared.merged_topics import merged
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

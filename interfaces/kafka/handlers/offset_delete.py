@@ -14,9 +14,9 @@ from domain.errors import (
     StorageFailed,
     UnknownTopicOrPartition,
 )
-from domain.groups.consumer_group import ConsumerGroup
-from interfaces.kafka.call import Call
-from interfaces.kafka.merged_topics import merged
+from domain.groups.group import Group
+from interfaces.kafka.handlers.shared.merged_topics import merged
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestTopic,
@@ -45,7 +45,7 @@ def handle(request: OffsetDeleteRequest, call: Call) -> OffsetDeleteResponse | N
 class _Answer:
     __slots__ = ("_call", "_found", "_group", "_missing", "wanted")
 
-    def __init__(self, group: ConsumerGroup, call: Call) -> None:
+    def __init__(self, group: Group, call: Call) -> None:
         self._group = group
         self._call = call
         self._missing: dict[object, OffsetDeleteResponseTopic] = {}

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from application.groups.offsets import GroupOffsets
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicId, UnstableOffsetCommit
-from domain.groups.consumer_group import NO_EPOCH
-from interfaces.kafka.call import Call
+from domain.groups.group import NO_EPOCH
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,

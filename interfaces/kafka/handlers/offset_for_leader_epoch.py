@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from domain.errors import BrokerError
-from interfaces.kafka.call import Call
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,

@@ -21,8 +21,8 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic, why_not_writable
-from interfaces.kafka.call import Call, CloseConnection
-from interfaces.kafka.repeated_produce import (
+from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.repeated_produce import (
     FIRST_WITH_ZSTD,
     RepeatedProduce,
     remember,
@@ -53,7 +53,7 @@ class DurableProduce:
         self.response = ProduceResponse()
         self.staged: list[PartitionProduceResponse] = []
 
-    def committed(self, failure: StorageFailed | None) -> None:
+    def __call__(self, failure: StorageFailed | None) -> None:
         call = self._call
         if failure is not None:
             for partition in self.staged:
@@ -72,7 +72,7 @@ class UnansweredProduce:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    def committed(self, failure: StorageFailed | None) -> None:
+    def __call__(self, failure: StorageFailed | None) -> None:
         if failure is not None:
             self._call.peer.close(f"a batch sent with acks=0 was lost: {failure.message}")
 

@@ -9,10 +9,10 @@ The answer comes when the leader has said who reads what.
 from __future__ import annotations
 
 from domain.errors import BrokerError, InconsistentGroupProtocol, RebalanceInProgress
-from domain.groups.classic_changes import SyncAnswer
-from domain.groups.classic_sync import SyncRequest
-from interfaces.kafka.call import Call
-from interfaces.kafka.group_member import code_of
+from domain.groups.classic.changes import SyncResponse
+from domain.groups.classic.sync import SyncRequest
+from interfaces.kafka.handlers.shared.group_member import code_of
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 FIRST_WITH_PROTOCOL = 5
@@ -51,7 +51,7 @@ def _sync_request(request: SyncGroupRequest) -> SyncRequest:
 
 
 def _response(
-    request: SyncGroupRequest, answer: SyncAnswer | BrokerError, call: Call
+    request: SyncGroupRequest, answer: SyncResponse | BrokerError, call: Call
 ) -> SyncGroupResponse:
     if isinstance(answer, BrokerError):
         return failed(request, call, call.code(answer))

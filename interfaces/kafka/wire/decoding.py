@@ -29,15 +29,17 @@ from interfaces.kafka.wire.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
-from interfaces.kafka.wire.schema import Decoder, Message, StructType
 from interfaces.kafka.wire.source import Source
+from interfaces.kafka.wire.structs import Decoder, StructType
 
 #: Its length is 16 bits in old versions, and Kafka refuses more in new ones too.
 LONGEST_STRING = 0x7FFF
 
 
-def compile_decoder(message: type[Message], version: int, max_elements: int | None) -> Decoder:
-    writer = DecoderWriter(version, max_elements, flexible=message.is_flexible(version))
+def compile_decoder(
+    message: StructType, version: int, max_elements: int | None, *, flexible: bool
+) -> Decoder:
+    writer = DecoderWriter(version, max_elements, flexible=flexible)
     compiled: Decoder = writer.write(message)
     return compiled
 
@@ -79,7 +81,7 @@ class DecoderWriter:
             unpack_from=unpack_from,
         )
 
-    def write(self, message: type[Message]) -> Any:
+    def write(self, message: StructType) -> Any:
         source = self.source
         with source.block("def decode(buffer, pos=0):"):
             source.line("view = buffer if type(buffer) is memoryview else memoryview(buffer)")

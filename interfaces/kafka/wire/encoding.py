@@ -17,14 +17,14 @@ from typing import Any, Final
 
 from interfaces.kafka.wire.fields import FIXED_CODES, Field
 from interfaces.kafka.wire.primitives import ONE_BYTE, write_uvarint
-from interfaces.kafka.wire.schema import Encoder, Message, StructType
 from interfaces.kafka.wire.source import Source
+from interfaces.kafka.wire.structs import Encoder, StructType
 
 OWN_PIECE: Final = 4096
 
 
-def compile_encoder(message: type[Message], version: int) -> Encoder:
-    writer = EncoderWriter(version, flexible=message.is_flexible(version))
+def compile_encoder(message: StructType, version: int, *, flexible: bool) -> Encoder:
+    writer = EncoderWriter(version, flexible=flexible)
     compiled: Encoder = writer.write(message)
     return compiled
 
@@ -55,7 +55,7 @@ class EncoderWriter:
             one_byte=ONE_BYTE, write_uvarint=write_uvarint, join=b"".join, pack=pack
         )
 
-    def write(self, message: type[Message]) -> Any:
+    def write(self, message: StructType) -> Any:
         source = self.source
         with source.block("def encode(message):"):
             source.line("out = []")

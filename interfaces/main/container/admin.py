@@ -10,13 +10,14 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from interfaces.embed import __version__
-from interfaces.kafka.listener import Listener, Shared
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.metrics import BrokerMetrics
-from interfaces.main.settings.listeners import host_port
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin, KafkaListener
-from interfaces.rest.server import AdminServer, HttpServer
+from interfaces.rest.serving.server import AdminServer, HttpServer
+from interfaces.terminal.addresses import host_port
 
 
 def make_admin(
@@ -47,7 +48,7 @@ def make_admin(
         clock=clock,
         version=__version__,
         started_at_ms=metrics.started_at_ms,
-        requests=shared.ledger.recent,
+        requests=shared.accounting.recent,
         metrics=metrics,
         counted=lambda: [
             (route.title, route.version, route.counts) for route in shared.routes.made.values()
@@ -74,7 +75,7 @@ def _told(listener: Listener) -> str | None:
 def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> AdminServer:
     def http(hosts: list[str]) -> HttpServer:
         # Half a second and thirty megabytes: for brokers that are asked over HTTP.
-        from interfaces.rest.http import UvicornServer
+        from interfaces.rest.serving.http import UvicornServer
 
         metrics.prepare()
         return UvicornServer(admin, hosts)

@@ -17,18 +17,20 @@ from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageUnusable
-from infrastructure.storage.opening import Storage
-from interfaces.kafka.listener import Listener, Shared
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.admin import AdminContainer
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.interfaces import InterfacesContainer
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import ServicesContainer
 from interfaces.main.container.storage import StorageContainer
-from interfaces.main.settings.listeners import EVERY_ADDRESS, host_port, is_loopback
+from interfaces.main.settings.listeners import EVERY_ADDRESS
 from interfaces.main.settings.sources import Settings
-from interfaces.rest.server import AdminServer
+from interfaces.rest.serving.server import AdminServer
+from interfaces.terminal.addresses import host_port, is_loopback
 
 #: Once clients are being served: looking touches a page of every partition.
 STRAYS_AFTER_MS = 200
@@ -110,7 +112,7 @@ class App:
         self, settings: Settings, loop: asyncio.AbstractEventLoop, events: EventLog
     ) -> None:
         self._scheduler = AsyncioScheduler(loop)
-        self._offsets_url = settings.offsets.url
+        self._offsets_in_file = settings.offsets.is_file
         #: Committed offsets are loaded, or never will be.
         self._settled = asyncio.Event()
         container: Any = AppContainer(
@@ -198,8 +200,7 @@ class App:
         """Committed offsets in a file are there soon, and whoever comes first finds them loaded;
         a server may not be up yet.
         """
-        url = self._offsets_url
-        if url is None or not url.startswith("sqlite:") or self.broker.offsets.loaded:
+        if not self._offsets_in_file or self.broker.offsets.loaded:
             return
         self.broker.offsets.when_loaded(self._settled.set)
         with suppress(TimeoutError):

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from application.configs.groups import GroupConfigs
-from application.groups.classic import ClassicGroups
 from application.groups.classic_members import ClassicMembers
-from application.groups.consumer_groups import ConsumerGroups
+from application.groups.classic_protocol import ClassicProtocol
+from application.groups.consumer_keeping import ConsumerKeeping
+from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.conversion import Conversion
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
 from application.groups.group_log import GroupLog
 from application.groups.lag import GroupLagService
-from application.groups.modern_keeping import ModernKeeping
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offsets import Offsets
 from application.groups.regexes import Regexes
@@ -23,19 +23,19 @@ from application.groups.registry import Groups
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
 from application.topics.catalog import Catalog
+from infrastructure.opening import open_offsets
 from infrastructure.patterns import Re2Patterns
-from infrastructure.storage.opening import open_offsets
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.identities import new_short_uuid, new_uuid
 
 
 def serving_modern_groups(
-    classic_groups: ClassicGroups,
-    keeping: ModernKeeping,
+    classic_groups: ClassicProtocol,
+    keeping: ConsumerKeeping,
     conversion: Conversion,
     catalog: Catalog,
     new_member_id: Callable[[], str],
-) -> ClassicGroups:
+) -> ClassicProtocol:
     """The two kinds of groups know each other: a group may change its kind."""
     classic_groups.modern = ClassicMembers(
         classic_groups, keeping, conversion, catalog, new_member_id
@@ -72,11 +72,11 @@ class GroupsContainer(containers.DeclarativeContainer):
     forgetting = providers.Singleton(Forgetting, offsets, spare_time)
     delete_groups = providers.Singleton(DeleteGroupsService, offsets, registry, log)
     _classic_alone = providers.Singleton(
-        ClassicGroups, registry, offsets, clock, spare_time, config, providers.Object(new_uuid)
+        ClassicProtocol, registry, offsets, clock, spare_time, config, providers.Object(new_uuid)
     )
     conversion = providers.Singleton(Conversion, _classic_alone, catalog, clock, config)
-    modern_keeping = providers.Singleton(
-        ModernKeeping,
+    consumer_keeping = providers.Singleton(
+        ConsumerKeeping,
         registry,
         configs,
         catalog,
@@ -89,16 +89,16 @@ class GroupsContainer(containers.DeclarativeContainer):
     classic_groups = providers.Singleton(
         serving_modern_groups,
         _classic_alone,
-        modern_keeping,
+        consumer_keeping,
         conversion,
         catalog,
         providers.Object(new_short_uuid),
     )
     consumer_groups = providers.Singleton(
-        ConsumerGroups,
+        ConsumerProtocol,
         registry,
         configs,
-        modern_keeping,
+        consumer_keeping,
         conversion,
         config,
         providers.Object(new_short_uuid),

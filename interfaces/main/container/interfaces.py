@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from interfaces.kafka.listener import Advertised, Listener, Shared
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Advertised, Shared
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.settings.listeners import ListenerSettings
 

@@ -13,10 +13,11 @@ from application.ports.event_log import EventLog
 from application.ports.scheduler import Scheduler
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.timed_commit import TimedCommit
-from infrastructure.storage.opening import Storage
+from infrastructure.storage.engine import Storage
 from interfaces.embed import __version__
-from interfaces.kafka.listener import Listener, Shared
-from interfaces.main.settings.listeners import host_port
+from interfaces.kafka.connections.listener import Listener
+from interfaces.kafka.connections.shared import Shared
+from interfaces.terminal.addresses import host_port
 
 if TYPE_CHECKING:
     from application.metrics.family import Source
@@ -94,8 +95,8 @@ class BrokerMetrics:
         from application.metrics.topics import TopicReadings
         from infrastructure.observability.process_figures import ProcessFigures
         from infrastructure.observability.store_figures import StoreFigures
-        from interfaces.kafka.error_codes import NAMES
-        from interfaces.kafka.figures import ConnectionFigures
+        from interfaces.kafka.connections.figures import ConnectionFigures
+        from interfaces.kafka.requests.error_codes import NAMES
 
         broker, clock = self._broker, self._clock
         connections = ConnectionFigures(self._shared)

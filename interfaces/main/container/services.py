@@ -9,6 +9,7 @@ from application.commits import Commits
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
+from application.configs.state import ConfigState
 from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
@@ -28,6 +29,7 @@ from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
+from application.topics.state import TopicState
 from application.trouble import Trouble
 from application.upkeep.producer_expiry import ProducerExpiry
 from application.upkeep.spare_time import SpareTime
@@ -99,11 +101,14 @@ class ServicesContainer(containers.DeclarativeContainer):
     trimming = providers.Singleton(
         Trimming, storage.log, catalog, storage.partitions, commits, spare_time
     )
+    topic_state = providers.Singleton(
+        TopicState, storage.topics, catalog, commits, watching, dropping
+    )
     create_topics = providers.Singleton(
         CreateTopicsService,
         catalog,
         storage.topics,
-        commits,
+        topic_state,
         config,
         providers.Object(new_topic_id),
         events,
@@ -165,17 +170,10 @@ class ServicesContainer(containers.DeclarativeContainer):
         metadata=providers.Singleton(MetadataService, catalog, create_topics, config),
         create_topics=create_topics,
         delete_topics=providers.Singleton(
-            DeleteTopicsService,
-            catalog,
-            storage.topics,
-            commits,
-            watching,
-            dropping,
-            groups.forgetting,
-            config,
+            DeleteTopicsService, catalog, topic_state, groups.forgetting, config
         ),
         create_partitions=providers.Singleton(
-            CreatePartitionsService, catalog, storage.topics, commits, watching, config
+            CreatePartitionsService, storage.topics, topic_state, config
         ),
         replicas=providers.Singleton(ReplicasService, catalog, config),
         delete_records=providers.Singleton(
@@ -208,13 +206,11 @@ class ServicesContainer(containers.DeclarativeContainer):
         ),
         alter_configs=providers.Singleton(
             AlterConfigsService,
-            catalog,
-            storage.topics,
-            storage.configs,
-            commits,
+            topic_state,
+            providers.Singleton(
+                ConfigState, storage.configs, broker_configs, groups.configs, commits
+            ),
             config,
-            broker_configs,
-            groups.configs,
             events,
         ),
         offset_for_leader_epoch=providers.Singleton(OffsetForLeaderEpochService, catalog),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infrastructure.observability.timed_commit import TimedCommit
-from infrastructure.storage.opening import open_storage
+from infrastructure.opening import open_storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository

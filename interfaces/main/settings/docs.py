@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import INT_MAX, LONG_MAX, Definition, Kind
 from domain.configs.group import GROUP_CONFIGS
+from domain.configs.settings.definition import INT_MAX, LONG_MAX, Definition, Kind
 from domain.configs.topic import TOPIC_CONFIGS
 
 _HEAD = """\

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from interfaces.terminal.addresses import host_port
+
 _ADDRESS = re.compile(
     r"(?:(?P<name>[A-Za-z0-9_.-]+)://)?(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:/\[\]\s]*)):(?P<port>\d{1,5})"
 )
@@ -50,14 +52,6 @@ class ListenerSettings:
     @property
     def everywhere(self) -> bool:
         return self.host in EVERY_ADDRESS
-
-
-def is_loopback(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def host_port(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def parse_address(text: str) -> Address:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from domain.configs.definition import Definition
 from domain.configs.passwords import without_password
+from domain.configs.settings.definition import Definition
 
 DEFAULT = "default"
 COMMAND_LINE = "command line"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Effect
+from domain.configs.settings.definition import Effect
 from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file

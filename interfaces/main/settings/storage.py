@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from infrastructure.opening import ENGINES
+
 ALLOWED = "memory://, lmdb:// (in the data folder), or lmdb:///a/folder"
 ALLOWED_OFFSETS = (
     "memory://, lmdb:// (where the messages are), sqlite:// (in the data folder), "
@@ -36,22 +38,26 @@ class StorageSettings:
 
 def parse_storage(text: str, data_folder: Path) -> StorageSettings:
     """Raises ValueError for anything else."""
-    engine, separator, path = text.strip().partition("://")
-    if engine == "memory" and separator and not path:
-        return StorageSettings(engine, None)
-    if engine == "lmdb" and separator and (not path or path.startswith("/")):
-        return StorageSettings(engine, Path(path) if path else data_folder)
-    raise ValueError(ALLOWED)
+    scheme, separator, path = text.strip().partition("://")
+    engine = ENGINES.get(scheme)
+    if engine is None or not separator or (path and not (engine.folder and path.startswith("/"))):
+        raise ValueError(ALLOWED)
+    folder = None if engine.folder is None else Path(path) if path else data_folder
+    return StorageSettings(scheme, folder)
 
 
 class OffsetsSettings:
-    __slots__ = ("shown", "url")
+    __slots__ = ("is_file", "shown", "url")
 
-    def __init__(self, url: str | None = None, shown: str | None = None) -> None:
+    def __init__(
+        self, url: str | None = None, shown: str | None = None, is_file: bool = False
+    ) -> None:
         #: None: where the messages are.
         self.url = url
         #: Without what nobody else should see.
         self.shown = shown or url
+        #: A file of this machine: soon loaded, unlike a server that may not be up yet.
+        self.is_file = is_file
 
 
 class OffsetsOutliveMessages(Exception):
@@ -62,24 +68,49 @@ def parse_offsets(text: str | None, storage: StorageSettings) -> OffsetsSettings
     """Raises ValueError for what is no place for them."""
     if text is None:
         return OffsetsSettings()
-    engine, separator, place = text.strip().partition("://")
-    if not separator or (place and engine in ("memory", "lmdb")):
+    scheme, separator, place = text.strip().partition("://")
+    if not separator or scheme not in _OFFSETS:
         raise ValueError(ALLOWED_OFFSETS)
-    if engine == "memory":
-        return OffsetsSettings(None if storage.folder is None else "memory://")
-    if engine == "sqlite" and (not place or place.startswith("/")):
-        url, shown = f"sqlite://{place}", f"sqlite://{place}"
-    elif engine == "postgresql" and place:
-        url, shown = text.strip(), _without_secrets(text.strip())
-    elif engine == "lmdb":
-        url = shown = ""
-    else:
-        raise ValueError(ALLOWED_OFFSETS)
-    if storage.folder is None:
+    settings = _OFFSETS[scheme](place, storage.folder)
+    if storage.folder is None and scheme != storage.engine:
         raise OffsetsOutliveMessages()
-    if engine == "sqlite" and not place:
-        url = shown = f"sqlite://{storage.folder.absolute() / OFFSETS_FILE}"
-    return OffsetsSettings(url or None, shown)
+    return settings
+
+
+def _with_messages(place: str, folder: Path | None) -> OffsetsSettings:
+    if place:
+        raise ValueError(ALLOWED_OFFSETS)
+    return OffsetsSettings()
+
+
+def _in_memory(place: str, folder: Path | None) -> OffsetsSettings:
+    if place:
+        raise ValueError(ALLOWED_OFFSETS)
+    return OffsetsSettings(None if folder is None else "memory://")
+
+
+def _in_sqlite(place: str, folder: Path | None) -> OffsetsSettings:
+    if place and not place.startswith("/"):
+        raise ValueError(ALLOWED_OFFSETS)
+    if not place and folder is not None:
+        place = str(folder.absolute() / OFFSETS_FILE)
+    return OffsetsSettings(f"sqlite://{place}", is_file=True)
+
+
+def _in_postgresql(place: str, folder: Path | None) -> OffsetsSettings:
+    if not place:
+        raise ValueError(ALLOWED_OFFSETS)
+    url = f"postgresql://{place}"
+    return OffsetsSettings(url, _without_secrets(url))
+
+
+#: By scheme.
+_OFFSETS = {
+    "memory": _in_memory,
+    "lmdb": _with_messages,
+    "sqlite": _in_sqlite,
+    "postgresql": _in_postgresql,
+}
 
 
 def _without_secrets(url: str) -> str:

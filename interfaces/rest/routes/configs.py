@@ -11,10 +11,10 @@ from starlette.responses import Response
 from application.configs.alter import WantedConfigs
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Definition, Source
 from domain.configs.effects import altered_without_effect
 from domain.configs.entry import ConfigEntry, broker_entry
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
+from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing

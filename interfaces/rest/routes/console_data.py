@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from application.groups.members import assignor_of, members
 from application.summaries import Summaries
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, Pieces
 from interfaces.rest.routes.topics import existing_topic
@@ -113,7 +113,7 @@ def router(admin: Admin) -> APIRouter:
     async def group(group_id: str) -> JsonAnswer:
         found = broker.group_lag.group(group_id)
         default = ""
-        if isinstance(found, ModernGroup):
+        if isinstance(found, ConsumerGroup):
             default = broker.consumer_groups.assignor_of(found)
         lags = await all_of(broker.group_lag.lags(found))
         rows = [
@@ -151,8 +151,8 @@ def router(admin: Admin) -> APIRouter:
     return routes
 
 
-def _member_count(group: ConsumerGroup) -> int:
-    assert isinstance(group, ClassicGroup | ModernGroup)
+def _member_count(group: Group) -> int:
+    assert isinstance(group, ClassicGroup | ConsumerGroup)
     return len(group.members)
 
 

@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
 from application.groups.members import GroupMember, assignor_of, members
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import ConsumerGroup
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import Group
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
@@ -48,11 +48,11 @@ def router(admin: Admin, prefix: str) -> APIRouter:
     def urls(request: Request) -> Urls:
         return Urls(request, broker.cluster_id)
 
-    def body(group: ConsumerGroup, at: Urls) -> GroupBody:
+    def body(group: Group, at: Urls) -> GroupBody:
         default = ""
-        if isinstance(group, ModernGroup):
+        if isinstance(group, ConsumerGroup):
             default = broker.consumer_groups.assignor_of(group)
-        assert isinstance(group, ClassicGroup | ModernGroup)
+        assert isinstance(group, ClassicGroup | ConsumerGroup)
         assignor = assignor_of(group, default)
         return group_body(group, assignor, len(group.members), broker.config.node_id, at)
 
@@ -177,7 +177,7 @@ def router(admin: Admin, prefix: str) -> APIRouter:
     return routes
 
 
-def _group_id(group: ConsumerGroup) -> str:
+def _group_id(group: Group) -> str:
     return group.group_id
 
 

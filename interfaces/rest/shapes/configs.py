@@ -8,8 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from domain.configs.alteration import Alteration, Operation
-from domain.configs.definition import Definition, Source
 from domain.configs.entry import ConfigEntry
+from domain.configs.settings.definition import Definition, Source
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, resource
 from interfaces.rest.urls import Urls
 

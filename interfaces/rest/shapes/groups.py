@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from application.groups.lag import PartitionLag
 from application.groups.members import GroupMember
 from application.groups.reset import Aim, Reset, Target
-from domain.groups.consumer_group import ConsumerGroup
+from domain.groups.group import Group
 from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.shapes.topics import Int32
@@ -51,7 +51,7 @@ class GroupList(TypedDict):
 
 
 def group_body(
-    group: ConsumerGroup, assignor: str, members_count: int, node_id: int, urls: Urls
+    group: Group, assignor: str, members_count: int, node_id: int, urls: Urls
 ) -> GroupBody:
     url = urls("consumer-groups", group.group_id)
     return {

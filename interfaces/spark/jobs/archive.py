@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import JobFailed, WrongOption, cause_of
 from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
 from interfaces.spark.jobs.job import kafka_options, require_broker, spark_of, tell
 from interfaces.spark.jobs.json_schema import require_schema, schema_of
@@ -21,9 +20,10 @@ from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka import checkpoints
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.assignment import Assignment, assignment_of
+from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
+from interfaces.spark.query.ranges import Place
 from interfaces.spark.reports import page, plots
-from interfaces.spark.wanted.assignment import Assignment, assignment_of
-from interfaces.spark.wanted.ranges import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.hadoop_files import NEW, HadoopFiles
 from interfaces.spark.jobs.sink_log import LOG, SinkLog, newest_in
+from interfaces.spark.query.failures import JobFailed, WrongOption
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.query.failures import JobFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

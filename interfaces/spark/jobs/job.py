@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.query.failures import JobFailed
 from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
 from interfaces.terminal.words import bootstrap

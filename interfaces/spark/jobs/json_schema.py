@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 
 _TYPE = re.compile(
     "boolean|tinyint|byte|smallint|short|int|integer|bigint|long|float|real|double|decimal|dec|"

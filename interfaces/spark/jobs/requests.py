@@ -11,9 +11,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.hadoop_files import literally
 from interfaces.spark.jobs.job import is_local, spark_of, tell
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.reports import page, plots
 
 if TYPE_CHECKING:

@@ -15,8 +15,6 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.columns import columns
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.archive_folder import NOTE, ArchiveFolder
 from interfaces.spark.jobs.hadoop_files import literally
 from interfaces.spark.jobs.job import (
@@ -33,8 +31,10 @@ from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_attempts import one_attempt
 from interfaces.spark.kafka.sink_rows import NO_TIME_MS
+from interfaces.spark.query.columns import columns
+from interfaces.spark.query.failures import JobFailed, WrongOption
+from interfaces.spark.query.ranges import Place
 from interfaces.spark.reports import page, plots
-from interfaces.spark.wanted.ranges import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.query.failures import JobFailed
 
 if TYPE_CHECKING:
     from interfaces.spark.jobs.hadoop_files import HadoopFiles

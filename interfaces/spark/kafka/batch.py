@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reading import read_range
-from interfaces.spark.wanted.assignment import assignment_of
-from interfaces.spark.wanted.bounds import end_of_batch, start_of_batch
-from interfaces.spark.wanted.ranges import Range, for_tasks
-from interfaces.spark.wanted.reader import RangesReader
+from interfaces.spark.query.assignment import assignment_of
+from interfaces.spark.query.bounds import end_of_batch, start_of_batch
+from interfaces.spark.query.ranges import Range, for_tasks
+from interfaces.spark.query.reader import RangesReader
 
 if TYPE_CHECKING:
     import pyarrow

@@ -14,7 +14,7 @@ import numpy
 import pyarrow
 from confluent_kafka import Message
 
-from interfaces.spark.columns import NO_TIME, timestamps
+from interfaces.spark.query.columns import NO_TIME, timestamps
 
 _BINARY = pyarrow.binary()
 _BAD = "\N{REPLACEMENT CHARACTER}"

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
 from interfaces.spark.kafka.refusals import Refusals
-from interfaces.spark.wanted.assignment import Assignment
-from interfaces.spark.wanted.bounds import EARLIEST, LATEST, Where
-from interfaces.spark.wanted.ranges import Offsets, Place
+from interfaces.spark.query.assignment import Assignment
+from interfaces.spark.query.bounds import EARLIEST, LATEST, Where
+from interfaces.spark.query.failures import JobFailed
+from interfaces.spark.query.ranges import Offsets, Place
 from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interfaces.spark.failures import JobFailed
-from interfaces.spark.wanted.ranges import Offsets, Place
+from interfaces.spark.query.failures import JobFailed
+from interfaces.spark.query.ranges import Offsets, Place
 
 
 def written(offsets: Mapping[Place, int]) -> dict[str, dict[str, int]]:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.java_numbers import LEVELS, NUMBERS, number_for_librdkafka
 from interfaces.spark.kafka.java_settings import (
     CHOICES,
@@ -22,6 +21,7 @@ from interfaces.spark.kafka.java_settings import (
     SAME,
 )
 from interfaces.spark.kafka.tls_settings import tls_settings
+from interfaces.spark.query.failures import WrongOption
 
 #: What librdkafka wants a consumer's fetch.max.bytes to be at least, unless it is told otherwise.
 _MESSAGE_MAX_BYTES = 1_000_000

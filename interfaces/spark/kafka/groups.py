@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.ranges import Place
 
 _PATIENCE_S = 5.0
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 
 _INT, _LONG = 2**31 - 1, 2**63 - 1
 _DAY_MS, _HOUR_MS = 86_400_000, 3_600_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from interfaces.spark.wanted.ranges import Offsets, Place
+from interfaces.spark.query.ranges import Offsets, Place
 
 
 def limited(start: Mapping[Place, int], end: Mapping[Place, int], most: int) -> Offsets:

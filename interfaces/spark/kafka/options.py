@@ -12,13 +12,13 @@ from socket import gethostname
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.client_settings import (
     for_librdkafka,
     in_javas_names,
     suggestion,
 )
-from interfaces.spark.wanted.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.terminal.addresses import addresses
 from interfaces.terminal.reachable import NobodyListens, first_reachable
 

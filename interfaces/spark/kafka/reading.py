@@ -12,11 +12,11 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.columns import arrow_columns
-from interfaces.spark.failures import JobFailed, lost
 from interfaces.spark.kafka.consumers import Reader, give_back, take
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.wanted.ranges import Range
+from interfaces.spark.query.columns import arrow_columns
+from interfaces.spark.query.failures import JobFailed, lost
+from interfaces.spark.query.ranges import Range
 from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:

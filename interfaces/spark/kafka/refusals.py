@@ -10,8 +10,8 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.failures import JobFailed
 from interfaces.terminal.addresses import addresses
 from interfaces.terminal.reachable import PROBE_S
 from interfaces.terminal.tls import speaks_tls

@@ -18,13 +18,13 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_attempts import refuse_another
 from interfaces.spark.kafka.sink_columns import SinkColumns
 from interfaces.spark.kafka.sink_provenance import Provenance
 from interfaces.spark.kafka.sink_rows import Rows
 from interfaces.spark.kafka.sink_sending import Sending
+from interfaces.spark.query.failures import WrongOption
 
 if TYPE_CHECKING:
     import pyarrow

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed
+from interfaces.spark.query.failures import JobFailed
 
 if TYPE_CHECKING:
     from pyspark import SparkContext, TaskContext

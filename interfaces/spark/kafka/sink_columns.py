@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 
 _TEXT = ("string", "binary")
 _HEADERS = "array<struct<key:string,value:binary>>"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.sink_columns import SinkColumns
+from interfaces.spark.query.failures import JobFailed
 
 if TYPE_CHECKING:
     import pyarrow

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
 from interfaces.spark.kafka.refusals import Refusals
+from interfaces.spark.query.failures import JobFailed
 from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:

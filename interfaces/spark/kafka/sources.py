@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource
 
-from interfaces.spark.columns import columns
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.columns import columns
+from interfaces.spark.query.failures import WrongOption
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import (

@@ -19,17 +19,17 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from interfaces.spark.failures import WrongOption, lost
 from interfaces.spark.kafka import checkpoints
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.groups import mirror, mirrored_group
 from interfaces.spark.kafka.limits import limited
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reading import read_range
-from interfaces.spark.wanted.assignment import assignment_of
-from interfaces.spark.wanted.bounds import start_of_stream
-from interfaces.spark.wanted.ranges import Offsets, Place, Range, for_tasks
-from interfaces.spark.wanted.reader import tasks
+from interfaces.spark.query.assignment import assignment_of
+from interfaces.spark.query.bounds import start_of_stream
+from interfaces.spark.query.failures import WrongOption, lost
+from interfaces.spark.query.ranges import Offsets, Place, Range, for_tasks
+from interfaces.spark.query.reader import tasks
 
 if TYPE_CHECKING:
     import pyarrow

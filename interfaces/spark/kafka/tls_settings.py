@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 
 _PEM = "PEM"
 _PKCS12 = "PKCS12"

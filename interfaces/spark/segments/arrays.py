@@ -8,11 +8,11 @@ import numpy
 import pyarrow
 
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
-from interfaces.spark.columns import CREATE_TIME, timestamps
-from interfaces.spark.columns import LOG_APPEND_TIME as BY_LOG
+from interfaces.spark.query.columns import CREATE_TIME, timestamps
+from interfaces.spark.query.columns import LOG_APPEND_TIME as BY_LOG
+from interfaces.spark.query.ranges import Place
 from interfaces.spark.segments.records import Fields, Numbers, Opened, Records
 from interfaces.spark.segments.whole import Damaged
-from interfaces.spark.wanted.ranges import Place
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

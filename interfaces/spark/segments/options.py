@@ -7,12 +7,13 @@ that a query moves by its format's name and a path.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from interfaces.spark.failures import WrongOption
-from interfaces.spark.wanted.assignment import WAYS, assignment_in
-from interfaces.spark.wanted.bounds import end_of_batch, start_of_batch
-from interfaces.spark.wanted.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
+from infrastructure.opening import folder_of
+from infrastructure.storage.errors import UnknownStorage
+from interfaces.spark.query.assignment import WAYS, assignment_in
+from interfaces.spark.query.bounds import end_of_batch, start_of_batch
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
 
 _KNOWN = (*READ_OPTIONS, *STREAM_OPTIONS, *CLIENT_OPTIONS, "path", "topic", "includeBatches")
 
@@ -32,11 +33,10 @@ class SegmentsOptions(Options):
         path = self.text("path")
         if path is None:
             raise WrongOption("which data folder? .load(FOLDER), or .option('path', FOLDER)")
-        scheme, separator, place = path.partition("://")
-        if separator and scheme not in ("lmdb", "file"):
-            raise WrongOption(f"{path!r} is no data folder of this machine")
-        folder = place if separator else path.removeprefix("file:")
-        return f"lmdb://{Path(folder).absolute()}"
+        try:
+            return folder_of(path.removeprefix("file://").removeprefix("file:")).url
+        except UnknownStorage:
+            raise WrongOption(f"{path!r} is no data folder of this machine") from None
 
     @property
     def folder(self) -> str:

@@ -8,15 +8,16 @@ from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import decode_times
 from domain.topics.topic import Topic
 from infrastructure.codecs.compression import BatchCompression
-from infrastructure.storage.opening import Beside, StorageUnusable, opened_beside
-from interfaces.spark.failures import JobFailed, lost
+from infrastructure.opening import Beside, opened_beside
+from infrastructure.storage.errors import StorageUnusable
+from interfaces.spark.query.assignment import Assignment
+from interfaces.spark.query.bounds import EARLIEST, LATEST, Where
+from interfaces.spark.query.failures import JobFailed, lost
+from interfaces.spark.query.filters import Pushed
+from interfaces.spark.query.ranges import Place, for_tasks
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.whole import Damaged, batches_of
-from interfaces.spark.wanted.assignment import Assignment
-from interfaces.spark.wanted.bounds import EARLIEST, LATEST, Where
-from interfaces.spark.wanted.filters import Pushed
-from interfaces.spark.wanted.ranges import Place, for_tasks
 
 _HEADERS_AT_ONCE = 256
 

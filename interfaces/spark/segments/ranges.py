@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from interfaces.spark.wanted.ranges import Range
+from interfaces.spark.query.ranges import Range
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from domain.errors import BrokerError, InvalidRecord
 from domain.messages.batch import CHECKSUM_START, CONTROL, LOG_APPEND_TIME, RecordBatch
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import NONE, BatchCompression
-from infrastructure.storage.opening import Beside, StorageUnusable, opened_beside
-from interfaces.spark.failures import JobFailed, lost
+from infrastructure.opening import Beside, opened_beside
+from infrastructure.storage.errors import StorageUnusable
+from interfaces.spark.query.failures import JobFailed, lost
 from interfaces.spark.segments.arrays import damaged_row, rows_of
 from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.records import Flags, Opened, Records, decode

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interfaces.spark.columns import columns
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.columns import columns
+from interfaces.spark.query.failures import WrongOption
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

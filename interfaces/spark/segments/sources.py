@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.reader import RangesReader
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
 from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.schema import all_columns, check_schema
-from interfaces.spark.wanted.reader import RangesReader
 
 if TYPE_CHECKING:
     import pyarrow

@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka import Producer
 
 from interfaces.main.arguments import parser
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.analyze.analysis import look_at, partitions_of, run, source_of
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
 from tests.fakes.batches import GZIP, NONE, TIMESTAMP, ZSTD, Record
 from tests.unit.interfaces.spark.segments.folder import DataFolder

@@ -18,8 +18,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from interfaces.main.arguments import parser
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs import archive, restore
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.spark.kafka.topics import delete, grow

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.java_numbers import LEVELS, NUMBERS
 from interfaces.spark.kafka.java_settings import REFUSED
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_sending import SETTINGS
-from interfaces.spark.wanted.java_pattern import compiled
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.java_pattern import compiled
 from tests.e2e.test_java import FOLDER, VERSIONS
 from tests.e2e.test_java import compiled as java
 

@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Producer
 
 from interfaces.main.arguments import parser
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.requests import look_at, run
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.conftest import StartBroker
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from interfaces.main.arguments import parser
-from interfaces.spark.failures import JobFailed, cause_of
 from interfaces.spark.jobs.analyze.analysis import run as analyze
 from interfaces.spark.kafka import refusals
+from interfaces.spark.query.failures import JobFailed, cause_of
 from tests.e2e.conftest import unused_topic_name
 from tests.e2e.spark.kafka.topics import create, fill, read
 from tests.oracle.kafka import KafkaNotFound

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from interfaces.spark.failures import JobFailed, WrongOption, cause_of
+from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.failures import WrongOption
 from interfaces.spark.session import open_session
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def test_workers_have_our_modules(spark: SparkSession) -> None:
     def home(_: object) -> str:
-        from interfaces.spark import columns
+        from interfaces.spark.query import columns
 
         return columns.__name__
 
     assert spark.sparkContext.parallelize([0], 1).map(home).collect() == [
-        "interfaces.spark.columns"
+        "interfaces.spark.query.columns"
     ]
 
 

@@ -7,14 +7,14 @@ from tests.simulation.actors.classic_member import ClassicMember
 from tests.simulation.actors.client import Client
 from tests.simulation.actors.committer import Committer
 from tests.simulation.actors.consumer import Consumer
+from tests.simulation.actors.consumer_member import ConsumerMember
 from tests.simulation.actors.deleter import Deleter
-from tests.simulation.actors.modern_member import ModernMember
 from tests.simulation.actors.producer import Producer
 from tests.simulation.actors.searcher import Searcher
 from tests.simulation.actors.seeker import Seeker
 
 CAST: tuple[type[Client], ...] = (
     *(Admin, Producer, Consumer, Searcher, Seeker),
-    *(Committer, ClassicMember, ModernMember),
+    *(Committer, ClassicMember, ConsumerMember),
     Deleter,
 )

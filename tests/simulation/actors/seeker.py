@@ -80,7 +80,7 @@ class Seeker(Client):
 
     def _arriving(self, name: str) -> None:
         process = self.world.process
-        if process is not None and name in process.broker.create_topics._waiting:
+        if process is not None and name in process.broker.create_topics._topics.runtime:
             self.world.tell(Story.CHECKED_WHILE_MADE)
 
     def _checked(self, asked: Asked, answer: Any) -> None:

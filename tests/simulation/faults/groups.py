@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
-from application.groups.classic import ClassicGroups
-from application.groups.consumer_groups import ConsumerGroups
+from application.groups.classic_protocol import ClassicProtocol
+from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.deadlines import Deadlines
 from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from domain.errors import BrokerError
-from domain.groups import classic_rebalance, modern_heartbeat
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import ClassicGroupKept
-from domain.groups.consumer_group import GroupDeleted
-from domain.groups.modern import ModernGroup
-from domain.groups.modern_changes import AssignmentChanged, EpochChanged, TargetEpochChanged
+from domain.groups.classic import rebalance
+from domain.groups.classic.changes import GroupMetadataChanged
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer import heartbeat
+from domain.groups.consumer.changes import AssignmentChanged, EpochChanged, TargetEpochChanged
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import GroupDeleted
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 
 Patch = pytest.MonkeyPatch
@@ -69,7 +70,7 @@ def offsets_of_a_topic_outlive_it(patch: Patch) -> None:
 
 
 def offsets_of_a_live_group_expire(patch: Patch) -> None:
-    for kind in (ClassicGroup, ModernGroup):
+    for kind in (ClassicGroup, ConsumerGroup):
         patch.setattr(kind, "offsets_expire_from", lambda self, topic, committed_ms: committed_ms)
 
 
@@ -87,7 +88,7 @@ def _without_saving(patch: Patch, *kinds: type) -> None:
 
 
 def generation_is_not_kept(patch: Patch) -> None:
-    _without_saving(patch, ClassicGroupKept)
+    _without_saving(patch, GroupMetadataChanged)
 
 
 def epoch_is_not_kept(patch: Patch) -> None:
@@ -95,28 +96,28 @@ def epoch_is_not_kept(patch: Patch) -> None:
 
 
 def generation_is_told_before_it_is_kept(patch: Patch) -> None:
-    def hasty(self: ClassicGroups, group_id: str, answers: Any) -> None:
+    def hasty(self: ClassicProtocol, group_id: str, answers: Any) -> None:
         self._resolve(group_id, answers)
 
-    patch.setattr(ClassicGroups, "_answer", hasty)
+    patch.setattr(ClassicProtocol, "_answer", hasty)
 
 
 def assignment_is_told_before_it_is_kept(patch: Patch) -> None:
-    keep = ConsumerGroups._keep
+    keep = ConsumerProtocol._keep
 
-    def hasty(self: ConsumerGroups, group_id: str, changes: Any, answer: Any) -> Any:
+    def hasty(self: ConsumerProtocol, group_id: str, changes: Any, answer: Any) -> Any:
         keep(self, group_id, changes, answer)
         return answer
 
-    patch.setattr(ConsumerGroups, "_keep", hasty)
+    patch.setattr(ConsumerProtocol, "_keep", hasty)
 
 
 def group_that_was_not_kept_goes_on(patch: Patch) -> None:
-    patch.setattr(Groups, "_make_again", lambda self, group_id: None)
+    patch.setattr(Groups, "lost", lambda self, group_id, changes, first: None)
 
 
 def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
-    patch.setattr(ClassicGroups, "give_up", lambda self, group_id, error: None)
+    patch.setattr(ClassicProtocol, "give_up", lambda self, group_id, error: None)
 
 
 # ---- members
@@ -127,28 +128,28 @@ def nobody_is_ever_too_late(patch: Patch) -> None:
 
 
 def restart_takes_everybody_out(patch: Patch) -> None:
-    start = ClassicGroups.start
+    start = ClassicProtocol.start
 
-    def careless(self: ClassicGroups) -> None:
+    def careless(self: ClassicProtocol) -> None:
         for group in self._groups:
             if isinstance(group, ClassicGroup):
                 for member in group.members.values():
                     member.session_timeout_ms = 1
         start(self)
 
-    patch.setattr(ClassicGroups, "start", careless)
+    patch.setattr(ClassicProtocol, "start", careless)
 
 
 def fenced_member_is_believed(patch: Patch) -> None:
-    heartbeat = ClassicGroups.heartbeat
+    heartbeat = ClassicProtocol.heartbeat
 
-    def trusting(self: ClassicGroups, *what: Any) -> Any:
+    def trusting(self: ClassicProtocol, *what: Any) -> Any:
         try:
             return heartbeat(self, *what)
         except BrokerError:
             return None
 
-    patch.setattr(ClassicGroups, "heartbeat", trusting)
+    patch.setattr(ClassicProtocol, "heartbeat", trusting)
 
 
 def commit_of_an_old_generation_is_taken(patch: Patch) -> None:
@@ -156,27 +157,27 @@ def commit_of_an_old_generation_is_taken(patch: Patch) -> None:
 
 
 def generation_has_two_leaders(patch: Patch) -> None:
-    inner = classic_rebalance.told
+    inner = rebalance.told
 
     def everybody(members: Any, protocol_name: Any) -> Any:
         return tuple(inner(list(members)[:1], protocol_name))
 
-    patch.setattr(classic_rebalance, "told", everybody)
+    patch.setattr(rebalance, "told", everybody)
 
 
 def partition_is_given_before_it_is_free(patch: Patch) -> None:
-    patch.setattr(ModernGroup, "owner", lambda self, topic_id, partition: None)
+    patch.setattr(ConsumerGroup, "owner", lambda self, topic_id, partition: None)
 
 
 def revocation_is_not_told(patch: Patch) -> None:
-    beat = modern_heartbeat.beat
+    beat = heartbeat.beat
 
     def silent(draft: Any, heartbeat: Any, around: Any) -> Any:
         answer = beat(draft, heartbeat, around)
         gives_up = bool(draft.current(answer.member_id).revoking)
         return answer._replace(assignment=None) if gives_up else answer
 
-    patch.setattr("application.groups.consumer_groups.beat", silent)
+    patch.setattr("application.groups.consumer_protocol.beat", silent)
 
 
 GROUPS: list[Callable[[Patch], None]] = [

@@ -198,7 +198,7 @@ def what_gathers_is_answered_with_the_commit_before_it(patch: Patch) -> None:
     done = Commits._done
 
     def hasty(self: Commits, failure: StorageFailed | None) -> None:
-        self._answering += self._waiters
+        self._in_commit += self._waiters
         self._waiters = []
         done(self, failure)
 

@@ -18,12 +18,13 @@ from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, Producers
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.call import Call
+from interfaces.kafka.connections.connection import Connection
+from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Outbox
 from interfaces.kafka.handlers import produce
-from interfaces.kafka.ledger import Ledger
-from interfaces.kafka.outbox import Outbox
-from interfaces.kafka.session import Session
-from interfaces.kafka.wire.connection import Piece
+from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.wire.schema import Pieces
 
 Patch = pytest.MonkeyPatch
 
@@ -50,14 +51,15 @@ def watermark_never_rises_again_after_a_failure(patch: Patch) -> None:
         if failure is not None:
             patch.setattr(self, "_ends_are_lost", True, raising=False)
         if getattr(self, "_ends_are_lost", False) and failure is None:
-            self._ends = []
+            ends = [one for one in self._in_commit if getattr(one, "func", None) == self._ended]
+            self._in_commit = [one for one in self._in_commit if one not in ends]
         done(self, failure)
 
     patch.setattr(Commits, "_done", stuck)
 
 
 def answer_before_the_commit(patch: Patch) -> None:
-    patch.setattr(Commits, "wait", lambda self, waiter: waiter.committed(None))
+    patch.setattr(Commits, "wait", lambda self, then: then(None))
 
 
 def duplicate_is_answered_before_it_is_durable(patch: Patch) -> None:
@@ -122,7 +124,15 @@ def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
 
 
 def nothing_is_rebuilt_after_a_failure(patch: Patch) -> None:
-    patch.setattr(Commits, "_doubt", lambda self, partitions, failure: None)
+    ended = Commits._ended
+
+    def careless(
+        self: Commits, partition: Partition, end: Any, failure: StorageFailed | None
+    ) -> None:
+        if failure is None:
+            ended(self, partition, end, failure)
+
+    patch.setattr(Commits, "_ended", careless)
 
 
 def waiter_is_forgotten_after_a_failure(patch: Patch) -> None:
@@ -151,15 +161,15 @@ def what_gathered_behind_a_failure_is_acknowledged(patch: Patch) -> None:
 
 
 def last_reply_is_sent_first(patch: Patch) -> None:
-    take = Ledger.take
+    take = Accounting.take
 
-    def last_first(self: Ledger, replies: deque[Call]) -> tuple[int, list[Piece]]:
+    def last_first(self: Accounting, replies: deque[Call]) -> tuple[int, Pieces]:
         for answered in [one for one in replies if one.pieces is not None]:
             replies.remove(answered)
             replies.appendleft(answered)
         return take(self, replies)
 
-    patch.setattr(Ledger, "take", last_first)
+    patch.setattr(Accounting, "take", last_first)
 
 
 def answer_is_forgotten(patch: Patch) -> None:
@@ -174,7 +184,7 @@ def answer_is_forgotten(patch: Patch) -> None:
 
 
 def parked_request_is_never_run(patch: Patch) -> None:
-    patch.setattr(Session, "_may_go_on", lambda self: False)
+    patch.setattr(Connection, "next_parked", lambda self: None)
 
 
 def waiting_fetch_is_not_woken(patch: Patch) -> None:
@@ -203,7 +213,7 @@ def memory_of_a_lost_connection_is_not_given_back(patch: Patch) -> None:
 
 
 def lost_unanswered_batch_is_not_told(patch: Patch) -> None:
-    patch.setattr(produce.UnansweredProduce, "committed", lambda self, failure: None)
+    patch.setattr(produce.UnansweredProduce, "__call__", lambda self, failure: None)
 
 
 SERVING: list[Callable[[Patch], None]] = [

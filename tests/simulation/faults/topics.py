@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from application.pending import Pending
-from application.topics import create
+from application.state.runtime import respond
+from application.topics import create, partitions
 from application.topics.create import Created, CreateTopicsService
-from application.topics.partitions import CreatePartitionsService
+from application.topics.state import Changes, TopicState
+from domain.errors import TopicAlreadyExists
 from domain.topics.topic import Topic
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
@@ -23,18 +25,20 @@ def producer_ids_are_not_reserved(patch: Patch) -> None:
 
 
 def topic_is_there_before_its_commit(patch: Patch) -> None:
-    stage = CreateTopicsService._stage
+    def hasty(self: TopicState, name: str, changes: Changes) -> None:
+        if self._catalog.topic(name) is None:
+            self._catalog.put(changes[-1].topic)
 
-    def hasty(self: CreateTopicsService, topics: Any, then: Any) -> None:
-        stage(self, topics, then)
-        for topic in topics:
-            self._catalog.put(topic)
-
-    patch.setattr(CreateTopicsService, "_stage", hasty)
+    patch.setattr(TopicState, "decided", hasty)
 
 
 def topic_is_said_to_exist_before_its_commit(patch: Patch) -> None:
-    patch.setattr(create, "_doubted", lambda results, unsure, failure: results)
+    def hasty(places: Any, results: list[Created]) -> Any:
+        if any(isinstance(one, TopicAlreadyExists) for one in results):
+            return results
+        return respond(places, results)
+
+    patch.setattr(create, "respond", hasty)
 
 
 def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
@@ -54,7 +58,7 @@ def second_who_asks_for_a_topic_is_forgotten(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
     def forgetful(self: CreateTopicsService, name: str) -> Pending[Created]:
-        return Pending() if name in self._waiting else automatically(self, name)
+        return Pending() if name in self._topics.runtime else automatically(self, name)
 
     patch.setattr(CreateTopicsService, "create_automatically", forgetful)
 
@@ -70,36 +74,28 @@ def checked_name_is_said_to_exist_before_its_commit(patch: Patch) -> None:
     make = CreateTopicsService.create
 
     def hasty(self: CreateTopicsService, wanted: Any, validate_only: bool) -> Any:
-        if not validate_only:
-            return make(self, wanted, False)
-        waiting, self._waiting = self._waiting, {}
-        try:
-            return make(self, wanted, True)
-        finally:
-            self._waiting = waiting
+        with pytest.MonkeyPatch.context() as context:
+            if validate_only:
+                context.setattr(create, "respond", at_once)
+            return make(self, wanted, validate_only)
 
     patch.setattr(CreateTopicsService, "create", hasty)
 
 
 def topic_grows_before_its_commit(patch: Patch) -> None:
-    stage = CreatePartitionsService._stage
+    def hasty(self: TopicState, name: str, changes: Changes) -> None:
+        if self._catalog.topic(name) is not None and not changes[-1].deleted:
+            self._catalog.put(changes[-1].topic)
 
-    def hasty(self: CreatePartitionsService, topics: Any, then: Any) -> None:
-        stage(self, topics, then)
-        for topic in topics:
-            self._catalog.put(topic)
-
-    patch.setattr(CreatePartitionsService, "_stage", hasty)
+    patch.setattr(TopicState, "decided", hasty)
 
 
 def growth_is_told_before_its_commit(patch: Patch) -> None:
-    stage = CreatePartitionsService._stage
+    patch.setattr(partitions, "respond", at_once)
 
-    def hasty(self: CreatePartitionsService, topics: Any, then: Any) -> None:
-        stage(self, topics, lambda failure: None)
-        then(None)
 
-    patch.setattr(CreatePartitionsService, "_stage", hasty)
+def at_once(places: Any, results: list[Created]) -> list[Created]:
+    return results
 
 
 def partition_ids_are_given_twice(patch: Patch) -> None:

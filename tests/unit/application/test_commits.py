@@ -34,7 +34,7 @@ def stage(fake: FakeBroker, batch: bytearray, index: int = 0) -> tuple[Appended,
     appended = fake.append(batch, index=index)
     assert isinstance(appended, Appended)
     waiter = Waiter()
-    fake.broker.commits.wait(waiter)
+    fake.broker.commits.wait(waiter.committed)
     return appended, waiter
 
 

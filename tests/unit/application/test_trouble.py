@@ -65,7 +65,7 @@ def test_a_commit_with_nothing_in_it_does_not_end_the_trouble(fake: FakeBroker) 
     """Who waits for a batch that was staged before, or looks for producers that are silent."""
     commit(fake, "no space is left")
     told(fake)
-    fake.broker.commits.when_committed(lambda failure: None, staged=False)
+    fake.broker.commits.wait(lambda failure: None)
     fake.run()
     fake.broker.snapshot_all(lambda failure: None)
     fake.run()
@@ -91,7 +91,7 @@ def test_what_a_failure_took_along_is_not_counted_as_kept_by_the_next(fake: Fake
     fake.run()
     fake.broker.commits.when_committed(lambda failure: None)
     fake.commit.let_fail("no space is left")
-    fake.broker.commits.when_committed(lambda failure: None, staged=False)
+    fake.broker.commits.wait(lambda failure: None)
     fake.run()
     assert fake.events.of(GOES_ON) == []
 

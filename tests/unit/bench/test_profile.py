@@ -9,7 +9,7 @@ from tests.bench.where_time_goes import groups, parse, readable
 
 LOOP = "main (interfaces/main/__main__.py:21);run_forever (loop.c:33192);uv_run (core.c:464);"
 READ = "uv__io_poll (linux.c:1546);uv__read (stream.c:1063);"
-RUN = "Session._run (interfaces/kafka/session.py:150);"
+RUN = "Session._run (interfaces/kafka/connections/session.py:150);"
 COMMIT = "Commits._begin (application/commits.py:87);LmdbCommit.commit (infrastructure/a.py:33);"
 
 
@@ -40,7 +40,7 @@ def test_a_sample_goes_to(stack: str, group: str) -> None:
 def test_shares_are_of_all_samples_and_lines_of_one_function_are_one_frame() -> None:
     raw = f"{LOOP}{RUN.rstrip(';')} 1\n{LOOP}{RUN.replace('150', '151').rstrip(';')} 2\nno line\n"
     assert readable(parse(raw)) == {
-        ("uv_run (core.c)", "Session._run (interfaces/kafka/session.py)"): 3
+        ("uv_run (core.c)", "Session._run (interfaces/kafka/connections/session.py)"): 3
     }
 
 

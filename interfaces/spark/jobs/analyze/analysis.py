@@ -16,8 +16,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import BrokerError
-from infrastructure.storage.opening import StorageUnusable, opened_beside
-from interfaces.spark.failures import JobFailed, WrongOption
+from infrastructure.opening import opened_beside
+from infrastructure.storage.errors import StorageUnusable
 from interfaces.spark.jobs.analyze import keys
 from interfaces.spark.jobs.analyze.figures import Figures, of_partition
 from interfaces.spark.jobs.analyze.lines import lines
@@ -26,9 +26,10 @@ from interfaces.spark.jobs.analyze.result import Found, TopicFigures, result_of
 from interfaces.spark.jobs.job import kafka_options, spark_of, tell
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.assignment import assignment_of
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import chosen
-from interfaces.spark.wanted.assignment import assignment_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

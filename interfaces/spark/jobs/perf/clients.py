@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.workload import Workload
 from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.failures import WrongOption
 
 #: Records under way are bounded by bytes; a batch waits so long for more. A topic that was removed
 #: when the run was interrupted does not come back by a task that has not ended yet.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.workload import Workload
+from interfaces.spark.query.failures import WrongOption
 
 #: What is compared, how people call it, and whether more is better.
 _COMPARED = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.query.failures import JobFailed
 
 #: Who has heard of it lately does not look.
 _SILENT_S = 1.0

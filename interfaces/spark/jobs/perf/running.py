@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.jobs.perf.consuming import Consumed, consume
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask
 from interfaces.spark.jobs.perf.producing import Produced, produce
 from interfaces.spark.kafka.reachable import look
 from interfaces.spark.memory import whole_mb
+from interfaces.spark.query.failures import JobFailed, WrongOption
 
 if TYPE_CHECKING:
     from pyspark import BarrierTaskContext

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.query.failures import JobFailed
 from interfaces.terminal.endings import complain
 
 

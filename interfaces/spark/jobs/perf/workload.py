@@ -11,8 +11,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.records import LEAST_BYTES
+from interfaces.spark.query.failures import WrongOption
 from interfaces.terminal.endings import complain
 
 KEYS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF")

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from interfaces.cli.client import Clients
-from interfaces.cli.doctor.examine import why_silent
-from interfaces.kafka.other_protocols import rejection_of
+from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
 from tests.e2e.admin.cli.test_doctor import sasl, server
 
@@ -72,7 +71,7 @@ def test_a_slow_broker_may_answer_later_whatever_its_port_says_to_tls_and_http()
             connection.recv(1)
 
     with server(answer) as address:
-        why, may_pass = why_silent(clients(address), 3)
+        why, may_pass = clients(address).why_silent(3)
     assert "does not answer as a broker (nothing came within the timeout)" in why
     assert may_pass
 
@@ -85,7 +84,7 @@ def test_another_server_that_only_stays_silent_to_kafka_may_be_a_slow_proxy() ->
             connection.recv(1)
 
     with server(answer) as address:
-        why, may_pass = why_silent(clients(address), 3)
+        why, may_pass = clients(address).why_silent(3)
     assert "is an HTTP server" in why
     assert may_pass
 
@@ -99,13 +98,13 @@ def test_a_broker_that_stalls_in_its_sasl_handshake_may_answer_later() -> None:
             connection.recv(1)
 
     with server(answer) as address:
-        why, may_pass = why_silent(clients(address, **SASL_PLAINTEXT), 3)
+        why, may_pass = clients(address, **SASL_PLAINTEXT).why_silent(3)
     assert "does not answer the SASL handshake" in why
     assert may_pass
 
 
 def test_a_connection_that_is_slow_to_be_made_may_be_made_later(full: str) -> None:
-    why, may_pass = why_silent(clients(full), 3)
+    why, may_pass = clients(full).why_silent(3)
     assert "does not answer to a connection" in why
     assert may_pass
     clients(full).look()  # as before it has a client
@@ -113,7 +112,7 @@ def test_a_connection_that_is_slow_to_be_made_may_be_made_later(full: str) -> No
 
 def test_an_advertised_address_that_is_slow_to_connect_may_pass(full: str) -> None:
     with server(lambda connection: broker(connection, [full])) as address:
-        why, may_pass = why_silent(clients(address), 3)
+        why, may_pass = clients(address).why_silent(3)
     assert f"{full}, which cannot be reached from here: no answer to the connection" in why
     assert may_pass
 
@@ -123,7 +122,7 @@ def test_a_resolver_that_fails_for_now_may_pass(monkeypatch: pytest.MonkeyPatch)
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
-    why, may_pass = why_silent(clients("broker.invalid:9092"), 3)
+    why, may_pass = clients("broker.invalid:9092").why_silent(3)
     assert "cannot be resolved (temporary failure" in why
     assert may_pass
     clients("broker.invalid:9092").look()
@@ -137,7 +136,7 @@ def test_it_looks_at_nodes_until_one_works() -> None:
         server(asked.append) as other,
     ):
         nodes += [address, other]
-        assert why_silent(clients(address), 3)[0] == ""
+        assert clients(address).why_silent(3)[0] == ""
     assert asked == []
 
 
@@ -152,7 +151,7 @@ def test_it_ends_at_its_deadline_however_many_nodes_are_silent() -> None:
         server(answer) as other,
         server(lambda connection: broker(connection, [other] * 20)) as address,
     ):
-        why, may_pass = why_silent(clients(address, 0.2), 0.6)
+        why, may_pass = clients(address, 0.2).why_silent(0.6)
     assert f"broker 0 tells clients to connect to {other}, where no broker answers" in why
     assert "broker 19" not in why
     assert may_pass
@@ -161,7 +160,7 @@ def test_it_ends_at_its_deadline_however_many_nodes_are_silent() -> None:
 def test_a_node_that_was_not_looked_at_for_want_of_time_may_work(full: str) -> None:
     gone = "127.0.0.1:1"
     with server(lambda connection: broker(connection, [gone, full, gone])) as address:
-        why, may_pass = why_silent(clients(address, 0.1), 0.05)
+        why, may_pass = clients(address, 0.1).why_silent(0.05)
     assert "broker 2" not in why
     assert may_pass
 
@@ -169,6 +168,6 @@ def test_a_node_that_was_not_looked_at_for_want_of_time_may_work(full: str) -> N
 def test_a_wrong_mechanism_is_final() -> None:
     options = SASL_PLAINTEXT | {"sasl.mechanism": "SCRAM-SHA-256"}
     with server(sasl) as address:
-        why, may_pass = why_silent(clients(address, **options), 3)
+        why, may_pass = clients(address, **options).why_silent(3)
     assert "offers the SASL mechanisms PLAIN" in why
     assert not may_pass

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic, unused_topic_name
 from tests.e2e.spark.kafka import topics

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from interfaces.spark.failures import WrongOption, cause_of
+from interfaces.spark.query.failures import WrongOption, cause_of
 from tests.e2e.spark.kafka.topics import fill
 
 if TYPE_CHECKING:

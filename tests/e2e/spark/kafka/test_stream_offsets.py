@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import TopicPartition
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.conftest import unused_topic_name
 from tests.e2e.spark.kafka.topics import committed, create, delete, fill, grow, options_of, trim
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption, cause_of
+from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic, unused_topic_name
 from tests.e2e.spark.sink.records import Found, records, values

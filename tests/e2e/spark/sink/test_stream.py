@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from interfaces.spark.failures import cause_of
+from interfaces.spark.query.failures import cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.spark.sink.records import records, values

@@ -18,10 +18,10 @@ pytest.importorskip("numpy", reason="needs what comes with Spark")
 
 import numpy
 
-from interfaces.spark.columns import arrow_columns
+from interfaces.spark.query.columns import arrow_columns
+from interfaces.spark.query.ranges import Place
 from interfaces.spark.segments.arrays import rows_of
 from interfaces.spark.segments.records import Opened, decode
-from interfaces.spark.wanted.ranges import Place
 
 BASE_TIME = 1_700_000_000_000
 

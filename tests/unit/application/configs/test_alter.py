@@ -140,16 +140,19 @@ def test_two_changes_of_a_broker_in_one_pass_both_count(
     assert fake.restarted().config.log_retention_ms == 1000
 
 
-def test_a_change_that_waited_for_one_that_failed_is_done_alone(fake: FakeBroker) -> None:
+def test_a_change_that_builds_on_one_that_failed_fails_with_it(fake: FakeBroker) -> None:
     fake.commit.hold()
     first = Asked(fake, sets(GROUP, consumer_session_timeout_ms="50000"))
     fake.run()
     second = Asked(fake, sets(GROUP, consumer_heartbeat_interval_ms="6000"))
     fake.commit.let_fail()
     fake.run()
-    assert first.results is not None
-    assert isinstance(first.results[0], StorageFailed)
-    assert second.results == [None]
+    for asked in (first, second):
+        assert asked.results is not None and isinstance(asked.results[0], StorageFailed)
+    assert fake.broker.group_configs.overrides("g") == {}
+    third = Asked(fake, sets(GROUP, consumer_heartbeat_interval_ms="6000"))
+    fake.run()
+    assert third.results == [None]
     overrides = fake.broker.group_configs.overrides("g")
     assert overrides == {"consumer.heartbeat.interval.ms": "6000"}
 

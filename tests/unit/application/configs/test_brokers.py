@@ -6,8 +6,8 @@ from application.configs.alter import WantedConfigs
 from application.pending import Pending
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Effect
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
+from domain.configs.settings.definition import Effect
 from domain.errors import InvalidRecord, InvalidTimestamp, MessageTooLarge
 from domain.partitions.partition import Appended
 from infrastructure.storage.memory.state_store import MemoryStateStore

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from application.topics.partitions import MorePartitions
-from domain.groups.classic import ClassicGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.embedded_protocol import write_assignment
-from domain.groups.modern import ModernGroup
 from tests.fakes.classic_members import join_all
 from tests.fakes.classic_requests import heartbeat_request, join_request, leave_request
 from tests.fakes.client import FakeKafka
@@ -38,7 +38,7 @@ def test_a_classic_group_becomes_a_modern_one_and_its_members_go_on(kafka: FakeK
     old, modern = classic(kafka), Modern(kafka)
     share_out(old)
     assert modern.join().member_epoch == 2
-    assert kind(kafka) is ModernGroup
+    assert kind(kafka) is ConsumerGroup
     assert old.heartbeat() == 27
     assert rejoin(old, [0, 1, 2, 3]) == rejoin(old, [0, 1]) == [0, 1]
     assert old.generation_id == 2
@@ -152,7 +152,7 @@ def test_a_partition_that_an_assignor_gave_to_two_has_one_owner(kafka: FakeKafka
     assert Modern(kafka).join().error_code == 0
 
 
-# members of the classic protocol in a modern group
+# members of the classic protocol in a consumer group
 
 
 def test_an_old_member_may_join_a_modern_group(kafka: FakeKafka) -> None:
@@ -282,7 +282,7 @@ def test_a_downgrade_that_cannot_be_kept_never_was(kafka: FakeKafka) -> None:
     modern.join()
     kafka.commit.fail_next()
     assert modern.say(-1).error_code == 15
-    assert kind(kafka) is ModernGroup
+    assert kind(kafka) is ConsumerGroup
 
 
 def test_nobody_is_told_of_a_downgrade_that_is_not_kept_yet(kafka: FakeKafka) -> None:
@@ -321,7 +321,7 @@ def test_where_it_may_not_it_stays_modern(settings: dict[str, str]) -> None:
     for _ in range(2):
         assert classic(kafka).join().error_code == 0
     modern.say(-1)
-    assert kind(kafka) is ModernGroup
+    assert kind(kafka) is ConsumerGroup
 
 
 def test_a_static_member_that_comes_back_with_the_classic_protocol_downgrades_it(
@@ -383,7 +383,7 @@ def test_an_empty_modern_group_stays_where_who_comes_is_refused(
     answer = kafka.client().ask(join_request(member_id, **wanted), 9)
     assert (answer.error_code, answer.member_id) == (code, member_id)
     assert kafka.broker.consumer_groups.find("g").epoch == epoch
-    assert isinstance(kafka.restarted().broker.groups.find("g"), ModernGroup)
+    assert isinstance(kafka.restarted().broker.groups.find("g"), ConsumerGroup)
 
 
 def test_an_empty_classic_group_is_replaced_by_a_modern_one(kafka: FakeKafka) -> None:
@@ -391,4 +391,4 @@ def test_an_empty_classic_group_is_replaced_by_a_modern_one(kafka: FakeKafka) ->
     share_out(old)
     old.leave()
     assert modern.join().error_code == 0
-    assert isinstance(kafka.restarted().broker.groups.find("g"), ModernGroup)
+    assert isinstance(kafka.restarted().broker.groups.find("g"), ConsumerGroup)

@@ -6,7 +6,7 @@ from application.groups import expiry
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.offsets import Offsets
-from domain.groups.consumer_group import GroupKind
+from domain.groups.group import GroupKind
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import GroupOfOneWord, committed
 from tests.fakes.offsets import HeldOffsetRepository

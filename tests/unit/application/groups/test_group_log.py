@@ -5,15 +5,20 @@ from __future__ import annotations
 import pytest
 
 from application.groups.group_log import NAMED_TOGETHER, PAUSE_MS
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_leave import Leaving
-from domain.groups.classic_sync import SyncRequest
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.leave import Leaving
+from domain.groups.classic.sync import SyncRequest
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
 from tests.fakes.groups import committed
 from tests.fakes.mixed_group import Modern, classic, share_out
-from tests.unit.application.groups.test_classic import join_request, joined, service, stable
-from tests.unit.application.groups.test_consumer_groups import beat, send
+from tests.unit.application.groups.test_classic_protocol import (
+    join_request,
+    joined,
+    service,
+    stable,
+)
+from tests.unit.application.groups.test_consumer_protocol import beat, send
 
 Line = dict[str, object]
 GENERATION = "a generation of a group begins"

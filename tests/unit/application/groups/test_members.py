@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from application.groups.members import GroupMember, assignor_of, members, owners
-from domain.groups.consumer_group import ConsumerGroup
 from domain.groups.embedded_protocol import write_assignment
+from domain.groups.group import Group
 from tests.fakes.classic_members import Member, join_all
 from tests.fakes.client import FakeKafka
 from tests.fakes.mixed_group import Modern, classic
 
 
-def group(kafka: FakeKafka) -> ConsumerGroup:
+def group(kafka: FakeKafka) -> Group:
     found = kafka.broker.groups.find("g")
     assert found is not None
     return found

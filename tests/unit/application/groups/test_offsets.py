@@ -5,8 +5,8 @@ import pytest
 from application.groups.offsets import GroupOffsets, Offsets
 from application.ports.offset_repository import OffsetWrite
 from domain.errors import CoordinatorLoadInProgress, StorageFailed
-from domain.groups.classic import ClassicGroup
-from domain.groups.consumer_group import GroupDeleted, GroupKind
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.group import GroupDeleted, GroupKind
 from domain.groups.offsets import CommittedOffset
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import committed

@@ -10,7 +10,7 @@ from application.ports.patterns import Pattern
 from application.topics.create import NewTopic
 from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
-from domain.groups.modern import NEVER
+from domain.groups.consumer.group import NEVER
 from infrastructure.patterns import Re2Patterns
 from tests.fakes.broker import FakeBroker
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import StorageFailed
-from domain.groups.classic import ClassicGroup
-from domain.groups.classic_changes import ClassicGroupKept, Image
-from domain.groups.consumer_group import GroupDeleted
+from domain.groups.classic.changes import GroupMetadataChanged, Image
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.group import GroupDeleted
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 from tests.fakes.broker import FakeBroker
 
@@ -17,8 +17,8 @@ def broker() -> FakeBroker:
     return FakeBroker()
 
 
-def generation(number: int) -> ClassicGroupKept:
-    return ClassicGroupKept("g", Image(number, "consumer", "range", None, 0, (), True))
+def generation(number: int) -> GroupMetadataChanged:
+    return GroupMetadataChanged("g", Image(number, "consumer", "range", None, 0, (), True))
 
 
 def keep(broker: FakeBroker, number: int) -> Outcomes:
@@ -95,7 +95,7 @@ def test_a_deletion_that_is_not_kept_leaves_the_group(broker: FakeBroker) -> Non
     keep(broker, 3)
     broker.run()
     broker.commit.fail_next()
-    changes = [ClassicGroupKept("g", None), GroupDeleted("g")]
+    changes = [GroupMetadataChanged("g", None), GroupDeleted("g")]
     broker.broker.groups.keep("g", changes, lambda failure: None)
     broker.run()
     assert known(broker) == 3
@@ -132,7 +132,7 @@ def test_what_is_decided_on_hearing_of_a_failure_is_not_lost_with_it(broker: Fak
 def test_who_waits_is_told_also_where_the_store_cannot_be_read(
     broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreadable(repository: object, group_id: str) -> list[ClassicGroupKept]:
+    def unreadable(repository: object, group_id: str) -> list[GroupMetadataChanged]:
         raise StorageFailed("the disk is gone")
 
     monkeypatch.setattr(StoredGroupRepository, "load", unreadable)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from application.metrics.family import Value
 from application.metrics.groups import GroupReadings
-from domain.groups.classic import ClassicGroup
-from domain.groups.modern import ModernGroup
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.offsets import CommittedOffset
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -55,7 +55,7 @@ def test_groups_are_counted_by_kind_and_state() -> None:
     fake = FakeBroker()
     for group_id in ("one", "two"):
         fake.broker.groups.put(ClassicGroup(group_id))
-    fake.broker.groups.put(ModernGroup("three"))
+    fake.broker.groups.put(ConsumerGroup("three"))
     figures = told(fake)
     assert figures["ottla_groups", "classic", "Empty"] == 2
     assert figures["ottla_groups", "consumer", "Empty"] == 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import SetSomewhere, Source
 from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
 from domain.configs.group import describe_group_configs
+from domain.configs.settings.definition import SetSomewhere, Source
 from domain.configs.topic import TOPIC_CONFIGS, describe_topic_configs
 
 

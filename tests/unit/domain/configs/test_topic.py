@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.definition import Kind, Source
+from domain.configs.settings.definition import Kind, Source
 from domain.configs.topic import (
     TOPIC_CONFIGS,
     deciding_source,

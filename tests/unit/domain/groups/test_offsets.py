@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.configs.definition import LONG_MAX
+from domain.configs.settings.definition import LONG_MAX
 from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
-from domain.groups.consumer_group import GroupKind
+from domain.groups.group import GroupKind
 from domain.groups.offsets import (
     check_offset_delete,
     counts_from,

@@ -13,7 +13,7 @@ from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.process_figures import ProcessFigures
 from infrastructure.observability.store_figures import StoreFigures
 from infrastructure.observability.timed_commit import TimedCommit
-from infrastructure.storage.opening import open_storage
+from infrastructure.opening import open_storage
 from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
 

@@ -7,8 +7,8 @@ import pytest
 from application.ports.scan_worker import ScanJob
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from infrastructure.opening import open_storage
 from infrastructure.scanning.process import Channel, run
-from infrastructure.storage.opening import open_storage
 from tests.fakes.batches import record_batch
 
 

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from domain.configs.definition import Definition, Kind
+from domain.configs.settings.definition import Definition, Kind
 from interfaces.cli.config_show import Row, as_json, as_toml, told
 
 URL = Definition("url", Kind.STRING, None, "", sensitive=True)

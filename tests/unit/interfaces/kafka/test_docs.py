@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from pkgutil import iter_modules
 
-from interfaces.kafka.apis import APIS
 from interfaces.kafka.docs import render
+from interfaces.kafka.requests.apis import APIS
 from interfaces.kafka.wire import messages
 
 PAGE = render()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.groups.classic_states import TRANSITIONS
+from domain.groups.classic.states import TRANSITIONS
 from interfaces.kafka.group_states import BEGINNING, END, diagram, render
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
+from infrastructure.opening import open_storage
 from infrastructure.storage.errors import StorageUnusable
-from infrastructure.storage.opening import open_storage
-from interfaces.kafka import listener
+from interfaces.kafka.connections import listener
 from interfaces.main.container import app as container_app
 from interfaces.main.container.app import App
 from interfaces.main.settings.origin import Given

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs import archive_folder
 from interfaces.spark.jobs.archive_folder import ArchiveFolder
+from interfaces.spark.query.failures import WrongOption
 from tests.unit.interfaces.spark.local_files import LocalFiles
 
 

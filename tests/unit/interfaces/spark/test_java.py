@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from interfaces.spark import java
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.java import java_home
+from interfaces.spark.query.failures import JobFailed
 from interfaces.spark.session import root
 
 

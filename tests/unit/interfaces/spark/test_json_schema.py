@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.json_schema import require_schema
+from interfaces.spark.query.failures import WrongOption
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.apis import BY_KEY
-from interfaces.kafka.routes import Routes
+from interfaces.kafka.requests.apis import BY_KEY
+from interfaces.kafka.requests.dispatch import Routes
 from interfaces.spark.jobs.requests import _WAIT_FOR_OTHERS
 
 

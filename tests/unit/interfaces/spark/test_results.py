@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.jobs.job import check_results, is_local
+from interfaces.spark.query.failures import JobFailed
 
 
 def test_where_it_can_be_kept_nothing_is_left_or_lost(tmp_path: Path) -> None:

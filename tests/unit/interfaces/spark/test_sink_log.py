@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.jobs.sink_log import SinkLog, newest_in
+from interfaces.spark.query.failures import JobFailed
 from tests.unit.interfaces.spark.local_files import LocalFiles
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.terminal.addresses import Address, addresses
+from interfaces.terminal.addresses import Address, addresses, is_loopback
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,8 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 def test_an_address_is_written_as_it_is_read() -> None:
     assert [str(one) for one in (Address("::1", 1), Address("a", 2))] == ["[::1]:1", "a:2"]
+
+
+def test_loopback_is_known_by_how_it_is_written() -> None:
+    assert all(map(is_loopback, ("localhost", "a.localhost", "127.0.0.1", "127.1.2.3", "::1")))
+    assert not any(map(is_loopback, ("", "0.0.0.0", "127.example.com", "10.0.0.127", "::")))

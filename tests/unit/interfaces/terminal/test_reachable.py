@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption
 from interfaces.spark.kafka.reachable import look
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.terminal.addresses import Address
 from interfaces.terminal.reachable import NobodyListens, first_reachable, why_not
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
-from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.machine import restart_machine
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from infrastructure.opening import open_storage, opened_beside
 from infrastructure.storage.errors import (
     StorageDamaged,
     StorageForeign,
@@ -23,7 +24,6 @@ from infrastructure.storage.lmdb.beside import StoreBeside
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock, NobodyWrites
 from infrastructure.storage.lmdb.identity import FORMAT
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, Slot
-from infrastructure.storage.opening import open_storage, opened_beside
 from tests.contract.batches import batch
 
 ALL = 1 << 62

@@ -3,7 +3,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from infrastructure.storage.opening import Storage, open_storage
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
 from tests.contract.batches import batch
 
 

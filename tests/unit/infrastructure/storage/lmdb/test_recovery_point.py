@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.recovery_point import (
@@ -12,7 +14,6 @@ from infrastructure.storage.lmdb.recovery_point import (
     UNSYNCED_FILE,
     RecoveryPoint,
 )
-from infrastructure.storage.opening import Storage, open_storage
 from tests.fakes.batches import record_batch
 from tests.unit.infrastructure.storage.lmdb.reopening import (
     after_a_restart,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.apis import APIS
+from interfaces.kafka.requests.apis import APIS
 from interfaces.kafka.wire.messages.api_versions import (
     ApiVersionsRequest,
     ApiVersionsResponse,

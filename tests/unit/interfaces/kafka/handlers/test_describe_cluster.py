@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.authorized_operations import NOT_ASKED_FOR
+from interfaces.kafka.handlers.shared.authorized_operations import NOT_ASKED_FOR
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from tests.fakes.client import FakeKafka
 

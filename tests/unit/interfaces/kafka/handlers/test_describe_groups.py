@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.authorized_operations import NOT_ASKED_FOR
+from interfaces.kafka.handlers.shared.authorized_operations import NOT_ASKED_FOR
 from interfaces.kafka.wire.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,

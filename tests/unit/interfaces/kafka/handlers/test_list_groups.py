@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.groups.classic import ClassicGroup
+from domain.groups.classic.group import ClassicGroup
 from interfaces.kafka.wire.messages.list_groups import ListedGroup, ListGroupsRequest
 from tests.fakes.classic_members import Member, stable
 from tests.fakes.client import FakeKafka

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.groups.consumer_group import GroupKind
+from domain.groups.group import GroupKind
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.groups import GroupOfOneWord
 from tests.fakes.offset_requests import (

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from interfaces.main.settings.listeners import (
-    host_port,
     parse_address,
     parse_addresses,
     parse_admin,
@@ -37,11 +36,6 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 def test_two_listeners_cannot_share_a_name() -> None:
     with pytest.raises(ValueError, match="PLAINTEXT is there twice"):
         parse_addresses(["a:1", "b:2"])
-
-
-def test_an_ipv6_address_is_written_in_brackets() -> None:
-    assert host_port("::1", 9092) == "[::1]:9092"
-    assert host_port("localhost", 9092) == "localhost:9092"
 
 
 def test_the_admin_side_listens_at_addresses_or_nowhere() -> None:

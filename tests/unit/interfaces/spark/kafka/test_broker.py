@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException, Uuid
 
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.wanted.assignment import assignment_of
+from interfaces.spark.query.assignment import assignment_of
 
 
 def broker() -> tuple[Any, KafkaOptions]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.client_settings import (
     for_librdkafka,
     in_javas_names,
     may_be_idempotent,
     on_command_line,
 )
+from interfaces.spark.query.failures import WrongOption
 
 PLAIN = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required "

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 
 from interfaces.spark.kafka import checkpoints
 from interfaces.spark.kafka.limits import limited
-from interfaces.spark.wanted.ranges import Place
+from interfaces.spark.query.ranges import Place
 
 T0, T1, T2 = Place("t", 0), Place("t", 1), Place("t", 2)
 sizes = some.lists(some.integers(0, 1000) | some.integers(2**53, 2**54), max_size=6)

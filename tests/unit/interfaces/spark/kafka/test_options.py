@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.failures import WrongOption
 
 SERVERS = {"kafka.bootstrap.servers": "one:9092,two:9092"}
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Message
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka import reading
 from interfaces.spark.kafka.consumers import Reader
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.wanted.ranges import Place, Range
+from interfaces.spark.query.failures import JobFailed
+from interfaces.spark.query.ranges import Place, Range
 
 pytest.importorskip("pyarrow", reason="needs what comes with Spark")
 pytest.importorskip("numpy", reason="needs what comes with Spark")

@@ -7,10 +7,10 @@ import socket
 import pytest
 from confluent_kafka import KafkaError
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka import refusals
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.refusals import Refusals
+from interfaces.spark.query.failures import JobFailed
 
 WRONG = "sasl_ssl://h:1/bootstrap: SASL authentication error: no (after 303ms in state AUTH_REQ)"
 GONE = "h:1/bootstrap: Connect to 1.2.3.4:1 failed: Connection refused (after 0ms in state CONNECT)"

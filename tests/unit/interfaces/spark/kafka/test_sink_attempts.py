@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.sink_attempts import one_attempt, refuse_another
+from interfaces.spark.query.failures import JobFailed
 
 
 class Context:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.kafka.sink_columns import SinkColumns
+from interfaces.spark.query.failures import WrongOption
 
 HEADERS = "array<struct<key:string,value:binary>>"
 

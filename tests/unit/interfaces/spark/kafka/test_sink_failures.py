@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka import sink_sending
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_sending import Sending
+from interfaces.spark.query.failures import JobFailed
 
 OF_ANOTHER = KafkaError._INVALID_DIFFERENT_RECORD
 

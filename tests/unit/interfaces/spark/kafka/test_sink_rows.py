@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.sink_columns import SinkColumns
 from interfaces.spark.kafka.sink_provenance import Provenance
 from interfaces.spark.kafka.sink_rows import NO_TIME_MS, SLICE_ROWS, Rows, headers_of, texts
+from interfaces.spark.query.failures import JobFailed
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 

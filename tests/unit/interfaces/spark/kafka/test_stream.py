@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.wanted.ranges import Offsets, Place, Range
+from interfaces.spark.query.failures import JobFailed
+from interfaces.spark.query.ranges import Offsets, Place, Range
 
 pytest.importorskip("pyspark", reason="needs Spark")
 

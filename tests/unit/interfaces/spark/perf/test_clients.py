@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.clients import producer_settings, require_settings
 from interfaces.spark.jobs.perf.workload import Workload
 from interfaces.spark.kafka.options import KafkaOptions
+from interfaces.spark.query.failures import WrongOption
 
 
 def options(**given: str) -> KafkaOptions:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.comparing import compare, load_result, require_a_pair
 from interfaces.spark.jobs.perf.workload import Workload
+from interfaces.spark.query.failures import WrongOption
 
 RUN: dict[str, Any] = {
     "settings": Workload(producerRate=10.0).to_json(),

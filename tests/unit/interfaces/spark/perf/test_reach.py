@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.failures import JobFailed
 from interfaces.spark.jobs.perf.consuming import Consumed
 from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.producing import Produced
 from interfaces.spark.jobs.perf.reach import Reach
 from interfaces.spark.jobs.perf.running import refuse_the_broken
 from interfaces.spark.jobs.perf.tally import Tally
+from interfaces.spark.query.failures import JobFailed
 
 WHY = "no broker at b:9092: connection refused"
 

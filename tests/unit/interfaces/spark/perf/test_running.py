@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf import running
 from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.running import _begun, master_for, require_slots
+from interfaces.spark.query.failures import WrongOption
 
 
 class Barrier:

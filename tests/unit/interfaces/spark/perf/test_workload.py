@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
 from interfaces.spark.jobs.perf.workload import Workload, load
+from interfaces.spark.query.failures import WrongOption
 
 pytest.importorskip("yaml", reason="needs what Spark's extra brings")
 

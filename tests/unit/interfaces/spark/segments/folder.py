@@ -15,7 +15,8 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.topic import resolve_topic_config
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
-from infrastructure.storage.opening import Contents, Storage, contents, open_storage
+from infrastructure.opening import Contents, contents, open_storage
+from infrastructure.storage.engine import Storage
 from tests.fakes.batches import Record, record_batch
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.spark.failures import WrongOption
+from interfaces.spark.query.assignment import Assignment
+from interfaces.spark.query.bounds import EARLIEST, LATEST
+from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.query.ranges import Place
 from interfaces.spark.segments.options import SegmentsOptions
-from interfaces.spark.wanted.assignment import Assignment
-from interfaces.spark.wanted.bounds import EARLIEST, LATEST
-from interfaces.spark.wanted.ranges import Place
 
 A0 = Place("a", 0)
 

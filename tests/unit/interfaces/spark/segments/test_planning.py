@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.spark.failures import JobFailed, WrongOption
+from interfaces.spark.query.failures import JobFailed, WrongOption
+from interfaces.spark.query.filters import taken
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
-from interfaces.spark.wanted.filters import taken
 from tests.fakes.batches import LZ4, Record, record_batch
 from tests.unit.interfaces.spark.filters import EqualTo, GreaterThanOrEqual, LessThan, at
 from tests.unit.interfaces.spark.segments.folder import DataFolder

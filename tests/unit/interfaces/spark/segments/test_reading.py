@@ -16,16 +16,16 @@ import pyarrow
 from crc32c import crc32c
 
 from domain.messages.batch import HEADER_BYTES
-from infrastructure.storage.opening import Beside, opened_beside
-from interfaces.spark.columns import arrow_columns
-from interfaces.spark.failures import JobFailed
+from infrastructure.opening import Beside, opened_beside
+from interfaces.spark.query.columns import arrow_columns
+from interfaces.spark.query.failures import JobFailed
+from interfaces.spark.query.filters import Pushed
+from interfaces.spark.query.ranges import Place
 from interfaces.spark.segments import reading
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
 from interfaces.spark.segments.ranges import StoredRange
 from interfaces.spark.segments.reading import Task, read_range
-from interfaces.spark.wanted.filters import Pushed
-from interfaces.spark.wanted.ranges import Place
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, Record, record_batch
 from tests.unit.interfaces.spark.segments.folder import DataFolder
 

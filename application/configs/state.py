@@ -1,0 +1,75 @@
+"""ConfigState: the configs of brokers and groups as the next decision finds them, and how they are
+persisted. Those of topics are persisted with the topic (TopicState).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from application.commits import Commits
+from application.configs.brokers import BrokerConfigs
+from application.configs.groups import GroupConfigs
+from application.configs.unused import Configs
+from application.ports.config_repository import ConfigRepository
+from application.state.runtime import Done, Runtime
+from domain.configs.resource import Resource, ResourceKind
+
+
+class ResourceConfigs(NamedTuple):
+    #: What is set and has an effect.
+    configs: Configs
+    #: What another version of Ottla has set: stays in the store.
+    unused: Configs
+
+    @property
+    def all(self) -> Configs:
+        return {**self.unused, **self.configs}
+
+
+class ConfigState:
+    def __init__(
+        self,
+        repository: ConfigRepository,
+        brokers: BrokerConfigs,
+        groups: GroupConfigs,
+        commits: Commits,
+    ) -> None:
+        self._repository = repository
+        self._brokers = brokers
+        self._groups = groups
+        self._commits = commits
+        self.this_broker = brokers.this_broker
+        self.runtime: Runtime[Resource, ResourceConfigs] = Runtime(self)
+
+    def find(self, resource: Resource) -> ResourceConfigs:
+        in_flight = self.runtime.in_flight(resource)
+        if in_flight:
+            return in_flight[-1][-1]
+        if resource.kind is ResourceKind.GROUP:
+            name = resource.name
+            return ResourceConfigs(self._groups.overrides(name), self._groups.unused(name))
+        return ResourceConfigs(self._brokers.of(resource), self._brokers.unused(resource))
+
+    def save(self, resource: Resource, configs: ResourceConfigs, then: Done) -> None:
+        self.runtime.persist(resource, (configs,), then)
+
+    # ---- Aggregates
+
+    def decided(self, resource: Resource, changes: Sequence[ResourceConfigs]) -> None:
+        """Configs have an effect when they are durable."""
+
+    def stage(self, resource: Resource, changes: Sequence[ResourceConfigs], done: Done) -> None:
+        for configs in changes:
+            self._repository.save(resource, configs.all)
+        self._commits.when_committed(done)
+
+    def committed(self, resource: Resource, changes: Sequence[ResourceConfigs]) -> None:
+        for configs, unused in changes:
+            if resource.kind is ResourceKind.GROUP:
+                self._groups.put(resource.name, configs, unused)
+            else:
+                self._brokers.put(resource, configs, unused)
+
+    def lost(self, resource: Resource, changes: Sequence[ResourceConfigs], first: bool) -> None:
+        """The configs in effect are those that are durable."""

@@ -1,0 +1,160 @@
+"""Runtime: keeps one kind of durable state (all groups, all topics) in step with its rows.
+
+    decide (domain) -> persist: `decided`, stage the rows -> the commit of this pass
+      durable:  `committed`, then the responses that waited for it
+      failed:   `lost`, then StorageFailed to all that waited for it
+
+Two rules: no response before the commit of all that it rests on, and no state that only memory
+has. What readers see without waiting (topics, configs, committed offsets) changes in `committed`,
+and the next decision finds what is in flight here. What only decisions see (groups) changes in
+`decided`, so that hundreds of decisions about a group share a commit; `lost` reads its rows again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
+
+from application.pending import Pending
+from application.telling import tell_each
+from domain.errors import BrokerError, StorageFailed
+
+K = TypeVar("K", bound=Hashable)
+C = TypeVar("C")
+KeyIn = TypeVar("KeyIn", bound=Hashable, contravariant=True)
+ChangeIn = TypeVar("ChangeIn", contravariant=True)
+R = TypeVar("R")
+
+Done = Callable[[StorageFailed | None], None]
+
+
+def ignore(failure: StorageFailed | None) -> None:
+    """For changes for which only a response of their own waits, or none."""
+
+
+class Aggregates(Protocol[KeyIn, ChangeIn]):
+    """One kind of durable state. A key names one aggregate, a change is a fact about it."""
+
+    def decided(self, key: KeyIn, changes: Sequence[ChangeIn]) -> None: ...
+
+    def stage(self, key: KeyIn, changes: Sequence[ChangeIn], done: Done) -> None:
+        """Stages the rows; `done` is called when they are durable, or lost."""
+        ...
+
+    def committed(self, key: KeyIn, changes: Sequence[ChangeIn]) -> None: ...
+
+    def lost(self, key: KeyIn, changes: Sequence[ChangeIn], first: bool) -> None:
+        """`first`: False if they were in flight already when earlier changes were lost."""
+        ...
+
+
+class _Decision(Generic[K, C]):
+    """Changes on their way into the store, and the callbacks that wait for them."""
+
+    __slots__ = ("_runtime", "changes", "first_lost", "key", "waiting")
+
+    def __init__(self, runtime: Runtime[K, C], key: K, changes: Sequence[C], then: Done) -> None:
+        self._runtime = runtime
+        self.key = key
+        self.changes = changes
+        self.waiting = [then]
+        self.first_lost = True
+
+    def done(self, failure: StorageFailed | None) -> None:
+        self._runtime.done(self, failure)
+
+
+class Runtime(Generic[K, C]):
+    def __init__(self, aggregates: Aggregates[K, C]) -> None:
+        self._aggregates = aggregates
+        #: By key, the oldest first.
+        self._in_flight: dict[K, list[_Decision[K, C]]] = {}
+
+    def __contains__(self, key: K) -> bool:
+        """Whether changes of this aggregate are in flight."""
+        return key in self._in_flight
+
+    def __iter__(self) -> Iterator[K]:
+        """The aggregates of which changes are in flight."""
+        return iter(self._in_flight)
+
+    def in_flight(self, key: K) -> list[Sequence[C]]:
+        """The changes of each decision, the oldest first."""
+        return [decision.changes for decision in self._in_flight.get(key, ())]
+
+    def all_in_flight(self) -> Iterator[Sequence[C]]:
+        return (one.changes for in_flight in self._in_flight.values() for one in in_flight)
+
+    @property
+    def decisions(self) -> int:
+        """How many are in flight."""
+        return sum(map(len, self._in_flight.values()))
+
+    def persist(self, key: K, changes: Sequence[C], then: Done) -> None:
+        """`then` is called when the changes are durable, or lost."""
+        self._aggregates.decided(key, changes)
+        decision = _Decision(self, key, changes, then)
+        in_flight = self._in_flight.get(key)
+        if in_flight is None:
+            self._in_flight[key] = [decision]
+        else:
+            in_flight.append(decision)
+        self._aggregates.stage(key, changes, decision.done)
+
+    def when_durable(self, key: K, then: Done) -> None:
+        """Calls back when all that is in flight of the aggregate by now is durable, or lost."""
+        in_flight = self._in_flight.get(key)
+        if in_flight is None:
+            then(None)
+        else:
+            in_flight[-1].waiting.append(then)
+
+    def done(self, decision: _Decision[K, C], failure: StorageFailed | None) -> None:
+        key = decision.key
+        in_flight = self._in_flight[key]
+        in_flight.remove(decision)
+        if not in_flight:
+            del self._in_flight[key]
+        try:
+            if failure is None:
+                self._aggregates.committed(key, decision.changes)
+            else:
+                if decision.first_lost:
+                    for later in in_flight:
+                        later.first_lost = False
+                self._aggregates.lost(key, decision.changes, decision.first_lost)
+        finally:  # also when the rows cannot be read
+            faults = tell_each(decision.waiting, lambda then: then(failure))
+        if faults:
+            raise faults[0]
+
+
+#: An aggregate, by its key.
+Place = tuple[Runtime[Any, Any], Any]
+
+
+def respond(
+    places: Sequence[Place], results: list[R | BrokerError]
+) -> list[R | BrokerError] | Pending[list[R | BrokerError]]:
+    """One result an aggregate, when all that is in flight of these aggregates by now is durable.
+
+    The failure takes the place of a result that rests on changes that are lost.
+    """
+    waiting = {place for place in places if place[1] in place[0]}
+    if not waiting:
+        return results
+    pending: Pending[list[R | BrokerError]] = Pending()
+
+    def done(place: Place, failure: StorageFailed | None) -> None:
+        waiting.remove(place)
+        if failure is not None:
+            for number, one in enumerate(places):
+                if one == place:
+                    results[number] = failure
+        if not waiting:
+            pending.resolve(results)
+
+    for runtime, key in list(waiting):
+        runtime.when_durable(key, partial(done, (runtime, key)))
+    return pending

@@ -1,0 +1,88 @@
+"""TopicState: topics as the next decision finds them, and how their changes are persisted.
+
+The catalogue has the durable topics, which are those that clients see. A decision also finds what
+is in flight: a topic that is created, altered or deleted in the same pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from application.commits import Commits
+from application.ports.topic_repository import TopicRepository
+from application.state.runtime import Done, Place, Runtime
+from application.topics.catalog import Catalog
+from application.topics.dropping import Dropping
+from application.watching import Watching
+from domain.topics.topic import Topic
+
+
+class TopicChange(NamedTuple):
+    topic: Topic
+    deleted: bool = False
+
+
+Changes = Sequence[TopicChange]
+
+
+class TopicState:
+    def __init__(
+        self,
+        repository: TopicRepository,
+        catalog: Catalog,
+        commits: Commits,
+        watching: Watching,
+        dropping: Dropping,
+    ) -> None:
+        self._repository = repository
+        self._catalog = catalog
+        self._commits = commits
+        self._watching = watching
+        self._dropping = dropping
+        #: By the topic's name.
+        self.runtime: Runtime[str, TopicChange] = Runtime(self)
+
+    def find(self, name: str) -> Topic | None:
+        in_flight = self.runtime.in_flight(name)
+        if not in_flight:
+            return self._catalog.topic(name)
+        topic, deleted = in_flight[-1][-1]
+        return None if deleted else topic
+
+    def places(self, names: Iterable[str]) -> list[Place]:
+        return [(self.runtime, name) for name in names]
+
+    def save(self, topic: Topic, then: Done) -> None:
+        self.runtime.persist(topic.name, (TopicChange(topic),), then)
+
+    def delete(self, topic: Topic, then: Done) -> None:
+        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), then)
+
+    # ---- Aggregates
+
+    def decided(self, name: str, changes: Changes) -> None:
+        """Clients see a topic when it is durable."""
+
+    def stage(self, name: str, changes: Changes, done: Done) -> None:
+        for topic, deleted in changes:
+            if deleted:
+                self._repository.delete(topic)
+            else:
+                self._repository.save(topic)
+        self._commits.when_committed(done)
+
+    def committed(self, name: str, changes: Changes) -> None:
+        for topic, deleted in changes:
+            if deleted:
+                for partition in self._catalog.remove(topic):
+                    self._watching.advanced(partition)
+                self._dropping.begin(topic.partition_ids)
+                continue
+            before = self._catalog.topic(name)
+            self._catalog.put(topic)
+            if before is not None and before.partition_ids != topic.partition_ids:
+                self._watching.grown(name)
+
+    def lost(self, name: str, changes: Changes, first: bool) -> None:
+        """The catalogue has what is durable."""

@@ -1,0 +1,191 @@
+"""What can happen to a classic group, as values; only GroupMetadataChanged is kept.
+
+A restart needs no more than that: who has joined a generation that has not begun joins again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from domain.errors import BrokerError
+from domain.groups.classic.member import ClassicMember, MemberImage
+from domain.groups.departure import Departure
+from domain.groups.group import GroupChange, GroupKind
+
+
+class Moment(NamedTuple):
+    """Waiting is measured with the one, and what is kept bears the other."""
+
+    monotonic_ms: int
+    wall_ms: int
+
+
+class ClassicGroupChange(GroupChange):
+    kind = GroupKind.CLASSIC
+
+    __slots__ = ()
+
+
+class MemberPending(ClassicGroupChange):
+    """It was given its id and is to come back with it."""
+
+    __slots__ = ("deadline_ms", "member_id")
+
+    def __init__(self, group_id: str, member_id: str, deadline_ms: int) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.deadline_ms = deadline_ms
+
+
+class MemberJoined(ClassicGroupChange):
+    """A new member, or what a member has become by joining again."""
+
+    __slots__ = ("member", "protocol_type")
+
+    def __init__(self, group_id: str, member: ClassicMember, protocol_type: str) -> None:
+        self.group_id = group_id
+        self.member = member
+        self.protocol_type = protocol_type
+
+
+class MemberReplaced(ClassicGroupChange):
+    """A static member is back, under another id."""
+
+    __slots__ = ("member", "old_id")
+
+    def __init__(self, group_id: str, old_id: str, member: ClassicMember) -> None:
+        self.group_id = group_id
+        self.old_id = old_id
+        self.member = member
+
+
+class MemberRemoved(ClassicGroupChange):
+    """Also one that was only pending."""
+
+    __slots__ = ("member_id", "why")
+
+    def __init__(self, group_id: str, member_id: str, why: Departure = Departure.LEFT) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.why = why
+
+
+class MemberSynced(ClassicGroupChange):
+    """`token`: it waits for the leader."""
+
+    __slots__ = ("member_id", "token")
+
+    def __init__(self, group_id: str, member_id: str, token: int | None) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.token = token
+
+
+class SyncsAnswered(ClassicGroupChange):
+    """Whoever waited for the leader has been answered, and its session starts again.
+
+    Also who was refused: a rebalance begins, and it is to join again.
+    """
+
+    __slots__ = ("now_ms",)
+
+    def __init__(self, group_id: str, now_ms: int) -> None:
+        self.group_id = group_id
+        self.now_ms = now_ms
+
+
+class RebalanceStarted(ClassicGroupChange):
+    """Everybody is to join by `deadline_ms`.
+
+    `is_initial`: the group was empty, so it waits for more members, and as long as some come it may
+    wait `extension_ms` longer.
+    """
+
+    __slots__ = ("deadline_ms", "extension_ms", "is_initial")
+
+    def __init__(
+        self, group_id: str, deadline_ms: int, is_initial: bool = False, extension_ms: int = 0
+    ) -> None:
+        self.group_id = group_id
+        self.deadline_ms = deadline_ms
+        self.is_initial = is_initial
+        self.extension_ms = extension_ms
+
+
+class RebalanceExtended(ClassicGroupChange):
+    __slots__ = ("deadline_ms", "extension_ms")
+
+    def __init__(self, group_id: str, deadline_ms: int, extension_ms: int = 0) -> None:
+        self.group_id = group_id
+        self.deadline_ms = deadline_ms
+        self.extension_ms = extension_ms
+
+
+class GenerationStarted(ClassicGroupChange):
+    """Follows what is kept of it: all members have been answered, and are to sync in time."""
+
+    __slots__ = ("now_ms", "sync_deadline_ms")
+
+    def __init__(self, group_id: str, now_ms: int, sync_deadline_ms: int) -> None:
+        self.group_id = group_id
+        self.now_ms = now_ms
+        self.sync_deadline_ms = sync_deadline_ms
+
+
+class SessionsStarted(ClassicGroupChange):
+    """The group has been read from the store: nobody's silence counts until now."""
+
+    __slots__ = ("now_ms",)
+
+    def __init__(self, group_id: str, now_ms: int) -> None:
+        self.group_id = group_id
+        self.now_ms = now_ms
+
+
+class Image(NamedTuple):
+    generation_id: int
+    protocol_type: str
+    protocol_name: str | None
+    leader: str | None
+    #: When it came into this state.
+    since_ms: int
+    members: tuple[MemberImage, ...]
+    #: Whether the members' assignments are of this generation.
+    is_assigned: bool
+
+
+class GroupMetadataChanged(ClassicGroupChange):
+    """All that is kept of a group, as from now on it is; None: nothing is kept any more."""
+
+    __slots__ = ("image",)
+
+    def __init__(self, group_id: str, image: Image | None) -> None:
+        self.group_id = group_id
+        self.image = image
+
+
+class JoinResponse(NamedTuple):
+    """Members are told to the leader, with the metadata of the protocol that was elected."""
+
+    member_id: str
+    error: BrokerError | None = None
+    generation_id: int = -1
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = ""
+    members: tuple[tuple[str, str | None, bytes], ...] = ()
+    skip_assignment: bool = False
+
+
+class SyncResponse(NamedTuple):
+    error: BrokerError | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+class Decision(NamedTuple):
+    """What becomes of a group; answers by the token of the request that waits for each."""
+
+    changes: tuple[ClassicGroupChange, ...] = ()
+    answers: tuple[tuple[int, JoinResponse | SyncResponse], ...] = ()

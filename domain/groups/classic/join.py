@@ -1,0 +1,183 @@
+"""JoinGroup of a classic group, decided.
+
+A new dynamic member gets an id and has to come back with it (KIP-394), so that clients that retry
+leave no members behind. Static members that return are in static_return.py.
+"""
+
+from __future__ import annotations
+
+from domain.errors import (
+    BrokerError,
+    GroupMaxSizeReached,
+    GroupMetadataTooLarge,
+    InconsistentGroupProtocol,
+    InvalidSessionTimeout,
+    MemberIdRequired,
+    RebalanceInProgress,
+    UnknownMemberId,
+)
+from domain.groups.classic.changes import (
+    Decision,
+    JoinResponse,
+    MemberJoined,
+    MemberPending,
+    MemberRemoved,
+    Moment,
+)
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.member import ClassicMember, JoinRequest, said_bytes
+from domain.groups.classic.rebalance import Limits, can_start, start_with, together, told
+from domain.groups.classic.states import State
+from domain.groups.classic.static_return import given_up, return_of
+
+#: A client that is new sends no heartbeats while it waits; if it has gone, nobody notices.
+NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000
+
+
+def check_session_timeout(request: JoinRequest, limits: Limits) -> None:
+    least_ms, most_ms = limits.min_session_timeout_ms, limits.max_session_timeout_ms
+    if not least_ms <= request.session_timeout_ms <= most_ms:
+        raise InvalidSessionTimeout()
+
+
+def check_first(request: JoinRequest, limits: Limits) -> None:
+    """Whoever begins a group is new in it, and says what it wants."""
+    if request.member_id:
+        raise UnknownMemberId()
+    if not _says_what_it_wants(request):
+        raise InconsistentGroupProtocol()
+    if _said_bytes(request) > limits.max_metadata_bytes:
+        raise GroupMetadataTooLarge()
+
+
+def join(
+    group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Moment, limits: Limits
+) -> Decision:
+    """`new_id`: for a member that has none; `token`: what the answer is for."""
+    if not _has_room(group, request.member_id, limits):
+        full = _refused(token, "", GroupMaxSizeReached())
+        return full._replace(changes=(MemberRemoved(group.group_id, request.member_id),))
+    if not _fits(group, request, limits):
+        return _refused(token, request.member_id, GroupMetadataTooLarge())
+    if not _supports(group, request):
+        return _refused(token, request.member_id, InconsistentGroupProtocol())
+    if not request.member_id:
+        return _join_new(group, request, new_id, token, now, limits)
+    return _join_known(group, request, token, now.monotonic_ms, limits)
+
+
+def _refused(token: int, member_id: str, error: BrokerError) -> Decision:
+    return Decision(answers=((token, JoinResponse(member_id, error)),))
+
+
+def _has_room(group: ClassicGroup, member_id: str, limits: Limits) -> bool:
+    """While a group rebalances, who joins last finds it full, whether or not it was in before."""
+    if not member_id and len(group.pending) >= limits.max_size:
+        return False
+    if group.state is State.EMPTY:
+        return True
+    member = group.members.get(member_id)
+    if group.state is State.PREPARING_REBALANCE:
+        waits = member is not None and member.joining is not None
+        return waits or group.joining < limits.max_size
+    return member is not None or len(group.members) < limits.max_size
+
+
+def _fits(group: ClassicGroup, request: JoinRequest, limits: Limits) -> bool:
+    """With what the member says now instead of what it said before."""
+    member_id = request.member_id or group.static_members.get(request.instance_id or "", "")
+    member = group.members.get(member_id)
+    others = group.said_bytes - (member.said_bytes if member is not None else 0)
+    return others + _said_bytes(request) <= limits.max_metadata_bytes
+
+
+def _said_bytes(request: JoinRequest) -> int:
+    return said_bytes(request.protocols, request.instance_id, request.client_id)
+
+
+def _supports(group: ClassicGroup, request: JoinRequest) -> bool:
+    if group.state is State.EMPTY:
+        return _says_what_it_wants(request)
+    return request.protocol_type == group.protocol_type and (
+        group.supported.first_known_to_all(request.protocols, len(group.members)) is not None
+    )
+
+
+def _says_what_it_wants(request: JoinRequest) -> bool:
+    return bool(request.protocol_type and request.protocols)
+
+
+# ---- members without an id
+
+
+def _join_new(
+    group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Moment, limits: Limits
+) -> Decision:
+    if request.instance_id is not None:
+        old_id = group.static_members.get(request.instance_id)
+        if old_id is not None:
+            return return_of(group, request, group.members[old_id], new_id, token, now, limits)
+    elif request.joins_twice:
+        deadline_ms = now.monotonic_ms + request.session_timeout_ms
+        required = _refused(token, new_id, MemberIdRequired())
+        return required._replace(changes=(MemberPending(group.group_id, new_id, deadline_ms),))
+    return _add(group, request, new_id, token, now.monotonic_ms, limits)
+
+
+def _add(
+    group: ClassicGroup,
+    request: JoinRequest,
+    member_id: str,
+    token: int,
+    now_ms: int,
+    limits: Limits,
+) -> Decision:
+    member = ClassicMember.joined(request, member_id, token)
+    member.session_deadline_ms = now_ms + NEW_MEMBER_TIMEOUT_MS
+    return _admitted(group, request, member, now_ms, limits)
+
+
+def _admitted(
+    group: ClassicGroup, request: JoinRequest, member: ClassicMember, now_ms: int, limits: Limits
+) -> Decision:
+    joined = Decision((MemberJoined(group.group_id, member, request.protocol_type),))
+    if not can_start(group):
+        return joined
+    return together(joined, start_with(group, member, member.member_id, now_ms, limits))
+
+
+# ---- members with an id
+
+
+def _join_known(
+    group: ClassicGroup, request: JoinRequest, token: int, now_ms: int, limits: Limits
+) -> Decision:
+    member_id = request.member_id
+    if member_id in group.pending and request.instance_id is None:
+        return _add(group, request, member_id, token, now_ms, limits)
+    try:
+        group.check_member(member_id, request.instance_id)
+    except BrokerError as refusal:
+        return _refused(token, member_id, refusal.as_value())
+    member = group.members[member_id]
+    is_leader = member_id == group.leader
+    if member.protocols == request.protocols and (
+        group.state is State.COMPLETING_REBALANCE or (group.state is State.STABLE and not is_leader)
+    ):
+        # It may not have got its answer. A stable group's leader wants a rebalance by this.
+        return Decision(answers=((token, _current(group, member_id)),))
+    rejoined = _admitted(group, request, member.rejoined(request, token), now_ms, limits)
+    return together(given_up(member, RebalanceInProgress()), rejoined)
+
+
+def _current(group: ClassicGroup, member_id: str) -> JoinResponse:
+    is_told = member_id == group.leader and group.state is State.COMPLETING_REBALANCE
+    return JoinResponse(
+        member_id,
+        None,
+        group.generation_id,
+        group.protocol_type,
+        group.protocol_name,
+        group.leader or "",
+        told(group.members.values(), group.protocol_name) if is_told else (),
+    )

@@ -1,0 +1,243 @@
+"""How a rebalance begins and ends, and what happens by itself when time passes. All of it decides.
+
+start       members are to join again, by the longest of their rebalance timeouts
+complete    who did not join is out, unless static; the rest is the next generation
+follow_up   completes when nobody is waited for any more
+expire      what silence brings about, a step at a time: None when nothing is due
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from domain.errors import BrokerError, RebalanceInProgress, UnknownMemberId
+from domain.groups.classic.changes import (
+    ClassicGroupChange,
+    Decision,
+    GenerationStarted,
+    GroupMetadataChanged,
+    Image,
+    JoinResponse,
+    MemberRemoved,
+    Moment,
+    RebalanceExtended,
+    RebalanceStarted,
+    SyncResponse,
+    SyncsAnswered,
+)
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.member import ClassicMember, elected_protocol
+from domain.groups.classic.states import State
+from domain.groups.departure import Departure
+
+#: A group looks no sooner for static members that do not join: a member may ask for no time at all.
+LEAST_EXTENSION_MS = 1000
+
+
+class Limits(NamedTuple):
+    """What the settings say."""
+
+    min_session_timeout_ms: int
+    max_session_timeout_ms: int
+    max_size: int
+    initial_delay_ms: int
+    max_metadata_bytes: int
+
+
+def start(
+    group: ClassicGroup,
+    now_ms: int,
+    timeout_ms: int,
+    limits: Limits,
+    without: Collection[str] = (),
+    error: BrokerError | None = None,
+) -> Decision:
+    """`timeout_ms`: for those who are members now; `without`: whose answers others give;
+    `error`: for those who wait for the leader.
+    """
+    if group.state is State.EMPTY:
+        delay_ms = limits.initial_delay_ms
+        extension_ms = max(timeout_ms - delay_ms, 0)
+        started = RebalanceStarted(group.group_id, now_ms + delay_ms, True, extension_ms)
+        return Decision((started,))
+    started = RebalanceStarted(group.group_id, now_ms + timeout_ms)
+    if group.state is not State.COMPLETING_REBALANCE:
+        return Decision((started,))
+    # Whoever waits for the leader was silent for that alone.
+    answers = tuple(
+        (member.syncing, SyncResponse(error or RebalanceInProgress()))
+        for member in group.members.values()
+        if member.syncing is not None and member.member_id not in without
+    )
+    return Decision((SyncsAnswered(group.group_id, now_ms), started), answers)
+
+
+def start_with(
+    group: ClassicGroup, member: ClassicMember, old_id: str, now_ms: int, limits: Limits
+) -> Decision:
+    """`member` is new, or what the one with the old id becomes."""
+    others = [one for one in group.members.values() if one.member_id != old_id]
+    timeout_ms = longest_timeout_ms((*others, member))
+    return start(group, now_ms, timeout_ms, limits, without=(old_id,))
+
+
+def can_start(group: ClassicGroup) -> bool:
+    return group.state in (State.EMPTY, State.STABLE, State.COMPLETING_REBALANCE)
+
+
+def longest_timeout_ms(members: Iterable[ClassicMember]) -> int:
+    return max((member.rebalance_timeout_ms for member in members), default=0)
+
+
+def removal(
+    group: ClassicGroup, member_ids: Iterable[str], error: BrokerError, why: Departure
+) -> Decision:
+    """They go, and whatever they wait for is refused."""
+    changes = []
+    answers: list[tuple[int, JoinResponse | SyncResponse]] = []
+    for member_id in member_ids:
+        changes.append(MemberRemoved(group.group_id, member_id, why))
+        member = group.members.get(member_id)
+        if member is not None and member.joining is not None:
+            answers.append((member.joining, JoinResponse("", error)))
+        if member is not None and member.syncing is not None:
+            answers.append((member.syncing, SyncResponse(error)))
+    return Decision(tuple(changes), tuple(answers))
+
+
+def together(*decisions: Decision) -> Decision:
+    changes = [change for one in decisions for change in one.changes]
+    answers = [answer for one in decisions for answer in one.answers]
+    return Decision(tuple(changes), tuple(answers))
+
+
+def follow_up(group: ClassicGroup, now: Moment) -> Decision | None:
+    """A new group waits for more members until its time is over, even when all have joined."""
+    if group.state is not State.PREPARING_REBALANCE or group.is_initial:
+        return None
+    return complete(group, now) if group.all_have_joined else None
+
+
+def complete(group: ClassicGroup, now: Moment) -> Decision:
+    staying: list[ClassicMember] = []
+    gone: list[ClassicMember] = []
+    for member in group.members.values():
+        (staying if member.joining is not None or member.is_static else gone).append(member)
+    removed = tuple(
+        MemberRemoved(group.group_id, one.member_id, Departure.DID_NOT_REJOIN) for one in gone
+    )
+    if not staying:
+        return Decision((*removed, _empty(group, now)))
+    leader = _leader(group, staying)
+    if leader is None:
+        # Nobody at all came: the static members have until their sessions end.
+        longer_ms = max(longest_timeout_ms(staying), LEAST_EXTENSION_MS)
+        extended = RebalanceExtended(group.group_id, now.monotonic_ms + longer_ms)
+        return Decision((*removed, extended))
+    return _generation(group, removed, staying, leader, now)
+
+
+def _leader(group: ClassicGroup, staying: list[ClassicMember]) -> str | None:
+    """The one it was, if it joined, or the first who did."""
+    joined = [member.member_id for member in staying if member.joining is not None]
+    if group.leader in joined:
+        return group.leader
+    return joined[0] if joined else None
+
+
+def _empty(group: ClassicGroup, now: Moment) -> GroupMetadataChanged:
+    generation_id = group.generation_id + 1
+    image = Image(generation_id, group.protocol_type, None, None, now.wall_ms, (), False)
+    return GroupMetadataChanged(group.group_id, image)
+
+
+def _generation(
+    group: ClassicGroup,
+    removed: tuple[ClassicGroupChange, ...],
+    members: list[ClassicMember],
+    leader: str,
+    now: Moment,
+) -> Decision:
+    image = Image(
+        group.generation_id + 1,
+        group.protocol_type,
+        elected_protocol(members),
+        leader,
+        now.wall_ms,
+        tuple(member.kept() for member in members),
+        False,
+    )
+    to_leader = told(members, image.protocol_name)
+    answers = tuple(
+        (
+            member.joining,
+            JoinResponse(
+                member.member_id,
+                None,
+                image.generation_id,
+                image.protocol_type,
+                image.protocol_name,
+                leader,
+                to_leader if member.member_id == leader else (),
+            ),
+        )
+        for member in members
+        if member.joining is not None
+    )
+    sync_deadline_ms = now.monotonic_ms + longest_timeout_ms(members)
+    started = GenerationStarted(group.group_id, now.monotonic_ms, sync_deadline_ms)
+    return Decision((*removed, GroupMetadataChanged(group.group_id, image), started), answers)
+
+
+def told(
+    members: Iterable[ClassicMember], protocol_name: str | None
+) -> tuple[tuple[str, str | None, bytes], ...]:
+    """What the leader has to know."""
+    return tuple(
+        (member.member_id, member.instance_id, member.metadata(protocol_name)) for member in members
+    )
+
+
+def expire(group: ClassicGroup, now: Moment, limits: Limits) -> Decision | None:
+    """The next thing that is due; it takes away its own reason."""
+    now_ms = now.monotonic_ms
+    silent = _silent(group, now_ms)
+    if silent:
+        return _without(group, silent, Departure.SILENT, now_ms, limits)
+    if group.join_deadline_ms is not None and group.join_deadline_ms <= now_ms:
+        if group.is_initial and group.member_came and group.extension_ms:
+            return _extension(group, now_ms, limits)
+        return complete(group, now)
+    if group.sync_deadline_ms is not None and group.sync_deadline_ms <= now_ms:
+        return _without(group, group.unsynced, Departure.DID_NOT_SYNC, now_ms, limits)
+    return None
+
+
+def _silent(group: ClassicGroup, now_ms: int) -> list[str]:
+    silent = [one for one, deadline_ms in group.pending.items() if deadline_ms <= now_ms]
+    silent += [
+        member.member_id
+        for member in group.members.values()
+        if member.session_deadline_ms is not None
+        and member.session_deadline_ms <= now_ms
+        and member.may_expire
+    ]
+    return silent
+
+
+def _without(
+    group: ClassicGroup, member_ids: Collection[str], why: Departure, now_ms: int, limits: Limits
+) -> Decision:
+    gone = removal(group, member_ids, UnknownMemberId(), why)
+    members = [member for member in group.members.values() if member.member_id not in member_ids]
+    if len(members) == len(group.members) or group.state is State.PREPARING_REBALANCE:
+        return gone
+    started = start(group, now_ms, longest_timeout_ms(members), limits, without=member_ids)
+    return together(gone, started)
+
+
+def _extension(group: ClassicGroup, now_ms: int, limits: Limits) -> Decision:
+    delay_ms = min(limits.initial_delay_ms, group.extension_ms)
+    left_ms = max(group.extension_ms - limits.initial_delay_ms, 0)
+    return Decision((RebalanceExtended(group.group_id, now_ms + delay_ms, left_ms),))

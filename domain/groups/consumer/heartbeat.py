@@ -1,0 +1,278 @@
+"""What a heartbeat of a member changes: it joins or stays, and is led one step further.
+
+    1  the member, new or as it says it is now
+    2  the group epoch, when what is wanted or what there is has changed
+    3  the target, when the group epoch is ahead of it
+    4  the member's assignment, when the target is not reached
+
+Whoever leaves only moves the group epoch: the next heartbeat of somebody else makes the new target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from domain.errors import (
+    FencedInstanceId,
+    FencedMemberEpoch,
+    GroupMaxSizeReached,
+    UnknownMemberId,
+    UnreleasedInstanceId,
+)
+from domain.groups.consumer.assignors.assignor import Partitions
+from domain.groups.consumer.changes import (
+    AssignmentChanged,
+    EpochChanged,
+    MemberChanged,
+    RegexResolved,
+    TargetChanged,
+)
+from domain.groups.consumer.group import JUST_JOINED, NEVER, ConsumerGroup, Draft, departure
+from domain.groups.consumer.heartbeat_request import Heartbeat
+from domain.groups.consumer.member import (
+    JOINS,
+    LEAVES_FOR_A_WHILE,
+    CurrentAssignment,
+    MemberSubscription,
+    is_within,
+)
+from domain.groups.consumer.reconciliation import reconcile
+from domain.groups.consumer.subscription import Regexes, Topics, hash_of_topics, wanted_topics
+from domain.groups.consumer.target import GroupRules, update_target
+
+
+class HeartbeatResult(NamedTuple):
+    member_id: str
+    epoch: int
+    #: None: as it was.
+    assignment: Partitions | None = None
+
+
+class Wish(NamedTuple):
+    """What a member wants now, beside what it wanted before."""
+
+    #: Other names, or a regular expression that others have too, or none any more.
+    changed: bool = False
+    #: A regular expression that is new in the group, and means something.
+    resolved: bool = False
+    other: bool = False
+
+
+class Surroundings(NamedTuple):
+    """What a decision is made with, besides the group and the request."""
+
+    topics: Topics
+    regexes: Regexes
+    rules: GroupRules
+
+
+def answer_if_steady(
+    group: ConsumerGroup, heartbeat: Heartbeat, around: Surroundings
+) -> HeartbeatResult | None:
+    """The answer to a heartbeat that changes nothing, as nearly all do."""
+    if heartbeat.epoch <= JOINS or topics_are_due(group, around):
+        return None
+    member = group.members.get(heartbeat.member_id)
+    if member is None or group.epoch != group.target_epoch:
+        return None
+    current = group.current(heartbeat.member_id)
+    if heartbeat.epoch != current.epoch or not current.is_reconciled_to(group.target_epoch):
+        return None
+    if heartbeat.instance_id != member.instance_id or heartbeat.applied_to(member) != member:
+        return None
+    assignment = current.assigned if heartbeat.is_full else None
+    return HeartbeatResult(member.member_id, current.epoch, assignment)
+
+
+def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> HeartbeatResult:
+    check_room(draft, heartbeat.member_id, around.rules)
+    member = member_of(draft, heartbeat)
+    before = draft.current(member.member_id)
+    wish = update_member(draft, member, heartbeat.applied_to(member), around)
+    update_epoch(draft, (wish.changed or draft.epoch == 0) + wish.resolved, around)
+    if draft.epoch > draft.target_epoch:
+        update_target(draft, around.topics, around.rules)
+    current = lead_on(draft, member.member_id, heartbeat.owned, wish.other, around.topics)
+    show = heartbeat.epoch == JOINS or heartbeat.is_full or current.assigned != before.assigned
+    return HeartbeatResult(member.member_id, current.epoch, current.assigned if show else None)
+
+
+# 1: who it is
+
+
+def check_room(group: ConsumerGroup, member_id: str, rules: GroupRules) -> None:
+    if len(group.members) >= rules.max_size and member_id not in group.members:
+        raise GroupMaxSizeReached(
+            f"The consumer group has reached its maximum capacity of {rules.max_size} members."
+        )
+
+
+def member_of(draft: Draft, heartbeat: Heartbeat) -> MemberSubscription:
+    member_id, instance_id = heartbeat.member_id, heartbeat.instance_id
+    if instance_id is None:
+        if heartbeat.epoch == JOINS:
+            return draft.members.get(member_id) or MemberSubscription(member_id)
+        member = draft.member(member_id)
+    else:
+        if heartbeat.epoch == JOINS:
+            return static_member_joining(draft, member_id, instance_id, in_classic=False)
+        member = static_member_known(draft, member_id, instance_id)
+    _check_epoch(draft.current(member_id), heartbeat)
+    return member
+
+
+def static_member_joining(
+    draft: Draft, member_id: str, instance_id: str, in_classic: bool
+) -> MemberSubscription:
+    """It is new, or takes the place of the one before it, with all that one had."""
+    before = draft.static_member(instance_id)
+    if before is None:
+        return draft.members.get(member_id) or MemberSubscription(member_id)
+    had = draft.current(before.member_id)
+    if not in_classic and before.classic is None and had.epoch != LEAVES_FOR_A_WHILE:
+        raise UnreleasedInstanceId(
+            f"Static member {member_id} with instance id {instance_id} cannot join the group "
+            f"because the instance id is owned by {before.member_id} member."
+        )
+    member = before._replace(member_id=member_id)
+    target = draft.target(before.member_id)
+    for change in departure(draft.group_id, before.member_id):
+        draft.change(change)
+    draft.change(MemberChanged(draft.group_id, member_id, member))
+    draft.change(TargetChanged(draft.group_id, member_id, target))
+    anew = had._replace(epoch=0, previous_epoch=0)
+    draft.change(AssignmentChanged(draft.group_id, member_id, anew))
+    return member
+
+
+def static_member_known(
+    group: ConsumerGroup, member_id: str, instance_id: str
+) -> MemberSubscription:
+    member = group.static_member(instance_id)
+    if member is None:
+        raise UnknownMemberId(f"Instance id {instance_id} is unknown.")
+    check_instance(member, member_id)
+    return member
+
+
+def check_instance(member: MemberSubscription, member_id: str) -> None:
+    if member.member_id != member_id:
+        raise FencedInstanceId(
+            f"Static member {member_id} with instance id {member.instance_id} was fenced by "
+            f"member {member.member_id}."
+        )
+
+
+def _check_epoch(current: CurrentAssignment, heartbeat: Heartbeat) -> None:
+    if heartbeat.epoch > current.epoch:
+        raise FencedMemberEpoch(
+            f"The consumer group member has a greater member epoch ({heartbeat.epoch}) than the "
+            f"one known by the group coordinator ({current.epoch}). The member must abandon all "
+            "its partitions and rejoin."
+        )
+    if heartbeat.epoch < current.epoch:
+        # The answer that told it of its new epoch may have been lost.
+        missed_one = heartbeat.epoch == current.previous_epoch
+        if not missed_one or heartbeat.owned is None:
+            raise _fenced_below(current, heartbeat)
+        if not is_within(heartbeat.owned, current.assigned):
+            raise _fenced_below(current, heartbeat)
+
+
+def _fenced_below(current: CurrentAssignment, heartbeat: Heartbeat) -> FencedMemberEpoch:
+    return FencedMemberEpoch(
+        f"The consumer group member has a smaller member epoch ({heartbeat.epoch}) than the one "
+        f"known by the group coordinator ({current.epoch}). The member must abandon all its "
+        "partitions and rejoin."
+    )
+
+
+def update_member(
+    draft: Draft, member: MemberSubscription, updated: MemberSubscription, around: Surroundings
+) -> Wish:
+    known = draft.members.get(member.member_id) == updated
+    if not known:
+        draft.change(MemberChanged(draft.group_id, member.member_id, updated))
+    names_changed = member.topics != updated.topics
+    if (member.regex or None) == (updated.regex or None):
+        return Wish(changed=names_changed, other=names_changed)
+    forget_unused_regexes(draft, {member.regex})
+    if not updated.regex or updated.regex in draft.regexes:
+        return Wish(changed=True, other=True)
+    around.regexes.check(updated.regex)
+    names = around.regexes.names(updated.regex, None, NEVER)
+    if names is None:
+        return Wish(changed=names_changed, other=True)
+    draft.change(RegexResolved(draft.group_id, updated.regex, names))
+    return Wish(changed=names_changed, resolved=bool(names), other=True)
+
+
+def forget_unused_regexes(draft: Draft, regexes: Collection[str | None]) -> None:
+    used = {member.regex for member in draft.members.values()}
+    for regex in regexes:
+        if regex and regex not in used and regex in draft.regexes:
+            draft.change(RegexResolved(draft.group_id, regex, None))
+
+
+# 2: the group epoch
+
+
+def topics_are_due(group: ConsumerGroup, around: Surroundings) -> bool:
+    return group.seen_revision != around.topics.layout_revision
+
+
+def update_epoch(draft: Draft, rise: int, around: Surroundings) -> None:
+    """Raises it when the subscriptions changed, or the topics that they mean.
+
+    `rise`: by how much the subscriptions do. In Kafka a new regular expression does it by itself,
+    some time after its member has joined.
+    """
+    look = topics_are_due(draft, around)
+    regexes = {member.regex: None for member in draft.members.values() if member.regex}
+    if (look or not regexes.keys() <= draft.regexes.keys()) and _resolve(draft, regexes, around):
+        rise = rise or 1
+    if not rise and not look:
+        return
+    topics_hash = hash_of_topics(draft.subscribed_names(), around.topics)
+    if rise or topics_hash != draft.topics_hash:
+        draft.change(EpochChanged(draft.group_id, draft.epoch + (rise or 1), topics_hash))
+
+
+def _resolve(draft: Draft, regexes: Iterable[str], around: Surroundings) -> bool:
+    """Whether one means other topics than before. What is not known yet means what it did."""
+    changed = False
+    for regex in regexes:
+        before = draft.regexes.get(regex)
+        names = around.regexes.names(regex, before, draft.seen_revision)
+        if names is not None and names != before:
+            draft.change(RegexResolved(draft.group_id, regex, names))
+            changed |= bool(names or before)
+    return changed
+
+
+# 4: the member's assignment
+
+
+def lead_on(
+    draft: Draft,
+    member_id: str,
+    owned: Partitions | None,
+    subscription_changed: bool,
+    topics: Topics,
+) -> CurrentAssignment:
+    before = draft.current(member_id)
+    if not subscription_changed and before.is_reconciled_to(draft.target_epoch):
+        return before
+    current = reconcile(
+        before,
+        draft.target_epoch,
+        draft.target(member_id),
+        wanted_topics(draft.members[member_id], draft.regexes, topics),
+        owned,
+        lambda topic_id, one: draft.owner(topic_id, one) not in (None, member_id),
+        subscription_changed,
+    )
+    if current != before or before is JUST_JOINED:
+        draft.change(AssignmentChanged(draft.group_id, member_id, current))
+    return current

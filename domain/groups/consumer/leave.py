@@ -1,0 +1,39 @@
+"""Members that leave a consumer group, or are taken out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from domain.groups.consumer.changes import AssignmentChanged, EpochChanged
+from domain.groups.consumer.group import ConsumerGroup, Draft, departure
+from domain.groups.consumer.heartbeat import (
+    HeartbeatResult,
+    forget_unused_regexes,
+    static_member_known,
+)
+from domain.groups.consumer.heartbeat_request import Heartbeat
+from domain.groups.consumer.member import LEAVES_FOR_A_WHILE, MemberSubscription
+from domain.groups.consumer.subscription import Topics, hash_of_topics
+
+
+def leaving_member(group: ConsumerGroup, heartbeat: Heartbeat) -> MemberSubscription:
+    if heartbeat.instance_id is None:
+        return group.member(heartbeat.member_id)
+    return static_member_known(group, heartbeat.member_id, heartbeat.instance_id)
+
+
+def leave_for_a_while(draft: Draft, member: MemberSubscription) -> HeartbeatResult:
+    """Its partitions stay its own until it is back under another member id, or its session ends."""
+    current = draft.current(member.member_id)._replace(epoch=LEAVES_FOR_A_WHILE, revoking={})
+    draft.change(AssignmentChanged(draft.group_id, member.member_id, current))
+    return HeartbeatResult(member.member_id, LEAVES_FOR_A_WHILE)
+
+
+def take_out(draft: Draft, member_ids: Collection[str], topics: Topics) -> None:
+    regexes = {draft.members[member_id].regex for member_id in member_ids}
+    for member_id in member_ids:
+        for change in departure(draft.group_id, member_id):
+            draft.change(change)
+    forget_unused_regexes(draft, regexes)
+    topics_hash = hash_of_topics(draft.subscribed_names(), topics)
+    draft.change(EpochChanged(draft.group_id, draft.epoch + 1, topics_hash))

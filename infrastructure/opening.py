@@ -1,0 +1,180 @@
+"""Opening a store by its URL: the one place that knows which engines there are.
+
+    memory://              nothing survives the process
+    lmdb:///var/lib/ottla  an absolute folder
+    lmdb://ottla-data      a folder beside the one the broker was started in
+
+Committed offsets may have a place of their own: memory://, sqlite:///var/lib/ottla/offsets.db,
+postgresql://user@host/database.
+
+An engine imports what it needs when its URL is opened, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from application.ports.event_log import EventLog
+from application.ports.offset_repository import OffsetRepository
+from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
+from infrastructure.storage.errors import StorageUnusable, UnknownStorage
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.engine import LMDB
+from infrastructure.storage.memory.engine import MEMORY
+from infrastructure.storage.memory.offset_repository import in_memory
+from infrastructure.storage.offsets_home import OffsetsContext, OffsetsHome, known_database
+from infrastructure.storage.repositories.offset_repository import (
+    StoredOffsetRepository,
+    WhenCommitted,
+)
+from infrastructure.storage.sql.engine import in_postgresql, in_sqlite
+
+if TYPE_CHECKING:
+    from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+    from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+    from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+#: By scheme.
+ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB)}
+#: By scheme: what opens committed offsets that have a place of their own.
+OFFSETS: dict[str, Callable[[str, OffsetsContext], OffsetRepository]] = {
+    "memory": in_memory,
+    "sqlite": in_sqlite,
+    "postgresql": in_postgresql,
+}
+
+
+def engine_of(url: str) -> tuple[Engine, str]:
+    """And what follows its scheme. Raises UnknownStorage."""
+    scheme, separator, place = url.partition("://")
+    engine = ENGINES.get(scheme)
+    if engine is None or not separator or bool(place) != bool(engine.folder):
+        allowed = " or ".join(f"{each.scheme}://{each.example}" for each in ENGINES.values())
+        raise UnknownStorage(f"storage '{url}' is not known; allowed: {allowed}")
+    return engine, place
+
+
+def open_storage(
+    url: str,
+    flush: Flush = "commit",
+    map_size_bytes: int | None = None,
+    read_only: bool = False,
+    to_loop: ToLoop | None = None,
+) -> Storage:
+    """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
+
+    `map_size_bytes` is for LMDB where less address space than usual is to be reserved. `read_only`
+    leaves a store as it is; but where the machine went down while it was open with flush=interval,
+    it is put back to its newest flush as for anybody, because nothing newer can be trusted. With
+    `to_loop` reads of what is not in memory respond later; without, they wait for the disk.
+    """
+    engine, place = engine_of(url)
+    return engine.open(place, flush, map_size_bytes, read_only, to_loop)
+
+
+def open_offsets(
+    url: str | None,
+    storage: Storage,
+    when_committed: WhenCommitted,
+    flush: Flush,
+    to_loop: ToLoop,
+    unusable: Callable[[StorageUnusable], None],
+    events: EventLog,
+) -> OffsetRepository:
+    """Where committed offsets are kept; None: beside the messages.
+
+    Of a database that is found not to be this store's `unusable` hears later, on the loop. Raises
+    StorageUnusable where that is seen at once.
+    """
+    home = OffsetsHome(storage.state, when_committed, events)
+    if url is None:
+        home.refuse_database()
+        return StoredOffsetRepository(storage.state, when_committed)
+    context = OffsetsContext(home, storage.info.store_id, flush, to_loop, unusable, events)
+    return OFFSETS[url.partition("://")[0]](url, context)
+
+
+# ---- without a broker
+
+
+class Contents(NamedTuple):
+    """The rows of a store, for whoever looks into it without a broker."""
+
+    topics: StoredTopicRepository
+    partitions: StoredPartitionRepository
+    configs: StoredConfigRepository
+    groups: StoredGroupRepository
+    offsets: StoredOffsetRepository
+    #: Where committed offsets are, when they are not here.
+    offsets_place: str | None
+
+
+def contents(storage: Storage) -> Contents:
+    from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+    from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+    from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+    state = storage.state
+    known = known_database(state)
+    return Contents(
+        StoredTopicRepository(storage.log, state),
+        StoredPartitionRepository(storage.log, state),
+        StoredConfigRepository(state),
+        StoredGroupRepository(state),
+        StoredOffsetRepository(state, storage.commit.commit),
+        known and known.place,
+    )
+
+
+class Beside:
+    """A store that may be a running broker's: only read, each call as of the newest commit."""
+
+    __slots__ = ("_partitions", "_store", "log", "topics")
+
+    def __init__(self, store: StoreBeside) -> None:
+        from infrastructure.storage.repositories.partition_repository import (
+            StoredPartitionRepository,
+        )
+        from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+        self._store = store
+        self.log = store.log
+        self.topics = StoredTopicRepository(store.log, store.state)
+        self._partitions = StoredPartitionRepository(store.log, store.state)
+
+    def bounds(self, partition_id: int) -> tuple[int, int]:
+        """Where the log starts for who reads, and where it ends."""
+        start, end = self._partitions.kept(partition_id)
+        return start, max(start, end, self._store.last_offset(partition_id) + 1)
+
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """Batches, one or several side by side, each with the last offset that is in them."""
+        return self._store.entries(partition_id, offset, end_offset, max_bytes)
+
+
+@contextmanager
+def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
+    """Raises StorageUnusable, in one line. What is `known_whole` is not looked through again."""
+    store = folder_of(url).beside(known_whole)
+    try:
+        yield Beside(store)
+    finally:
+        store.close()
+
+
+def folder_of(store: str) -> StoreFolder:
+    """Of a URL, or of the folder itself. Raises UnknownStorage where nothing lasts."""
+    scheme, separator, place = store.partition("://")
+    if not separator:
+        scheme, place = LMDB.scheme, store
+    engine = ENGINES.get(scheme)
+    if engine is None or engine.folder is None or not place:
+        raise UnknownStorage(f"storage '{store}' has no folder; allowed: a folder, or lmdb:///path")
+    return engine.folder(Path(place).absolute())

@@ -1,0 +1,152 @@
+"""Engine: what stands behind the scheme of a storage URL, and what it opens.
+
+A value of this kind is made without importing what the engine needs: its functions do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from application.ports.commit import Commit
+from application.ports.log_store import LogStore
+from application.ports.state_store import StateStore
+from infrastructure.storage.flush import Flush
+
+#: Runs a call on the event loop, from any thread.
+ToLoop = Callable[[Callable[[], None]], object]
+
+
+class StorageInfo:
+    """What the banner says of the store."""
+
+    __slots__ = (
+        *("flush", "kind", "live_bytes", "path", "power_cut", "size_bytes", "store_id", "warning"),
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        path: Path | None,
+        size_bytes: int,
+        flush: str,
+        store_id: str,
+        warning: str | None,
+        power_cut: str | None = None,
+        live_bytes: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.size_bytes = size_bytes
+        self.flush = flush
+        self.store_id = store_id
+        self.warning = warning
+        #: What a power cut has meant for the store, when it was opened after one.
+        self.power_cut = power_cut
+        #: Of `size_bytes`, when it was opened: what is not free.
+        self.live_bytes = live_bytes
+
+
+@dataclass(frozen=True)
+class StoreRoom:
+    """How much of its file and address space a store has used."""
+
+    map_bytes: int
+    used_bytes: int
+    page_bytes: int
+
+
+class Storage:
+    """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
+
+    __slots__ = ("commit", "info", "log", "room", "start_flush", "state")
+
+    def __init__(
+        self,
+        log: LogStore,
+        state: StateStore,
+        commit: Commit,
+        info: StorageInfo,
+        start_flush: Callable[[], None] | None = None,
+        room: Callable[[], StoreRoom] | None = None,
+    ) -> None:
+        self.log = log
+        self.state = state
+        self.commit = commit
+        self.info = info
+        #: To be called every `flush.interval.ms`; None where the engine or the policy needs none.
+        self.start_flush = start_flush
+        #: None where the engine has none to speak of.
+        self.room = room
+
+
+class StoreBeside(Protocol):
+    """A store that may be a running broker's: only read, each call as of the newest commit."""
+
+    @property
+    def log(self) -> LogStore: ...
+
+    @property
+    def state(self) -> StateStore: ...
+
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """Batches, one or several side by side, each with the last offset that is in them."""
+        ...
+
+    def last_offset(self, partition_id: int) -> int:
+        """Of the newest batch; -1: there is none."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class StoreFolder(Protocol):
+    """The folder of a store that is not opened. Its methods raise StorageUnusable.
+
+    A folder that a process has open is refused, except by `beside`.
+    """
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def url(self) -> str: ...
+
+    def has_store(self) -> bool: ...
+
+    def beside(self, known_whole: bool) -> StoreBeside:
+        """What is `known_whole` is not checked again."""
+        ...
+
+    def last_end(self) -> str:
+        """What a power cut has done to the store, or could have done."""
+        ...
+
+    def check_pages(self) -> str | None:
+        """What is wrong with the pages, before the engine trusts them."""
+        ...
+
+    def compact(self) -> tuple[int, int]:
+        """Its size in bytes before and after."""
+        ...
+
+    def made_whole(self) -> AbstractContextManager[str]:
+        """The URL of a store to fill, which takes the place of this folder at the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Engine:
+    scheme: str
+    #: What follows `scheme://`, for messages.
+    example: str
+    #: What follows `scheme://`, the flush policy, the size of the map, whether only to read, and
+    #: the way to the event loop for reads that respond later.
+    open: Callable[[str, Flush, int | None, bool, ToLoop | None], Storage]
+    #: None: the store ends with the process.
+    folder: Callable[[Path], StoreFolder] | None = None

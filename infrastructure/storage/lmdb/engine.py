@@ -1,0 +1,71 @@
+"""The engine of `lmdb://FOLDER`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infrastructure.storage.engine import (
+    Engine,
+    Storage,
+    StorageInfo,
+    StoreFolder,
+    StoreRoom,
+    ToLoop,
+)
+from infrastructure.storage.flush import Flush
+
+POWER_LOSS_WARNINGS = {
+    "interval": "flush=interval on LMDB: a killed broker loses nothing, "
+    "but a power cut loses what came after the newest flush",
+    "os": "flush=os on LMDB: a killed broker loses nothing, "
+    "but a power cut may make the whole store unreadable",
+}
+
+
+def _open(
+    place: str,
+    flush: Flush,
+    map_size_bytes: int | None,
+    read_only: bool,
+    to_loop: ToLoop | None,
+) -> Storage:
+    from infrastructure.storage.lmdb.commit import LmdbCommit
+    from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
+    from infrastructure.storage.lmdb.log_store import LmdbLogStore
+    from infrastructure.storage.lmdb.state_store import LmdbStateStore
+    from infrastructure.storage.lmdb.write_pass import WritePass
+
+    folder = Path(place)
+    environment = LmdbEnvironment(
+        folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only, to_loop
+    )
+    write_pass = WritePass(environment)
+    commit = LmdbCommit(environment, write_pass)
+    return Storage(
+        LmdbLogStore(environment, write_pass),
+        LmdbStateStore(environment, write_pass),
+        commit,
+        StorageInfo(
+            "lmdb",
+            folder,
+            environment.used_bytes,
+            flush,
+            environment.store_id,
+            POWER_LOSS_WARNINGS.get(flush),
+            environment.power_cut,
+            environment.live_bytes,
+        ),
+        commit.start_flush if flush == "interval" else None,
+        lambda: StoreRoom(
+            environment.map_size_bytes, environment.used_bytes, environment.page_bytes
+        ),
+    )
+
+
+def _folder(path: Path) -> StoreFolder:
+    from infrastructure.storage.lmdb.folder import LmdbFolder
+
+    return LmdbFolder(path)
+
+
+LMDB = Engine("lmdb", "/path/to/folder", _open, _folder)

@@ -1,0 +1,173 @@
+"""A folder that no broker has: what its last end means, whether its pages are whole, compaction,
+and the folder that a copy becomes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import lmdb
+
+from infrastructure.storage.errors import StorageDamaged, StorageUnusable
+from infrastructure.storage.lmdb.beside import StoreBeside
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
+from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
+from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
+
+#: Left behind by a compaction that was killed; the next one makes it anew.
+COMPACT_FILE = "compact.mdb"
+_OF_A_NEW_STORE = {
+    *(DATA_FILE, "lock.mdb", "new.mdb", "new.mdb-lock"),
+    *(LOCK_FILE, UNSYNCED_FILE),
+}
+
+_CLOSED = (
+    "it was closed in order, or ran with flush=commit: all that was acknowledged is on the disk, "
+    "and a power cut could have taken nothing"
+)
+_KILLED = (
+    "its broker was killed under flush={flush} and the machine has been up since: all that was "
+    "acknowledged is there, but a power cut before the next start would {price}"
+)
+_CUT_OFF = (
+    "the machine went down, or an fsync failed, while the store was open with flush={flush}: "
+    "{price}"
+)
+
+
+class LmdbFolder:
+    """Implements infrastructure.storage.engine.StoreFolder."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def url(self) -> str:
+        return f"lmdb://{self.path}"
+
+    def beside(self, known_whole: bool) -> StoreBeside:
+        return StoreBeside(self.path, known_whole)
+
+    def has_store(self) -> bool:
+        return (self.path / DATA_FILE).exists()
+
+    def last_end(self) -> str:
+        """What a power cut has done, or could have done."""
+        lock = _locked(self.path)
+        try:
+            point = RecoveryPoint(self.path)
+        finally:
+            lock.release()
+        if point.found is None:
+            return _CLOSED
+        if point.found.root:
+            if point.was_cut_off:
+                price = "it goes back to the newest flush, what was acknowledged after that is gone"
+                return _CUT_OFF.format(flush="interval", price=price)
+            return _KILLED.format(flush="interval", price="take it back to the newest flush")
+        if point.was_cut_off:
+            price = "the newest may be missing, and all of it had to be looked at"
+            return _CUT_OFF.format(flush="os", price=price)
+        return _KILLED.format(flush="os", price="make all of it unreadable")
+
+    def check_pages(self) -> str | None:
+        """What is wrong with the pages, before LMDB trusts them."""
+        lock = _locked(self.path)
+        try:
+            if RecoveryPoint(self.path).was_cut_off:
+                # The newest root counts for nothing: opening puts another in its place.
+                return None
+            return page_problem(self.path / DATA_FILE)
+        finally:
+            lock.release()
+
+    def compact(self) -> tuple[int, int]:
+        """Writes the pages that are in use beside the store, then takes its place.
+
+        Returns the bytes of the file before and after. Killed at any moment, it leaves one whole
+        store.
+        """
+        folder = self.path
+        data_file, new = folder / DATA_FILE, folder / COMPACT_FILE
+        environment = LmdbEnvironment(folder, "commit")
+        try:
+            before = data_file.stat()
+            new.unlink(missing_ok=True)
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                # Whoever compacts, root maybe, the broker and nobody else is to open it again.
+                os.fchown(descriptor, before.st_uid, before.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+                environment.env.copyfd(descriptor, compact=True)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            # Nobody may have the old file open when the new one is there; the folder stays locked.
+            environment.env.close()
+            new.rename(data_file)
+            sync_folder(folder)
+            return before.st_size, data_file.stat().st_size
+        except lmdb.Error as error:
+            raise StorageDamaged(f"the store in {folder} cannot be copied: {error}") from error
+        except OSError as error:
+            raise StorageUnusable(
+                f"the store in {folder} cannot be compacted: {error.strerror or error}"
+            ) from error
+        finally:
+            new.unlink(missing_ok=True)
+            environment.close(synced=True)
+
+    @contextmanager
+    def made_whole(self) -> Iterator[str]:
+        """The URL of a folder beside it, which takes its name when all went well.
+
+        Killed at any moment, there is a whole store under the name, or none.
+        """
+        folder = self.path
+        partial = folder.with_name(f"{folder.name}.partial")
+        try:
+            _remove_left_over(partial)
+        except OSError as error:
+            raise _cannot_be_made(partial, error) from error
+        try:
+            yield LmdbFolder(partial).url
+            try:
+                partial.rename(folder)
+                sync_folder(folder.parent)
+            except OSError as error:
+                raise _cannot_be_made(folder, error) from error
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+
+def _remove_left_over(partial: Path) -> None:
+    """Of one that was killed."""
+    if not partial.exists():
+        return
+    if not {file.name for file in partial.iterdir()} <= _OF_A_NEW_STORE:
+        raise StorageUnusable(f"{partial} is in the way: what lies in it is no store")
+    lock = _locked(partial)  # refused while somebody still makes it
+    try:
+        shutil.rmtree(partial)
+    finally:
+        lock.release()
+
+
+def _cannot_be_made(folder: Path, error: OSError) -> StorageUnusable:
+    return StorageUnusable(f"{folder} cannot be made: {error.strerror or error}")
+
+
+def _locked(folder: Path) -> FolderLock:
+    try:
+        return FolderLock(folder)
+    except OSError as error:
+        reason = error.strerror or error
+        raise StorageUnusable(f"the data folder {folder} cannot be used: {reason}") from error

@@ -1,0 +1,383 @@
+"""Session: one connection on the loop. It moves bytes and counts memory; `Connection` keeps order.
+
+When too much is parked, or the client leaves its answers unread, nothing more is read from it.
+Answers are collected and leave in one write: at the end of what was read, or, for those that a
+commit or a fetch completes, when the outbox is flushed at the end of the pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter_ns, time_ns
+from typing import cast
+
+from application.ports.request_log import ClientInfo
+from interfaces.kafka.connections.connection import PARKED_BYTES, Connection
+from interfaces.kafka.connections.other_protocols import rejection_of
+from interfaces.kafka.connections.shared import Shared, plain_address
+from interfaces.kafka.requests.call import Call, CloseConnection, Peer
+from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
+from interfaces.kafka.wire.primitives import MalformedRequest
+
+#: Answers that are larger together are handed over piece by piece instead of joined.
+JOIN_BYTES = 64 * 1024
+
+
+class LargeAnswers:
+    """The memory of large answers while the transport sends them piece by piece.
+
+    The transport reports what it has left to send. Of an answer that is sent in part, all is in
+    memory until the rest is sent.
+    """
+
+    __slots__ = ("_largest_bytes", "_written_bytes")
+
+    def __init__(self) -> None:
+        #: Since all was sent the last time: together, and the largest.
+        self._written_bytes = self._largest_bytes = 0
+
+    def written(self, size_bytes: int, left_bytes: int) -> None:
+        """Before it is handed to the transport, which has so much left of earlier ones."""
+        if not left_bytes:
+            self._written_bytes = self._largest_bytes = 0
+        self._written_bytes += size_bytes
+        self._largest_bytes = max(self._largest_bytes, size_bytes)
+
+    def sent_bytes(self, left_bytes: int) -> int:
+        """At the most so much has been sent and is still in memory."""
+        if not left_bytes or not self._largest_bytes:
+            return 0
+        return min(max(self._written_bytes - left_bytes, 0), self._largest_bytes)
+
+
+class Session(asyncio.BufferedProtocol):
+    def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
+        self._shared = shared
+        self._dispatch = shared.dispatch
+        self._outbox = shared.outbox
+        self._answers = shared.answers
+        self._connection = Connection(
+            shared.read_buffer, shared.max_frame_bytes, shared.accounting.take
+        )
+        self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
+        self.client = ClientInfo(connection_id, listener_name, "")
+        self._transport: asyncio.Transport | None = None
+        #: Read, and handed to the system.
+        self.bytes_in = self.bytes_out = 0
+        #: Of answers that are complete, sent or not.
+        self._complete_bytes = 0
+        self._large_answers = LargeAnswers()
+        self._serving = False
+        self._paused = False
+        self._closing = False
+        self._aborted = False
+        #: What had been read and sent when the listener last looked for idle connections.
+        self._looked_at_bytes = -1
+        self.address = ""
+
+    # ---- the transport's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        peername = transport.get_extra_info("peername")
+        if peername is None:  # gone before it was accepted
+            self._refuse()
+            return
+        host, port = peername[:2]
+        self.address = plain_address(host)
+        self.client.peer = f"{self.address}:{port}"
+        self.client.since_ms = time_ns() // 1_000_000
+        refusal = self._shared.connections.refusal(self.address)
+        if refusal is not None:
+            self._shared.closing_log.refused(self.address, refusal)
+            self._refuse()
+            return
+        self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
+        host, port = self._shared.advertised(self.client.listener, transport)
+        self._peer = Peer(
+            self._shared.broker,
+            self.client,
+            host,
+            port,
+            self._answered,
+            self._failed,
+            self.close,
+        )
+        self._shared.add(self)
+
+    def _refuse(self) -> None:
+        transport, self._transport = self._transport, None
+        self._closing = True
+        if transport is not None:
+            transport.abort()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._closing:
+            return
+        self.bytes_in += nbytes
+        received_ns = perf_counter_ns()
+        connection, peer, answers = self._connection, self._peer, self._answers
+        begin, replies = self._dispatch.begin, connection.replies
+        self._serving = True
+        try:
+            for frame in connection.received(nbytes):
+                if answers.spent:
+                    connection.park(frame)
+                elif connection.may_run(frame):
+                    try:
+                        begin(frame, peer, replies, received_ns)
+                    finally:
+                        if len(frame) > READ_BUFFER_BYTES:
+                            self._shared.memory.give(len(frame))
+            if connection.illegal is not None:
+                self._end_illegal(connection.illegal)
+            elif connection.needs_bytes:
+                self._ask_for_memory()
+        except (MalformedRequest, CloseConnection) as reason:
+            self._reject(type(reason).__name__, str(reason))
+        self._serving = False
+        if connection.parked_bytes > PARKED_BYTES:
+            self._pause_reading()
+        if connection.parked or (replies and replies[0].pieces is not None):
+            self.flush()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is None:
+            return
+        self._transport = None
+        self._closing = True
+        self.client.forget_long_names()
+        for call in self._connection.replies:
+            call.route.counts.unanswered += 1
+            if call.pending is not None:
+                call.pending.abandon()
+        self._connection.replies.clear()
+        self._give_back_memory()
+        del self._peer  # it calls this session: a cycle for each connection, if it stayed
+        self._shared.remove(self)
+
+    def pause_writing(self) -> None:
+        self._connection.unread = True
+        self._pause_reading()
+
+    def resume_writing(self) -> None:
+        self._connection.unread = False
+        self._outbox.add(self)
+
+    # ---- requests
+
+    def _answered(self, call: Call) -> None:
+        """A reply is complete; it leaves in its turn."""
+        self._connection.unanswered -= 1
+        self._complete_bytes += call.bytes_out
+        answers = self._answers
+        answers.used_bytes += call.bytes_out
+        if answers.used_bytes > answers.most_bytes:
+            self._shared.relieve()
+        if self._serving:
+            if self._complete_bytes - self.bytes_out > JOIN_BYTES:
+                # Now, not after the requests that follow: whoever does not read is to be noticed.
+                call.handled_ns = call.answered_ns = perf_counter_ns()
+                self._send()
+            return
+        if call.started_ns:
+            call.answered_ns = perf_counter_ns()
+        self._outbox.add(self)
+
+    def _failed(self, call: Call, error: Exception) -> None:
+        self._dispatch.log_failure(call, error)
+        self.close("its answer could not be made")
+
+    # ---- answers
+
+    def flush(self) -> None:
+        """Sends what is ready, and runs what that lets go on."""
+        connection = self._connection
+        self._send()
+        while connection.parked and self._run_parked():
+            self._send()
+        if self._paused and not connection.unread and connection.parked_bytes <= PARKED_BYTES:
+            self._resume_reading()
+        if connection.draining and not connection.unanswered:
+            self.close("the broker is stopping", expected=True)
+
+    def _run_parked(self) -> bool:
+        """Whether any could run."""
+        connection, answers = self._connection, self._answers
+        received_ns = 0
+        self._serving = True
+        try:
+            while not (self._closing or answers.spent):
+                frame = connection.next_parked()
+                if frame is None:
+                    break
+                received_ns = received_ns or perf_counter_ns()
+                try:
+                    self._dispatch.begin(frame, self._peer, connection.replies, received_ns)
+                finally:
+                    if len(frame) > READ_BUFFER_BYTES:
+                        self._shared.memory.give(len(frame))
+        except (MalformedRequest, CloseConnection) as reason:
+            self._reject(type(reason).__name__, str(reason))
+        self._serving = False
+        return received_ns > 0
+
+    def _send(self) -> None:
+        transport = self._transport
+        if transport is None or self._closing:
+            return
+        replies = self._connection.replies
+        if not replies or replies[0].pieces is None:
+            return
+        size_bytes, out = self._connection.to_send()
+        if not size_bytes:
+            return
+        self.bytes_out += size_bytes
+        if size_bytes <= JOIN_BYTES:
+            transport.write(b"".join(out))
+        else:
+            self._large_answers.written(size_bytes, transport.get_write_buffer_size())
+            transport.writelines(out)
+
+    # ---- memory
+
+    def _ask_for_memory(self) -> None:
+        self._pause_reading()
+        self._shared.memory.take(self._connection.needs_bytes, self._admitted)
+
+    def _admitted(self) -> None:
+        self._connection.admit()
+        # Until now it was not the client that kept anybody waiting.
+        self._looked_at_bytes = -1
+        self._outbox.add(self)
+
+    def _give_back_memory(self) -> None:
+        memory = self._shared.memory
+        if self._connection.needs_bytes:
+            memory.forget(self._admitted)
+        held = self.held_bytes
+        if held:
+            memory.give(held)
+        self._connection.forget_parked()
+
+    @property
+    def held_bytes(self) -> int:
+        """Of large requests that have not begun."""
+        return self._connection.large_bytes
+
+    @property
+    def large_requests(self) -> int:
+        """How many it has begun to send."""
+        return self._connection.admitted
+
+    @property
+    def unread_bytes(self) -> int:
+        """Of answers that are complete, and in memory: not sent, or on their way to the system."""
+        transport = self._transport
+        if transport is None or self._aborted:
+            return 0
+        left_bytes = transport.get_write_buffer_size()
+        held_bytes = left_bytes + self._large_answers.sent_bytes(left_bytes)
+        return self._complete_bytes - self.bytes_out + held_bytes
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Gets less with every byte that the client reads."""
+        transport = self._transport
+        if transport is None:
+            return 0
+        return self._complete_bytes - self.bytes_out + transport.get_write_buffer_size()
+
+    @property
+    def has_parked(self) -> bool:
+        return bool(self._connection.parked)
+
+    def _pause_reading(self) -> None:
+        if not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def _resume_reading(self) -> None:
+        connection = self._connection
+        if self._transport is None or self._closing or connection.draining:
+            return
+        if not connection.needs_bytes:
+            self._paused = False
+            self._transport.resume_reading()
+
+    # ---- the end
+
+    @property
+    def waiting(self) -> bool:
+        """A request is being answered: such a connection is not idle."""
+        return self._connection.unanswered > 0 and not self._closing
+
+    @property
+    def active(self) -> bool:
+        """Read, answered or let in since the listener last looked for idle connections."""
+        return self.bytes_in + self.bytes_out != self._looked_at_bytes
+
+    def looked_at(self) -> None:
+        self._looked_at_bytes = self.bytes_in + self.bytes_out
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that came as a whole and are not answered."""
+        return self._connection.in_flight
+
+    @property
+    def closing(self) -> bool:
+        return self._closing
+
+    @property
+    def mid_frame(self) -> bool:
+        """The client owes the rest of a request; not where the broker makes it wait for memory."""
+        return self._connection.mid_frame and not self._connection.needs_bytes
+
+    def drain(self) -> None:
+        """Answers what runs, begins nothing more, and ends."""
+        self._connection.draining = True
+        self._pause_reading()
+        if not self._connection.unanswered:
+            self.close("the broker is stopping", expected=True)
+
+    def abort(self, why: str | None = None) -> None:
+        """Ends the connection now, whatever the client has not read yet."""
+        if self._transport is None:
+            return
+        if why is not None and not self._closing:
+            self._shared.closing_log.closed(self.client, why)
+        self._closing = self._aborted = True
+        self._transport.abort()
+
+    def close(self, why: str, expected: bool = False) -> None:
+        """Ends the connection; what is answered is still sent."""
+        if self._closing or self._transport is None:
+            return
+        if not expected:
+            self._shared.closing_log.closed(self.client, why)
+        self._send()
+        self._closing = True
+        self._transport.close()
+
+    def _reject(self, kind: str, why: str, **more: str) -> None:
+        """Ends the connection for what the client sent."""
+        if not self._closing:
+            self.client.forget_long_names()
+            self._shared.closing_log.rejected(self.client, kind, why, **more)
+            self.close(why, expected=True)
+
+    def _end_illegal(self, why: str) -> None:
+        connection = self._connection
+        other = None
+        if not self.bytes_out and not connection.replies:
+            urls = self._shared.admin_urls(self._peer.advertised_host)
+            other = rejection_of(connection.illegal_prefix, urls)
+        if other is None:
+            self._reject("length", why)
+        elif self._transport is not None and not self._closing:
+            self._transport.write(other.answer)
+            self._reject(other.protocol, other.why, hint=other.hint)

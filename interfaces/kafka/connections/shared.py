@@ -1,0 +1,172 @@
+"""Shared: what all connections of all listeners have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from operator import methodcaller
+from typing import Protocol
+
+from application.broker import Broker
+from application.ports.event_log import EventLog
+from application.ports.request_log import RequestLog
+from application.ports.scheduler import Scheduler
+from application.telling import tell_each
+from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget, ConnectionBudget
+from interfaces.kafka.connections.closing_log import ClosingLog
+from interfaces.kafka.connections.reaper import OpenConnection, Reaper
+from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.dispatch import Dispatch, Routes
+from interfaces.kafka.wire.framing import ReadBuffer
+
+
+@dataclass(frozen=True)
+class Advertised:
+    """What clients of one listener are told; no host: the address each connected to."""
+
+    name: str
+    host: str | None = None
+    port: int | None = None
+
+
+class Sender(Protocol):
+    def flush(self) -> None: ...
+
+
+class Outbox:
+    """Sessions that have something to send at the end of the pass; each is flushed once."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._senders: dict[Sender, None] = {}
+
+    def add(self, sender: Sender) -> None:
+        if not self._senders:
+            self._scheduler.soon(self.flush)
+        self._senders[sender] = None
+
+    def flush(self) -> None:
+        senders, self._senders = self._senders, {}
+        faults = tell_each(senders, methodcaller("flush"))
+        if faults:
+            raise faults[0]
+
+
+class Shared:
+    def __init__(
+        self,
+        broker: Broker,
+        scheduler: Scheduler,
+        events: EventLog,
+        request_log: RequestLog,
+    ) -> None:
+        config = broker.config
+        self.broker = broker
+        self.closing_log = ClosingLog(events, scheduler)
+        #: Where HTTP is served, for a client that connected to this host.
+        self.admin_urls: Callable[[str], list[str]] = lambda _host: []
+        self.accounting = Accounting(
+            request_log, config.requests_recent_max, broker.catalog.name_of
+        )
+        self.routes = Routes(config.request_elements_max)
+        self.dispatch = Dispatch(self.routes, events, self.accounting)
+        self.outbox = Outbox(scheduler)
+        # Not a pass later: clients that are answered together ask again together, and share the
+        # next commit too.
+        broker.commits.after_each(self.outbox.flush)
+        self.read_buffer = ReadBuffer()
+        self.max_frame_bytes = config.socket_request_max_bytes
+        self.max_unsent_bytes = config.connection_unsent_max_bytes
+        self.sessions: dict[OpenConnection, None] = {}
+        self.memory = ByteBudget(config.queued_max_request_bytes)
+        self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions, scheduler)
+        broker.fetch.bound_by(self.answers.room)
+        self.connections = ConnectionBudget(config)
+        self.connection_ids = count(1)
+        self._advertised: dict[str, Advertised] = {}
+        self._reaper = Reaper(
+            self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
+        )
+        self._scheduler = scheduler
+        self._empty: asyncio.Event | None = None
+
+    @property
+    def listeners(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._advertised)
+
+    def advertise(self, advertised: Advertised) -> None:
+        self._advertised[advertised.name] = advertised
+
+    def advertised(self, listener: str, transport: asyncio.BaseTransport) -> tuple[str, int]:
+        told = self._advertised[listener]
+        host, port = transport.get_extra_info("sockname")[:2]
+        return told.host or plain_address(host), told.port or port
+
+    def add(self, session: OpenConnection) -> None:
+        self.sessions[session] = None
+        self.connections.add(session.address)
+        if self._empty is not None:
+            session.drain()
+
+    def remove(self, session: OpenConnection) -> None:
+        del self.sessions[session]
+        self._reaper.forget(session)
+        self.connections.remove(session.address)
+        if not self.sessions and self._empty is not None:
+            self._empty.set()
+
+    def watch_idle(self) -> None:
+        """From now on looks after connections that are idle, slow or do not read."""
+        self._reaper.begin()
+
+    # ---- answers that nobody reads
+
+    def relieve(self) -> None:
+        """More is unread than can be borne, or so it seems: not all that was sent is known.
+
+        The largest go. Their memory is back in the next pass; until then nobody is answered.
+        """
+        excess = self.answers.excess()
+        if not excess or self.answers.spent:
+            return
+        self.answers.spent = True
+        for session in sorted(self.sessions, key=lambda one: one.unread_bytes, reverse=True):
+            if excess <= 0:
+                break
+            excess -= session.unread_bytes
+            session.abort("all connections' unread answers are far over queued.max.response.bytes")
+        self._scheduler.soon(self._relieved)
+
+    def _relieved(self) -> None:
+        self.answers.spent = False
+        for session in self.sessions:
+            if session.has_parked:
+                self.outbox.add(session)
+
+    # ---- the end
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        """Answers what is being answered, then ends every connection; False: not in time."""
+        self.closing_log.finish()
+        self.broker.fetch.release()
+        self.broker.classic_groups.release()
+        self._empty = asyncio.Event()
+        for session in list(self.sessions):
+            session.drain()
+        if not self.sessions:
+            return True
+        try:
+            await asyncio.wait_for(self._empty.wait(), timeout_seconds)
+        except TimeoutError:
+            for session in list(self.sessions):
+                session.abort()
+            return False
+        return True
+
+
+def plain_address(host: str) -> str:
+    """An IPv4 address that came in through an IPv6 socket, as people write it."""
+    return host.removeprefix("::ffff:")

@@ -1,0 +1,98 @@
+"""THE table of the APIs that are served, one row each; ApiVersions answers from it.
+
+To add one: its messages in `wire/messages/`, its handler in `handlers/`, and a row here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+PRODUCE = 0
+FETCH = 1
+JOIN_GROUP = 11
+SYNC_GROUP = 14
+
+
+class Api:
+    """`min_version` and `max_version` are what is advertised; `first_served` is where it works."""
+
+    __slots__ = ("first_served", "key", "max_version", "min_version", "name")
+
+    def __init__(
+        self,
+        key: int,
+        name: str,
+        min_version: int,
+        max_version: int,
+        first_served: int | None = None,
+    ) -> None:
+        self.key = key
+        self.name = name
+        self.min_version = min_version
+        self.max_version = max_version
+        self.first_served = min_version if first_served is None else first_served
+
+    def serves(self, version: int) -> bool:
+        return self.first_served <= version <= self.max_version
+
+    @property
+    def title(self) -> str:
+        return title_of(self.name)
+
+    def handler(self) -> ModuleType:
+        return import_module(f"..handlers.{self.name}", __package__)
+
+    def messages(self) -> ModuleType:
+        return import_module(f"..wire.messages.{self.name}", __package__)
+
+
+def title_of(name: str) -> str:
+    """The name of an API as Kafka writes it."""
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+APIS: tuple[Api, ...] = (
+    # librdkafka looks for Produce 0 in the answer, and nobody sends it: as Kafka has it.
+    Api(0, "produce", 0, 13, first_served=3),
+    Api(1, "fetch", 4, 18),
+    Api(2, "list_offsets", 1, 11),
+    Api(3, "metadata", 0, 13),
+    Api(8, "offset_commit", 2, 10),
+    Api(9, "offset_fetch", 1, 10),
+    Api(10, "find_coordinator", 0, 6),
+    Api(11, "join_group", 0, 9),
+    Api(12, "heartbeat", 0, 4),
+    Api(13, "leave_group", 0, 5),
+    Api(14, "sync_group", 0, 5),
+    Api(15, "describe_groups", 0, 6),
+    Api(16, "list_groups", 0, 5),
+    Api(18, "api_versions", 0, 4),
+    Api(19, "create_topics", 2, 7),
+    Api(20, "delete_topics", 1, 6),
+    Api(21, "delete_records", 0, 2),
+    Api(22, "init_producer_id", 0, 5),
+    Api(23, "offset_for_leader_epoch", 2, 4),
+    Api(29, "describe_acls", 1, 3),
+    Api(30, "create_acls", 1, 3),
+    Api(31, "delete_acls", 1, 3),
+    Api(32, "describe_configs", 1, 4),
+    Api(33, "alter_configs", 0, 2),
+    Api(35, "describe_log_dirs", 1, 4),
+    Api(37, "create_partitions", 0, 3),
+    Api(42, "delete_groups", 0, 2),
+    Api(43, "elect_leaders", 0, 2),
+    Api(44, "incremental_alter_configs", 0, 1),
+    Api(45, "alter_partition_reassignments", 0, 1),
+    Api(46, "list_partition_reassignments", 0, 0),
+    Api(47, "offset_delete", 0, 0),
+    Api(48, "describe_client_quotas", 0, 1),
+    Api(50, "describe_user_scram_credentials", 0, 0),
+    Api(60, "describe_cluster", 0, 2),
+    Api(68, "consumer_group_heartbeat", 0, 1),
+    Api(69, "consumer_group_describe", 0, 1),
+    Api(74, "list_config_resources", 0, 1),
+    Api(75, "describe_topic_partitions", 0, 0),
+)
+
+BY_KEY: dict[int, Api] = {api.key: api for api in APIS}

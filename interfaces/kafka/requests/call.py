@@ -1,0 +1,222 @@
+"""Call: one request being answered; its route, and what a handler may know of its connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from application.broker import Broker
+from application.metrics.request_counts import RequestCounts
+from application.pending import Pending
+from application.ports.request_log import ClientInfo
+from domain.errors import BrokerError, CoordinatorLoadInProgress
+from interfaces.kafka.requests.about import About, about_of
+from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
+from interfaces.kafka.requests.error_codes import CODES
+from interfaces.kafka.wire.headers import API_VERSIONS, response_start
+from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
+
+T = TypeVar("T")
+
+
+class CloseConnection(Exception):
+    """The only answer to this request is the end of its connection; the message says why."""
+
+
+class Peer:
+    """One connection, as far as handlers may know it."""
+
+    __slots__ = (
+        "advertised_host",
+        "advertised_port",
+        "answered",
+        "beginning_end",
+        "broker",
+        "client",
+        "close",
+        "failed",
+        "raw_client_id",
+    )
+
+    def __init__(
+        self,
+        broker: Broker,
+        client: ClientInfo,
+        advertised_host: str,
+        advertised_port: int,
+        answered: Callable[[Call], None],
+        failed: Callable[[Call, Exception], None],
+        close: Callable[[str], None],
+    ) -> None:
+        self.broker = broker
+        self.client = client
+        #: What this client is told to connect to.
+        self.advertised_host = advertised_host
+        self.advertised_port = advertised_port
+        self.raw_client_id = b""
+        #: Where that of its last request ended which the next ones may share; 0: none did.
+        self.beginning_end = 0
+        #: What the connection is told: a reply is complete; it cannot be made; it is over.
+        self.answered = answered
+        self.failed = failed
+        self.close = close
+
+
+#: What a request that went well teaches of those to come.
+Learn = Callable[[memoryview, Any, "Call"], None]
+
+
+class Repeated(Protocol):
+    def begin(self, frame: memoryview, call: Call) -> bool:
+        """Runs the request; False, and nothing has happened, where the ordinary way is needed."""
+        ...
+
+
+class Route:
+    """What requests of one version of one API go through; made at first use."""
+
+    __slots__ = (
+        "about",
+        "api",
+        "counts",
+        "decode",
+        "encode",
+        "failed",
+        "handle",
+        "kept",
+        "learn",
+        "learnt_at",
+        "repeated",
+        "tagged_request",
+        "tagged_response",
+        "title",
+        "version",
+        "waits_for_others",
+    )
+
+    def __init__(self, api: Api, version: int, max_elements: int | None) -> None:
+        messages = api.messages()
+        handler = api.handler()
+        request: type[Message] = getattr(messages, f"{api.title}Request")
+        response: type[Message] = getattr(messages, f"{api.title}Response")
+        self.api = api
+        self.title = api.title
+        self.version = version
+        self.counts = RequestCounts()
+        self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(
+            request, version, max_elements
+        )
+        self.encode: Callable[[Response], Pieces] = encoder(response, version)
+        #: None: the call is answered later.
+        self.handle: Callable[[Any, Call], Response | None] = handler.handle
+        self.about = about_of(request)
+        self.failed: Callable[[Any, Call, int], Response] = handler.failed
+        self.tagged_request = request.is_flexible(version)
+        self.tagged_response = self.tagged_request and api.key != API_VERSIONS
+        #: Encoded answers that a handler may give again, with what they were made from.
+        self.kept: dict[object, tuple[int, Pieces]] = {}
+        #: Requests known by how they begin (see repeated_produce.py).
+        self.repeated: dict[bytes, Repeated] = {}
+        #: The catalogue's revision that they hold for.
+        self.learnt_at = -1
+        self.learn: Learn | None = getattr(handler, "learn", None)
+        self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
+
+
+class Call:
+    __slots__ = (
+        "about",
+        "answered_ns",
+        "broker",
+        "bytes_in",
+        "bytes_out",
+        "correlation_id",
+        "decoded_ns",
+        "error_codes",
+        "handled_ns",
+        "peer",
+        "pending",
+        "pieces",
+        "received_ns",
+        "route",
+        "started_ns",
+        "topics",
+        "version",
+    )
+
+    # Times are taken by whoever gets so far with it, where `started_ns` is.
+    answered_ns: int
+    decoded_ns: int
+    handled_ns: int
+
+    def __init__(
+        self, peer: Peer, route: Route, correlation_id: int, bytes_in: int, received_ns: int
+    ) -> None:
+        #: None until it is answered; empty when there is nothing to send.
+        self.pieces: Pieces | None = None
+        self.received_ns = received_ns
+        #: 0: only when it was received is known, and when its answer leaves.
+        self.started_ns = 0
+        #: What it concerns, for the log: a group or so, or a topic, which may be told by its id.
+        self.about: About | None = None
+        self.peer = peer
+        self.broker = peer.broker
+        self.route = route
+        self.version = route.version
+        self.correlation_id = correlation_id
+        self.bytes_in = bytes_in
+        self.topics = 0
+        self.error_codes: list[int] | None = None
+        self.pending: Pending[object] | None = None
+
+    def code(self, error: BrokerError) -> int:
+        """The number for a failure that goes into the answer; the request counts as failed."""
+        code = CODES[type(error)]
+        if not isinstance(error, CoordinatorLoadInProgress):  # the log says when they are read
+            self.note_code(code)
+        return code
+
+    def expected_code(self, error: BrokerError) -> int:
+        """The number for what is a step of a protocol and no failure, though it has one."""
+        return CODES[type(error)]
+
+    def note_code(self, code: int) -> None:
+        if self.error_codes is None:
+            self.error_codes = []
+        self.error_codes.append(code)
+
+    def respond(self, response: Response) -> None:
+        """Completes the reply; in the order of requests it goes out with the next flush."""
+        self.respond_encoded(self.route.encode(response))
+
+    def respond_encoded(self, body: Pieces) -> None:
+        route = self.route
+        body_bytes = len(body[0]) if len(body) == 1 else sum(map(len, body))
+        start = response_start(self.correlation_id, body_bytes, route.tagged_response)
+        self.bytes_out = len(start) + body_bytes
+        self.pieces = [start, *body]
+        self.peer.answered(self)
+
+    def respond_whole(self, answer: bytes) -> None:
+        """With its length and header."""
+        self.bytes_out = len(answer)
+        self.pieces = [answer]
+        self.peer.answered(self)
+
+    def respond_nothing(self) -> None:
+        """The client expects no answer."""
+        self.bytes_out = 0
+        self.pieces = []
+        self.peer.answered(self)
+
+    def respond_later(self, pending: Pending[T], response: Callable[[T], Response]) -> None:
+        """Completes the reply when the value is there; nobody else suffers when that fails."""
+
+        def resolved(value: T) -> None:
+            try:
+                self.respond(response(value))
+            except Exception as error:
+                self.peer.failed(self, error)
+
+        self.pending = pending  # type: ignore[assignment]  # only ever abandoned
+        pending.then(resolved, lambda fault: self.peer.failed(self, fault))

@@ -1,0 +1,42 @@
+"""The numbers on the wire for what concerns configs."""
+
+from __future__ import annotations
+
+from domain.configs.alteration import Operation
+from domain.configs.resource import ResourceKind
+from domain.configs.settings.definition import Kind, Source
+
+RESOURCE_KINDS: dict[int, ResourceKind] = {
+    2: ResourceKind.TOPIC,
+    4: ResourceKind.BROKER,
+    8: ResourceKind.BROKER_LOGGER,
+    16: ResourceKind.CLIENT_METRICS,
+    32: ResourceKind.GROUP,
+}
+RESOURCE_NUMBERS = {kind: number for number, kind in RESOURCE_KINDS.items()}
+
+#: Where a value comes from.
+SOURCES: dict[Source, int] = {
+    Source.TOPIC: 1,
+    Source.DYNAMIC_BROKER: 2,
+    Source.DYNAMIC_DEFAULT_BROKER: 3,
+    Source.STATIC_BROKER: 4,
+    Source.DEFAULT: 5,
+    Source.GROUP: 8,
+}
+
+TYPES: dict[Kind, int] = {
+    Kind.BOOLEAN: 1,
+    Kind.STRING: 2,
+    Kind.INT: 3,
+    Kind.LONG: 5,
+    Kind.DOUBLE: 6,
+    Kind.LIST: 7,
+}
+
+OPERATIONS: dict[int, Operation] = {
+    0: Operation.SET,
+    1: Operation.DELETE,
+    2: Operation.APPEND,
+    3: Operation.SUBTRACT,
+}

@@ -1,0 +1,236 @@
+"""RepeatedProduce: a produce request that says, but for its batch, what an earlier one said.
+
+Who sends single batches to one partition repeats everything around them: header, topic, partition,
+flags. What was understood once need not be decoded again: such a request is known by its bytes, and
+its answer is the earlier answer with other numbers in it. Whatever is out of the ordinary goes the
+ordinary way, through decoder, handler and encoder, which decide alone what is right; the property
+test in tests/property/test_repeated_produce.py holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+
+from domain.errors import StorageFailed
+from domain.messages.batch import HEADER_BYTES
+from domain.partitions.partition import Appended, Partition
+from interfaces.kafka.requests.about import the_topic
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.wire.headers import BEGINNING_START, response_start
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from interfaces.kafka.wire.primitives import finish_uvarint, write_uvarint
+
+#: A longer beginning is not worth its memory.
+MAX_BEGINNING_BYTES = 512
+#: Of one route; what comes after them goes the ordinary way.
+MAX_REPEATED = 1000
+
+FIRST_WITH_LOG_START = 5
+FIRST_WITH_ZSTD = 7
+
+#: A batch with its size; what is shorter holds none.
+SHORTEST_REST_BYTES = HEADER_BYTES + 4
+
+_INT32 = Struct(">i")
+_RECOGNISABLE = (0x0102030405060708, 0x1112131415161718, 0x2122232425262728)
+
+Refused = Callable[["RepeatedProduce", StorageFailed, Call], ProduceResponse]
+
+
+class RepeatedProduce:
+    __slots__ = (
+        "_about",
+        "_after",
+        "_answer_end",
+        "_answer_size",
+        "_answer_start",
+        "_flexible",
+        "_number_count",
+        "_pack",
+        "_partition",
+        "_raw_client_id",
+        "_revision",
+        "_size_at",
+        "index",
+        "name",
+        "refused",
+        "topic_id",
+    )
+
+    def __init__(
+        self,
+        size_at: int,
+        request: ProduceRequest,
+        partition: Partition,
+        call: Call,
+        refused: Refused,
+    ) -> None:
+        [topic] = request.topic_data
+        route = call.route
+        self.name = topic.name
+        self.topic_id = topic.topic_id
+        self.index = topic.partition_data[0].index
+        self._about = the_topic(request)
+        self.refused = refused
+        self._partition = partition
+        self._revision = call.broker.catalog.revision
+        self._raw_client_id = call.peer.raw_client_id
+        self._size_at = size_at
+        self._flexible = route.tagged_request
+        self._after = _after(route.tagged_request)
+        body = b"".join(route.encode(self._recognisable()))
+        start = response_start(0, len(body), route.tagged_response)
+        number_count = 3 if route.version >= FIRST_WITH_LOG_START else 2
+        recognisable = Struct(">" + "q" * number_count).pack(*_RECOGNISABLE[:number_count])
+        before, self._answer_end = (start + body).split(recognisable)
+        self._answer_size, self._answer_start = before[:4], before[8:]
+        self._pack = Struct(
+            f">4si{len(self._answer_start)}s{'q' * number_count}{len(self._answer_end)}s"
+        ).pack
+        self._number_count = number_count
+
+    def _recognisable(self) -> ProduceResponse:
+        base_offset, log_append_time_ms, log_start_offset = _RECOGNISABLE
+        return self.response(
+            PartitionProduceResponse(
+                index=self.index,
+                base_offset=base_offset,
+                log_append_time_ms=log_append_time_ms,
+                log_start_offset=log_start_offset,
+            )
+        )
+
+    def response(self, answer: PartitionProduceResponse) -> ProduceResponse:
+        topic = TopicProduceResponse(
+            name=self.name, topic_id=self.topic_id, partition_responses=[answer]
+        )
+        return ProduceResponse(responses=[topic])
+
+    def begin(self, frame: memoryview, call: Call) -> bool:
+        """Appends the batch; False, and nothing has happened, where it is not as it was."""
+        position = self._size_at
+        if len(frame) < position + SHORTEST_REST_BYTES:
+            return False
+        if self._flexible:
+            size = frame[position]
+            position += 1
+            if size > 127:
+                size, position = finish_uvarint(frame, position, size)
+            size -= 1
+        else:
+            (size,) = _INT32.unpack_from(frame, position)
+            position += 4
+        end = position + size
+        partition = self._partition
+        broker = call.broker
+        if (
+            end + len(self._after) != len(frame)
+            or frame[end:] != self._after
+            or broker.catalog.revision != self._revision
+            or partition.broken is not None
+            or call.peer.raw_client_id != self._raw_client_id
+        ):
+            return False
+        appended = broker.produce.append(
+            partition, frame[position:end], call.version >= FIRST_WITH_ZSTD
+        )
+        if (
+            not isinstance(appended, Appended)
+            or appended.last_offset < partition.durable.next_offset
+        ):
+            partition.traffic.forget_append(refused=not isinstance(appended, Appended))
+            return False
+        call.topics = 1
+        call.about = self._about
+        broker.commits.wait(RepeatedAnswer(self, call, appended, partition.log_start_offset))
+        return True
+
+    def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
+        """Base offset, log append time, log start offset, as far as the version has them."""
+        return self._pack(
+            self._answer_size,
+            correlation_id,
+            self._answer_start,
+            *numbers[: self._number_count],
+            self._answer_end,
+        )
+
+
+class RepeatedAnswer:
+    """Waits for the commit that makes its batch durable."""
+
+    __slots__ = ("_appended", "_call", "_log_start_offset", "_repeated")
+
+    def __init__(
+        self, repeated: RepeatedProduce, call: Call, appended: Appended, log_start_offset: int
+    ) -> None:
+        self._repeated = repeated
+        self._call = call
+        self._appended = appended
+        self._log_start_offset = log_start_offset
+
+    def __call__(self, failure: StorageFailed | None) -> None:
+        call = self._call
+        repeated = self._repeated
+        try:
+            if failure is not None:
+                call.respond(repeated.refused(repeated, failure, call))
+                return
+            appended = self._appended
+            numbers = (appended.base_offset, appended.log_append_time, self._log_start_offset)
+            call.respond_whole(repeated.answer(call.correlation_id, numbers))
+        except Exception as error:
+            call.peer.failed(call, error)
+
+
+def unknown_beginning(frame: memoryview, request: ProduceRequest, call: Call) -> int:
+    """Where the part ends by which the next ones may be known, of a request for one partition.
+
+    0 where there is nothing to remember: it is known already, or had better not be.
+    """
+    route = call.route
+    records = request.topic_data[0].partition_data[0].records
+    assert records is not None
+    after = _after(route.tagged_request)
+    size_bytes = len(records)
+    size = write_uvarint(size_bytes + 1) if route.tagged_request else _INT32.pack(size_bytes)
+    size_at = len(frame) - len(after) - size_bytes - len(size)
+    if (
+        size_at > MAX_BEGINNING_BYTES
+        or frame[size_at : size_at + len(size)] != size
+        or frame[len(frame) - len(after) :] != after
+    ):
+        return 0
+    revision = call.broker.catalog.revision
+    if route.learnt_at != revision:
+        # Nothing of it is of use any more, and it holds partitions that may be deleted.
+        route.repeated.clear()
+        route.learnt_at = revision
+    if frame[BEGINNING_START:size_at].tobytes() in route.repeated:
+        call.peer.beginning_end = size_at
+        return 0
+    return size_at if len(route.repeated) < MAX_REPEATED else 0
+
+
+def remember(
+    frame: memoryview,
+    size_at: int,
+    request: ProduceRequest,
+    partition: Partition,
+    call: Call,
+    refused: Refused,
+) -> None:
+    beginning = frame[BEGINNING_START:size_at].tobytes()
+    call.route.repeated[beginning] = RepeatedProduce(size_at, request, partition, call, refused)
+    call.peer.beginning_end = size_at
+
+
+def _after(flexible: bool) -> bytes:
+    """No tagged fields: of the partition, of the topic, of the request."""
+    return b"\0\0\0" if flexible else b""

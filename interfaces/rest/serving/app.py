@@ -1,0 +1,183 @@
+"""create_app: the routes, and what is answered when there is nothing else to answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from domain.errors import BrokerError
+from interfaces.rest.admin import Admin
+from interfaces.rest.answers import JsonAnswer, error_body
+from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
+from interfaces.rest.exchange import exchange_of
+from interfaces.rest.faults import is_no_json, words_of
+from interfaces.rest.names import NamesInPaths, take_any_name
+from interfaces.rest.routes import (
+    brokers,
+    clone,
+    configs,
+    connections,
+    console,
+    console_data,
+    console_overview,
+    description,
+    groups,
+    health,
+    metrics,
+    partitions,
+    produce,
+    records,
+    topics,
+    truncate,
+)
+from interfaces.rest.serving.methods import methods_of
+from interfaces.rest.serving.queries import known_query
+from interfaces.rest.shapes.common import ErrorBody
+from interfaces.rest.templates import Templates
+from interfaces.rest.urls import V3
+
+#: Of the paths and shapes, not of the broker.
+API_VERSION = "v3"
+#: Each gives a router for both: the short paths, and those of Confluent's v3.
+RESOURCES = (
+    topics.router,
+    partitions.router,
+    configs.topic_configs,
+    configs.broker_configs,
+    configs.cluster_configs,
+    brokers.router,
+    records.router,
+    produce.router,
+    truncate.router,
+    clone.router,
+)
+CONSOLE = (console_data.router, console_overview.router)
+#: Under the paths they name.
+OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
+
+
+#: As in /topics/orders:look: no topic has a colon in its name.
+_OTHER_ACTION = re.compile(r"/topics/[^/]*:[^/]*\Z")
+
+
+def create_app(admin: Admin) -> FastAPI:
+    take_any_name()
+    app = FastAPI(
+        title="Ottla",
+        version=API_VERSION,
+        # They would load their scripts from elsewhere; the description is a route of our own.
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        default_response_class=JsonAnswer,
+        generate_unique_id_function=_operation_id,
+        responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
+    )
+    app.add_middleware(NamesInPaths)
+    app.add_exception_handler(BrokerError, _broker_error)
+    app.add_exception_handler(RestError, _rest_error)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unforeseen)
+
+    async def known_cluster(cluster_id: str) -> None:
+        brokers.check_cluster(admin, cluster_id)
+
+    fields = [Depends(known_query)]
+    known = [Depends(known_cluster), *fields]
+
+    short: list[APIRouter] = []
+    of_cluster: list[APIRouter] = []
+
+    def include(routes: APIRouter) -> None:
+        app.include_router(routes, dependencies=fields)
+        short.append(routes)
+
+    def include_below_cluster(routes: APIRouter) -> None:
+        app.include_router(routes, prefix=V3, dependencies=known)
+        of_cluster.append(routes)
+
+    for router in (*CONSOLE, *OWN):
+        include(router(admin))
+    include(description.router(app.openapi))
+    for router in RESOURCES:
+        both = router(admin)
+        include(both)
+        include_below_cluster(both)
+    include(groups.router(admin, groups.SHORT))
+    include_below_cluster(groups.router(admin, groups.LONG))
+    # What stands behind its address is for the page. It has all that is left below /console.
+    page = console.router()
+    app.include_router(page)
+    short.append(page)
+    app.state.templates = Templates(_routes_of(short), _routes_of(of_cluster))
+    return app
+
+
+def _routes_of(routers: Iterable[APIRouter]) -> Iterator[BaseRoute]:
+    return chain.from_iterable(router.routes for router in routers)
+
+
+def make_ready(app: FastAPI) -> None:
+    """What would be made with the first request else, and takes a while: for a thread to do."""
+    app.middleware_stack = app.build_middleware_stack()
+    nowhere = {"type": "http", "method": "GET", "path": "/-", "root_path": "", "headers": []}
+    for route in app.routes:
+        # A router that was included is made as it is looked through.
+        route.matches(nowhere)
+
+
+def _operation_id(route: APIRoute) -> str:
+    """list_topics, and list_topics_v3 for the other path of the same."""
+    return f"{route.name}_v3" if route.path_format.startswith("/v3/") else route.name
+
+
+def _answer(request: Request, status: int, code: int, message: str) -> JsonAnswer:
+    exchange = exchange_of(request)
+    exchange.error_code = code
+    return JsonAnswer(error_body(code, message, exchange.correlation_id), status)
+
+
+def _broker_error(request: Request, error: Any) -> JsonAnswer:
+    status, code = refusal_of(error)
+    return _answer(request, status, code, message_of(error))
+
+
+def _rest_error(request: Request, error: Any) -> JsonAnswer:
+    return _answer(request, error.status_code, error.code, error.message)
+
+
+def _http_error(request: Request, error: Any) -> JsonAnswer:
+    """No such path, no such method, no JSON."""
+    status = error.status_code
+    headers = dict(error.headers or {})
+    if status == 405:
+        if _OTHER_ACTION.search(request.scope["path"]):
+            status, headers = 404, {}
+        else:
+            headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
+    answer = _answer(request, status, status, phrase(status))
+    answer.headers.update(headers)
+    return answer
+
+
+def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
+    """It is raised again, and the gate logs it."""
+    return _answer(request, 500, 500, phrase(500))
+
+
+def _not_valid(request: Request, error: Any) -> JsonAnswer:
+    faults = error.errors()
+    if is_no_json(faults):
+        return _answer(request, 400, NO_JSON, "the body is not JSON")
+    return _answer(request, 422, 42201, words_of(faults))

@@ -1,0 +1,114 @@
+"""Options of a data source: their names and values, and the line for what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from interfaces.spark.query.failures import WrongOption
+from interfaces.terminal.durations import milliseconds
+
+#: Of reading a batch, from a broker or a data folder.
+READ_OPTIONS = (
+    "subscribe",
+    "subscribePattern",
+    "assign",
+    "startingOffsets",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "startingTimestamp",
+    "endingOffsets",
+    "endingOffsetsByTimestamp",
+    "endingTimestamp",
+    "failOnDataLoss",
+    "includeHeaders",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "groupIdPrefix",
+    "pushDownFilters",
+)
+#: Of reading a stream.
+STREAM_OPTIONS = (
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+)
+#: Of how a broker is asked: who asks none passes over them.
+CLIENT_OPTIONS = (
+    "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries",
+    "fetchOffset.retryIntervalMs",
+)
+#: Begins the names of the client's settings.
+_OF_CLIENTS = "kafka."
+_MOST = 2**63 - 1
+#: What Spark says of a table when one is made with CREATE TABLE ... USING.
+_OF_TABLES = ("provider", "owner", "location", "external", "is_managed_location")
+
+
+class Options:
+    """`given` may spell names in any case; picklable, and opens nothing."""
+
+    def __init__(self, given: Mapping[str, str], known: Iterable[str]) -> None:
+        self._given = {name.lower(): value for name, value in given.items()}
+        self._refuse_unknown({name.lower(): name for name in known})
+
+    def _refuse_unknown(self, known: Mapping[str, str]) -> None:
+        if any(name in self._given for name in _OF_TABLES):
+            raise WrongOption(
+                "a table is not possible: Spark would not hand its options on when it is read; "
+                "CREATE TEMPORARY VIEW ... USING ... OPTIONS (...) is"
+            )
+        for name in self._given:
+            if name in known or name.startswith(_OF_CLIENTS):
+                continue
+            close = get_close_matches(name, known, 1, 0.75)
+            hint = f"; did you mean {known[close[0]]}?" if close else ""
+            raise WrongOption(f"there is no option {name!r}{hint}")
+
+    def __contains__(self, name: str) -> bool:
+        return name.lower() in self._given
+
+    def text(self, name: str) -> str | None:
+        value = self._given.get(name.lower())
+        return None if value is None or not value.strip() else value.strip()
+
+    def number(self, name: str, least: int = 1) -> int | None:
+        text = self.text(name)
+        if text is None:
+            return None
+        if not re.fullmatch(r"[+-]?\d{1,19}", text):
+            raise WrongOption(f"{name}: {text!r} is no whole number")
+        if int(text) > _MOST:
+            raise WrongOption(f"{name}: {text} is more than {_MOST}")
+        if int(text) < least:
+            raise WrongOption(f"{name}: {text} is less than {least}")
+        return int(text)
+
+    def flag(self, name: str, default: bool) -> bool:
+        text = self.text(name)
+        if text is None:
+            return default
+        if text.lower() not in ("true", "false"):
+            raise WrongOption(f"{name}: {text!r} is neither true nor false")
+        return text.lower() == "true"
+
+    def one_of(self, name: str, values: tuple[str, ...]) -> str:
+        """The first of `values` is the default."""
+        text = (self.text(name) or values[0]).lower()
+        if text not in values:
+            raise WrongOption(f"{name}: {text!r} is none of {', '.join(values)}")
+        return text
+
+    def duration_ms(self, name: str, default_ms: int) -> int:
+        text = self.text(name)
+        try:
+            return default_ms if text is None else int(milliseconds(text, "ms"))
+        except ValueError as wrong:
+            raise WrongOption(f"{name}: {wrong}") from None
+
+    @property
+    def for_tasks(self) -> tuple[int | None, int | None]:
+        """How many tasks there are at least, and how many records one has at most."""
+        return self.number("minPartitions"), self.number("maxRecordsPerPartition")

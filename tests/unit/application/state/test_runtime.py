@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from application.pending import Pending
+from application.state.runtime import Done, Runtime, respond
+from domain.errors import BrokerError, StorageFailed
+
+
+class Numbers:
+    """Aggregates that are numbers; a store that is durable, or fails, when the test says so."""
+
+    def __init__(self) -> None:
+        self.runtime: Runtime[str, int] = Runtime(self)
+        self.seen: list[object] = []
+        self.staged: list[Done] = []
+
+    def decided(self, key: str, changes: Sequence[int]) -> None:
+        self.seen.append(("decided", key, *changes))
+
+    def stage(self, key: str, changes: Sequence[int], done: Done) -> None:
+        self.staged.append(done)
+
+    def committed(self, key: str, changes: Sequence[int]) -> None:
+        self.seen.append(("committed", key, *changes))
+
+    def lost(self, key: str, changes: Sequence[int], first: bool) -> None:
+        self.seen.append(("lost", key, *changes, first))
+
+    def persist(self, key: str, change: int) -> list[StorageFailed | None]:
+        outcomes: list[StorageFailed | None] = []
+        self.runtime.persist(key, (change,), outcomes.append)
+        return outcomes
+
+    def commit(self, failure: StorageFailed | None = None) -> None:
+        staged, self.staged = self.staged, []
+        for done in staged:
+            done(failure)
+
+
+@pytest.fixture
+def numbers() -> Numbers:
+    return Numbers()
+
+
+def test_a_decision_is_in_flight_until_its_commit(numbers: Numbers) -> None:
+    outcomes = numbers.persist("a", 1)
+    assert "a" in numbers.runtime and list(numbers.runtime.in_flight("a")) == [(1,)]
+    assert (outcomes, numbers.seen) == ([], [("decided", "a", 1)])
+    numbers.commit()
+    assert "a" not in numbers.runtime and numbers.runtime.decisions == 0
+    assert (outcomes, numbers.seen[1:]) == ([None], [("committed", "a", 1)])
+
+
+def test_what_is_lost_together_is_read_again_once(numbers: Numbers) -> None:
+    outcomes = [numbers.persist("a", 1), numbers.persist("a", 2), numbers.persist("b", 3)]
+    numbers.seen.clear()
+    numbers.commit(StorageFailed("full"))
+    assert numbers.seen == [("lost", "a", 1, True), ("lost", "a", 2, False), ("lost", "b", 3, True)]
+    assert all(isinstance(one[0], StorageFailed) for one in outcomes)
+
+
+def test_a_decision_made_on_hearing_of_a_loss_is_a_loss_of_its_own(numbers: Numbers) -> None:
+    numbers.runtime.persist("a", (1,), lambda failure: numbers.persist("a", 3) and None)
+    numbers.persist("a", 2)
+    numbers.commit(StorageFailed("full"))
+    numbers.seen.clear()
+    numbers.commit(StorageFailed("full"))
+    assert numbers.seen == [("lost", "a", 3, True)]
+
+
+def test_a_callback_that_raises_takes_no_other_along(numbers: Numbers) -> None:
+    def broken(failure: StorageFailed | None) -> None:
+        raise ZeroDivisionError
+
+    outcomes: list[StorageFailed | None] = []
+    numbers.runtime.persist("a", (1,), broken)
+    numbers.runtime.when_durable("a", outcomes.append)
+    with pytest.raises(ZeroDivisionError):
+        numbers.commit()
+    assert outcomes == [None] and "a" not in numbers.runtime
+
+
+def test_a_response_waits_for_all_it_rests_on_and_bears_what_failed(numbers: Numbers) -> None:
+    numbers.persist("a", 1)
+    numbers.persist("b", 2)
+    places = [(numbers.runtime, key) for key in ("a", "b", "c", "b")]
+    results: list[str | BrokerError] = ["A", "B", "C", "B again"]
+    pending = respond(places, results)
+    assert isinstance(pending, Pending)
+    one, other = numbers.staged
+    one(None)
+    assert not pending.resolved
+    other(StorageFailed("full"))
+    answers: list[list[str | BrokerError]] = []
+    pending.then(answers.append)
+    [[first, second, third, fourth]] = answers
+    assert (first, third) == ("A", "C")
+    assert isinstance(second, StorageFailed) and isinstance(fourth, StorageFailed)
+
+
+def test_a_response_that_rests_on_nothing_in_flight_does_not_wait(numbers: Numbers) -> None:
+    assert respond([(numbers.runtime, "a")], ["A"]) == ["A"]

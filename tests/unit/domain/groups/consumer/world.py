@@ -1,0 +1,135 @@
+"""A consumer group with topics around it, for tests that send it heartbeats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from domain.groups.consumer.group import ConsumerGroup, Draft
+from domain.groups.consumer.heartbeat import HeartbeatResult, Surroundings, answer_if_steady, beat
+from domain.groups.consumer.heartbeat_request import Heartbeat
+from domain.groups.consumer.leave import leave_for_a_while, leaving_member, take_out
+from domain.groups.consumer.member import JOINS, LEAVES, LEAVES_FOR_A_WHILE
+from domain.groups.consumer.target import GroupRules
+from domain.groups.group import GroupChange
+from domain.topics.topic import Topic
+
+
+class WorldTopics:
+    def __init__(self) -> None:
+        self._by_name: dict[str, Topic] = {}
+        self._by_id: dict[bytes, Topic] = {}
+        self.topic = self._by_name.get
+        self.topic_by_id = self._by_id.get
+        self.layout_revision = 0
+        self._ids = 0
+
+    def put(self, name: str, partitions: int) -> None:
+        before = self._by_name.get(name)
+        if before is None:
+            self._ids += 1
+        topic_id = self._ids.to_bytes(16, "big") if before is None else before.topic_id
+        topic = Topic(name, topic_id, tuple(range(partitions)), {})
+        self._by_name[name] = self._by_id[topic_id] = topic
+        self.layout_revision += 1
+
+    def remove(self, name: str) -> None:
+        del self._by_id[self._by_name.pop(name).topic_id]
+        self.layout_revision += 1
+
+    def matching(self, regex: str) -> frozenset[str]:
+        return frozenset(name for name in self._by_name if re.fullmatch(regex, name))
+
+
+class WorldRegexes:
+    is_complete = True
+
+    def __init__(self, topics: WorldTopics) -> None:
+        self._topics = topics
+
+    def check(self, regex: str) -> None:
+        re.compile(regex)
+
+    def names(self, regex: str, before: frozenset[str] | None, as_of: int) -> frozenset[str]:
+        return self._topics.matching(regex)
+
+
+class World:
+    def __init__(self, max_size: int = 100, assignors: tuple[str, ...] = ("uniform", "range"),
+                 **topics: int) -> None:  # fmt: skip
+        self.topics = WorldTopics()
+        for name, partitions in topics.items():
+            self.topics.put(name, partitions)
+        self.group = ConsumerGroup("g")
+        self.rules = GroupRules(max_size, assignors)
+        self.changes: list[GroupChange] = []
+
+    def _around(self) -> Surroundings:
+        return Surroundings(self.topics, WorldRegexes(self.topics), self.rules)
+
+    def say(self, heartbeat: Heartbeat) -> HeartbeatResult:
+        """What a heartbeat is answered; its changes are applied."""
+        around = self._around()
+        answer = answer_if_steady(self.group, heartbeat, around)
+        draft = self.group.draft()
+        if answer is None:
+            answer = beat(draft, heartbeat, around)
+        self._take(draft)
+        self.group.topics_seen(self.topics.layout_revision)
+        return answer
+
+    def _take(self, draft: Draft) -> None:
+        self.changes = draft.changes
+        for change in draft.changes:
+            self.group.apply(change)
+
+    def join(self, member_id: str, *topics: str, **said: Any) -> HeartbeatResult:
+        said.setdefault("rebalance_timeout_ms", 60_000)
+        wanted = frozenset(topics) if topics or "regex" not in said else None
+        return self.say(Heartbeat(member_id, JOINS, topics=wanted, owned={}, **said))
+
+    def beat(self, member_id: str, epoch: int | None = None, **said: Any) -> HeartbeatResult:
+        known = self.group.current(member_id).epoch
+        return self.say(Heartbeat(member_id, known if epoch is None else epoch, **said))
+
+    def acknowledge(self, member_id: str) -> HeartbeatResult:
+        """It has what it was told, and nothing else."""
+        return self.beat(member_id, owned=self.group.current(member_id).assigned)
+
+    def leave(self, member_id: str, instance_id: str | None = None) -> None:
+        heartbeat = Heartbeat(member_id, LEAVES, instance_id)
+        member = leaving_member(self.group, heartbeat)
+        draft = self.group.draft()
+        take_out(draft, [member.member_id], self.topics)
+        self._take(draft)
+
+    def leave_for_a_while(self, member_id: str, instance_id: str) -> HeartbeatResult:
+        heartbeat = Heartbeat(member_id, LEAVES_FOR_A_WHILE, instance_id)
+        draft = self.group.draft()
+        answer = leave_for_a_while(draft, leaving_member(self.group, heartbeat))
+        self._take(draft)
+        return answer
+
+    def settle(self) -> None:
+        """Everybody does what it is told until nothing changes."""
+        for _ in range(20):
+            before = (dict(self.group.currents), self.group.epoch)
+            for member_id in sorted(self.group.members):
+                if self.group.current(member_id).epoch >= 0:
+                    self.acknowledge(member_id)
+            if before == (self.group.currents, self.group.epoch):
+                return
+        raise AssertionError("the group does not come to rest")
+
+    def named(self, partitions: Mapping[bytes, Iterable[int]] | None) -> dict[str, list[int]]:
+        """By the names of their topics."""
+        assert partitions is not None
+        found = {topic_id: self.topics.topic_by_id(topic_id) for topic_id in partitions}
+        return {
+            "?" if topic is None else topic.name: sorted(partitions[topic_id])
+            for topic_id, topic in found.items()
+        }
+
+    def has(self, member_id: str) -> dict[str, list[int]]:
+        return self.named(self.group.current(member_id).assigned)

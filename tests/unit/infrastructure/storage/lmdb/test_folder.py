@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from infrastructure.opening import open_storage
+from infrastructure.storage.engine import Storage
+from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.lmdb.folder import COMPACT_FILE, LmdbFolder
+
+
+def filled(folder: Path) -> Storage:
+    storage = open_storage(f"lmdb://{folder}")
+    for number in range(200):
+        storage.state.put("rows", b"%d" % number, bytes(4000))
+    storage.commit.commit(lambda failure: None)
+    for number in range(199):
+        storage.state.put("rows", b"%d" % number, None)
+    storage.commit.commit(lambda failure: None)
+    return storage
+
+
+def test_a_compacted_store_is_the_same_and_smaller(tmp_path: Path) -> None:
+    storage = filled(tmp_path)
+    store_id = storage.info.store_id
+    storage.commit.close()
+    # Of one that was killed.
+    (tmp_path / COMPACT_FILE).write_bytes(b"half a copy")
+
+    before, after = LmdbFolder(tmp_path).compact()
+    assert after * 4 < before
+    assert (tmp_path / "data.mdb").stat().st_size == after
+    assert not (tmp_path / COMPACT_FILE).exists()
+    assert LmdbFolder(tmp_path).check_pages() is None
+    again = open_storage(f"lmdb://{tmp_path}")
+    assert (again.info.store_id, again.state.tables()) == (store_id, ["rows"])
+    assert again.state.get("rows", b"199") == bytes(4000)
+    again.commit.close()
+
+
+def test_a_compacted_store_belongs_to_whom_it_did(tmp_path: Path) -> None:
+    filled(tmp_path).commit.close()
+    data_file = tmp_path / "data.mdb"
+    data_file.chmod(0o640)
+    if os.geteuid() == 0:  # else it can be nobody else's
+        os.chown(data_file, 4711, 4712)
+    before = data_file.stat()
+
+    LmdbFolder(tmp_path).compact()
+
+    after = data_file.stat()
+    assert after.st_ino != before.st_ino
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
+
+
+def test_a_store_that_is_in_use_is_left_alone(tmp_path: Path) -> None:
+    storage = filled(tmp_path)
+    folder = LmdbFolder(tmp_path)
+    for look in (folder.compact, folder.check_pages, folder.last_end):
+        with pytest.raises(StorageInUse):
+            look()
+    storage.commit.close()
+    assert "could have taken nothing" in LmdbFolder(tmp_path).last_end()
+
+
+def test_what_cannot_be_written_leaves_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path).commit.close()
+    before = (tmp_path / "data.mdb").read_bytes()
+
+    def no_room(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("infrastructure.storage.lmdb.folder.os.fsync", no_room)
+        with pytest.raises(Exception, match="No space left"):
+            LmdbFolder(tmp_path).compact()
+    assert (tmp_path / "data.mdb").read_bytes() == before
+    assert not (tmp_path / COMPACT_FILE).exists()

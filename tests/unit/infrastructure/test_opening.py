@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from application.ports.offset_repository import OffsetRepository
+from infrastructure.opening import open_offsets, open_storage
+from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable, UnknownStorage
+from infrastructure.storage.flush import Flush
+from tests.fakes.logs import FakeEventLog
+
+
+@pytest.mark.parametrize(
+    "url", ["", "memory", "memory://x", "lmdb", "lmdb://", "/var/lib/ottla", "s3://bucket", "://x"]
+)
+def test_an_unknown_url_is_refused_with_what_is_allowed(url: str) -> None:
+    with pytest.raises(UnknownStorage) as refused:
+        open_storage(url)
+
+    assert str(refused.value) == (
+        f"storage '{url}' is not known; allowed: memory:// or lmdb:///path/to/folder"
+    )
+
+
+def test_memory_says_that_data_is_lost() -> None:
+    storage = open_storage("memory://")
+
+    assert (storage.info.kind, storage.info.path) == ("memory", None)
+    assert storage.info.warning == "memory storage: all data is lost when the broker stops"
+    assert storage.start_flush is None
+
+
+@pytest.mark.parametrize(
+    "flush, warns, flushes", [("commit", 0, 0), ("interval", 1, 1), ("os", 1, 0)]
+)
+def test_lmdb_says_what_its_flush_policy_means(
+    tmp_path: Path, flush: Flush, warns: int, flushes: int
+) -> None:
+    storage = open_storage(f"lmdb://{tmp_path}/store", flush)
+
+    assert (storage.info.kind, storage.info.flush) == ("lmdb", flush)
+    assert storage.info.path == tmp_path / "store"
+    assert storage.info.size_bytes > 0
+    assert ("power cut" in (storage.info.warning or "")) == bool(warns)
+    assert (storage.start_flush is not None) == bool(flushes)
+    storage.commit.close()
+
+
+def test_a_relative_folder_lies_beside_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_storage("lmdb://a/b").commit.close()
+
+    assert (tmp_path / "a" / "b" / "data.mdb").exists()
+
+
+@pytest.mark.parametrize(
+    "path, reason",
+    [
+        ("file", "{0}/file is a file, not a folder"),
+        ("file/below", "the data folder {0}/file/below cannot be used: Not a directory"),
+    ],
+)
+def test_a_path_that_is_no_folder_is_refused_in_one_line(
+    path: str, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StorageUnusable) as refused:
+        open_storage(f"lmdb://{tmp_path}/{path}")
+
+    assert str(refused.value) == reason.format(tmp_path)
+
+
+def test_memory_storage_does_not_import_lmdb() -> None:
+    code = """
+import sys
+from infrastructure.opening import open_storage
+open_storage("memory://")
+sys.exit("lmdb" in sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- committed offsets
+
+
+def offsets_at(url: str | None) -> OffsetRepository:
+    return open_offsets(
+        url,
+        open_storage("memory://"),
+        lambda done: done(None),
+        "commit",
+        lambda call: call(),
+        lambda failure: None,
+        FakeEventLog(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "engine"),
+    [
+        (None, "StoredOffsetRepository"),
+        ("memory://", "MemoryOffsetRepository"),
+        ("sqlite:///nowhere/offsets.db", "SqlOffsetRepository"),
+        ("postgresql://host/db", "SqlOffsetRepository"),
+    ],
+)
+def test_committed_offsets_are_opened_by_their_url(url: str | None, engine: str) -> None:
+    assert type(offsets_at(url)).__name__ == engine
+
+
+def test_without_a_driver_postgres_is_refused_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(OffsetsUnusable) as refused:
+        offsets_at("postgresql://me:hunter2@host/db")
+    assert str(refused.value) == "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
+
+
+def test_nobody_pays_for_a_database_that_is_not_used() -> None:
+    program = (
+        "import sys; from infrastructure.opening import open_offsets, open_storage; "
+        "open_offsets(None, open_storage('memory://'), None, 'os', None, None, None); "
+        "open_offsets('sqlite:///x', open_storage('memory://'), None, 'os', None, None, None); "
+        "print([name for name in ('sqlalchemy', 'sqlite3', 'psycopg') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

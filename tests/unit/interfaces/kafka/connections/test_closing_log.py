@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from application.ports.request_log import ClientInfo
+from interfaces.kafka.connections.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
+from tests.fakes.clock import FakeClock
+from tests.fakes.logs import FakeEventLog
+from tests.fakes.scheduler import FakeScheduler
+
+CLOSED = "a connection was closed"
+
+
+class World:
+    def __init__(self) -> None:
+        self.events = FakeEventLog()
+        self.scheduler = FakeScheduler(FakeClock())
+        self.log = ClosingLog(self.events, self.scheduler)
+        self._made = 0
+
+    def reject(self, host: str = "192.0.2.7", kind: str = "length", why: str = "wrong") -> None:
+        self._made += 1
+        self.log.rejected(ClientInfo(self._made, "PLAINTEXT", f"{host}:{self._made}"), kind, why)
+
+    def counted(self) -> list[tuple[object, object, object]]:
+        lines = self.events.of(CLOSED)
+        return [(one["peer"], one["connections"], one["why"]) for one in lines]
+
+
+def test_the_first_is_logged_at_once_and_the_rest_of_a_minute_at_its_end() -> None:
+    world = World()
+    for why in ("first", "second", "third"):
+        world.reject(why=why)
+    assert world.counted() == [("192.0.2.7", 1, "first")]
+    world.scheduler.advance(MINUTE_MS)
+    assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
+    assert [one.get("within_s") for one in world.events.of(CLOSED)] == [None, 60]
+
+
+def test_what_is_counted_when_the_broker_stops_is_logged() -> None:
+    world = World()
+    for why in ("first", "second", "third"):
+        world.reject(why=why)
+    world.log.finish()
+    assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
+    world.scheduler.advance(MINUTE_MS)
+    assert len(world.counted()) == 2
+
+
+def test_a_client_that_goes_on_has_an_event_a_minute() -> None:
+    world = World()
+    for _ in range(1200):
+        world.reject()
+        world.scheduler.advance(500)
+    assert [count for _, count, _ in world.counted()] == [1, 119] + [120] * 9
+
+
+def test_hosts_kinds_and_events_are_counted_apart() -> None:
+    world = World()
+    world.reject()
+    world.reject(host="2001:db8::1")
+    world.reject(kind="MalformedRequest")
+    world.log.refused("192.0.2.7", "max.connections (1) is reached")
+    peers = [peer for peer, _, _ in world.counted()]
+    assert peers == ["192.0.2.7", "2001:db8::1", "192.0.2.7"]
+    assert world.events.of("a connection was refused") == [
+        {"peer": "192.0.2.7", "connections": 1, "why": "max.connections (1) is reached"}
+    ]
+
+
+def test_after_a_quiet_minute_nothing_is_remembered() -> None:
+    world = World()
+    world.reject()
+    world.scheduler.advance(MINUTE_MS)
+    assert (len(world.log), world.scheduler.timers) == (0, [])
+
+
+def test_hosts_beyond_the_limit_are_counted_together() -> None:
+    world = World()
+    for number in range(MAX_COUNTED + 500):
+        world.reject(host=f"host-{number}")
+    assert len(world.log) == MAX_COUNTED + 1
+    assert world.counted()[-1][:2] == (OTHER_HOSTS, 1)
+    world.reject(host="host-0")
+    world.scheduler.advance(MINUTE_MS)
+    assert [one[:2] for one in world.counted()[-2:]] == [("host-0", 1), (OTHER_HOSTS, 499)]

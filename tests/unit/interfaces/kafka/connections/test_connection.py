@@ -1,0 +1,99 @@
+"""A connection by lists of bytes: no socket, no loop, no broker."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from interfaces.kafka.connections.connection import Connection
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.wire.framing import ReadBuffer
+from interfaces.kafka.wire.schema import Pieces
+from tests.fakes.client import raw_frame
+
+PRODUCE, METADATA = 0, 3
+
+
+def request(key: int, number: int) -> bytes:
+    return raw_frame(key, 0, b"", correlation_id=number)
+
+
+@dataclass
+class Place:
+    """Of one response, in the line of them."""
+
+    number: int
+    pieces: Pieces | None = field(default=None)
+
+
+def take(replies: deque[Place]) -> tuple[int, Pieces]:
+    out: Pieces = []
+    while replies and (pieces := replies[0].pieces) is not None:
+        out += pieces
+        replies.popleft()
+    return sum(map(len, out)), out
+
+
+class Driver:
+    """Runs what may run, and answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.shared = ReadBuffer()
+        self.connection = Connection(self.shared, 1 << 20, take)  # type: ignore[arg-type]
+        self.running: list[int] = []
+
+    def receive(self, *requests: bytes) -> list[int]:
+        data = b"".join(requests)
+        self.connection.get_buffer()[: len(data)] = data
+        for frame in self.connection.received(len(data)):
+            if self.connection.may_run(frame):
+                self._run(frame)
+        self.shared.memory[:] = bytes(len(self.shared.memory))  # another connection reads
+        return self.running
+
+    def respond(self, number: int) -> bytes:
+        replies: deque[Call] = self.connection.replies
+        [place] = [one for one in replies if one.number == number]  # type: ignore[attr-defined]
+        place.pieces = [b"%d;" % number]
+        self.running.remove(number)
+        self.connection.unanswered -= 1
+        while (frame := self.connection.next_parked()) is not None:
+            self._run(frame)
+        return b"".join(self.connection.to_send()[1])
+
+    def _run(self, frame: memoryview) -> None:
+        number = int.from_bytes(frame[4:8], "big")
+        self.running.append(number)
+        self.connection.replies.append(Place(number))  # type: ignore[arg-type]
+
+
+def test_requests_run_one_at_a_time_and_those_that_wait_are_copied() -> None:
+    driver = Driver()
+    assert driver.receive(request(METADATA, 1), request(METADATA, 2), request(PRODUCE, 3)) == [1]
+    assert driver.respond(1) == b"1;"
+    assert driver.running == [2]
+    assert driver.respond(2) == b"2;"
+    assert driver.running == [3]
+    assert driver.connection.parked_bytes == 0
+
+
+def test_produce_requests_that_follow_each_other_run_ahead_and_leave_in_order() -> None:
+    driver = Driver()
+    requests = [request(PRODUCE, 1), request(PRODUCE, 2), request(METADATA, 3)]
+    assert driver.receive(*requests, request(PRODUCE, 4)) == [1, 2]
+    assert driver.respond(2) == b""
+    assert driver.respond(1) == b"1;2;"
+    assert driver.running == [3]
+    assert driver.respond(3) == b"3;"
+    assert driver.running == [4]
+
+
+def test_while_responses_are_unread_or_the_connection_drains_nothing_begins() -> None:
+    driver = Driver()
+    driver.connection.unread = True
+    assert driver.receive(request(METADATA, 1)) == []
+    assert driver.connection.next_parked() is None
+    driver.connection.unread = False
+    driver.connection.draining = True
+    assert driver.connection.next_parked() is None
+    assert driver.connection.in_flight == 1

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from interfaces.rest.serving.server import AdminServer, HttpServer
+from tests.fakes.logs import FakeEventLog
+
+
+class OneWord:
+    """Answers whoever connects with one word, and is done."""
+
+    def __init__(self, hosts: list[str]) -> None:
+        self.hosts = hosts
+        self.servers: list[asyncio.Server] = []
+        self.drained: list[float] = []
+
+    async def serve(self, listening: socket.socket) -> None:
+        self.servers.append(await asyncio.start_server(self._answer, sock=listening))
+
+    async def _answer(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello")
+        writer.close()
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        self.drained.append(timeout_seconds)
+        for server in self.servers:
+            server.close()
+        return True
+
+
+class Made:
+    """What was made, each time somebody was needed to answer."""
+
+    def __init__(self) -> None:
+        self.all: list[OneWord] = []
+
+    def __call__(self, hosts: list[str]) -> HttpServer:
+        self.all.append(OneWord(hosts))
+        return self.all[-1]
+
+
+Story = Callable[[AdminServer], Coroutine[Any, Any, None]]
+
+
+def play(make: Callable[[list[str]], HttpServer], story: Story) -> FakeEventLog:
+    events = FakeEventLog()
+
+    async def played() -> None:
+        server = AdminServer(make, events)
+        await story(server)
+        assert await server.drain(5)
+        server.close()
+        for _ in range(20):  # asyncio accepts a connection in a task of its own
+            await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "a task is left behind"
+
+    asyncio.run(played())
+    return events
+
+
+async def asked(address: tuple[str, int]) -> bytes:
+    reader, writer = await asyncio.open_connection(*address)
+    word = await reader.read()
+    writer.close()
+    return word
+
+
+def test_it_is_made_once_when_somebody_connects() -> None:
+    made = Made()
+
+    async def story(server: AdminServer) -> None:
+        first = server.open("127.0.0.1", 0)
+        second = server.open("localhost", 0)
+        assert made.all == []
+        words = await asyncio.gather(asked(first), asked(first), asked(second))
+        assert words == [b"hello"] * 3
+
+    play(made, story)
+    [one] = made.all
+    assert one.hosts == ["127.0.0.1", "localhost"]
+    assert one.drained == [5]
+
+
+def test_where_nobody_connects_it_is_never_made_and_ends_all_the_same() -> None:
+    made = Made()
+    bound: list[tuple[str, int]] = []
+
+    async def story(server: AdminServer) -> None:
+        bound.append(server.open("", 0))
+
+    play(made, story)
+    assert made.all == []
+    with socket.create_server(("127.0.0.1", bound[0][1])):
+        pass  # the address is free again
+
+
+def test_what_cannot_be_made_is_said_and_nobody_is_kept_waiting() -> None:
+    def broken(_hosts: list[str]) -> HttpServer:
+        raise ImportError("no module named fastapi")
+
+    async def story(server: AdminServer) -> None:
+        address = server.open("127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*address)
+        try:
+            assert await reader.read() == b""
+        except ConnectionResetError:
+            pass
+        writer.close()
+
+    events = play(broken, story)
+    [(level, event, fields)] = events.lines
+    assert (level, event) == ("error", "the admin side cannot serve")
+    assert isinstance(fields["failure"], ImportError)
+
+
+def test_a_stop_while_it_is_being_made_waits_for_it() -> None:
+    made = Made()
+
+    async def story(server: AdminServer) -> None:
+        host, port = server.open("127.0.0.1", 0)
+        _, writer = await asyncio.open_connection(host, port)
+        writer.close()
+        for _ in range(3):  # the listening socket is looked at
+            await asyncio.sleep(0)
+
+    play(made, story)
+    assert all(one.drained for one in made.all)
+
+
+def test_what_cannot_serve_or_end_does_not_keep_others_from_it() -> None:
+    class Broken(OneWord):
+        async def serve(self, listening: socket.socket) -> None:
+            if not self.servers:
+                self.servers.append(await asyncio.start_server(self._answer, "127.0.0.1", 0))
+                raise OSError("too many open files")
+            await super().serve(listening)
+
+        async def drain(self, timeout_seconds: float) -> bool:
+            await super().drain(timeout_seconds)
+            raise OSError("too many open files")
+
+    events = FakeEventLog()
+
+    async def played() -> None:
+        server = AdminServer(Broken, events)
+        server.open("127.0.0.1", 0)
+        assert await asked(server.open("127.0.0.1", 0)) == b"hello"
+        assert not await server.drain(5)
+
+    asyncio.run(played())
+    assert [event for _, event, _ in events.lines] == [
+        "the admin side cannot serve",
+        "the admin side did not end in good order",
+    ]
