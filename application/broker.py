@@ -12,8 +12,7 @@ from application.configs.groups import GroupConfigs
 from application.delete_records import DeleteRecordsService
 from application.fetch import FetchService
 from application.fetch_sessions import FetchSessions
-from application.groups.classic_protocol import ClassicProtocol
-from application.groups.consumer_protocol import ConsumerProtocol
+from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
@@ -66,8 +65,7 @@ class Broker:
     delete_records: DeleteRecordsService
     log_dirs: LogDirsService
     groups: Groups
-    consumer_groups: ConsumerProtocol
-    classic_groups: ClassicProtocol
+    group_coordinator: GroupCoordinator
     group_configs: GroupConfigs
     offsets: Offsets
     offset_commit: OffsetCommitService
@@ -100,13 +98,12 @@ class Broker:
     def _begin_sessions(self) -> None:
         """Not before: until offsets are loaded no member can be heard."""
         if not self.spare_time.is_over:
-            self.classic_groups.start()
-            self.consumer_groups.start()
+            self.group_coordinator.start()
 
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
         self.spare_time.end()
-        self.classic_groups.release()
+        self.group_coordinator.release()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
         """Keeps a snapshot of every touched partition: the next start reads no headers."""

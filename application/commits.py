@@ -26,7 +26,8 @@ from application.telling import tell_each
 from application.trouble import Trouble
 from application.watching import Watching
 from domain.errors import StorageFailed
-from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, LogEnd, Partition
+from domain.partitions.log_end import LogEnd
+from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Partition
 
 
 class Commits:
@@ -95,7 +96,7 @@ class Commits:
         for partition in touched:
             if partition.bytes_since_snapshot >= SNAPSHOT_INTERVAL_BYTES:
                 self._partitions.snapshot(partition)
-        self._in_commit = [partial(self._ended, one, one.end()) for one in touched]
+        self._in_commit = [partial(self._ended, one, one.end.copy()) for one in touched]
         self._in_commit += waiters
         self._commit.commit(self._done)
 

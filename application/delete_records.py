@@ -62,7 +62,7 @@ class DeleteRecordsService:
         moving = dict.fromkeys(
             one
             for one in found
-            if isinstance(one, Partition) and one.start_offset != one.log_start_offset
+            if isinstance(one, Partition) and one.end.start_offset != one.log_start_offset
         )
 
         if not moving:

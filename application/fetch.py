@@ -213,7 +213,7 @@ class FetchService:
                 self._trouble.unreadable(item.partition, refused)
             return FetchedPartition(item, refused.as_value())
         return FetchedPartition(
-            item, None, partition.high_watermark, stable, partition.log_start_offset, records
+            item, None, partition.high_watermark, stable, partition.durable.start_offset, records
         )
 
     def _resolve(self, item: FetchItem) -> Partition:

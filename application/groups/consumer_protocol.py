@@ -1,126 +1,223 @@
 """ConsumerProtocol: groups whose members send heartbeats and nothing else (KIP-848).
 
 A heartbeat that changes nothing is answered at once, unless an earlier change of its group is not
-kept yet; one that changes something is answered when that is kept.
+durable yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from application.configs.groups import GroupConfigs
-from application.groups.consumer_keeping import ConsumerKeeping, when_kept
-from application.groups.conversion import Conversion
+from application.groups.deadlines import Deadlines
+from application.groups.decisions import Decisions
+from application.groups.regexes import Regexes
 from application.groups.registry import Groups
 from application.pending import Pending
+from application.ports.clock import Clock
+from application.ports.patterns import Patterns
+from application.topics.catalog import Catalog
+from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion
-from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.changes import Moment
 from domain.groups.consumer.changes import AssignmentChanged
+from domain.groups.consumer.conversion import remove_members, upgrade
+from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.consumer.heartbeat import HeartbeatResult, answer_if_steady, beat
+from domain.groups.consumer.heartbeat import (
+    HeartbeatResult,
+    Surroundings,
+    answer_if_steady,
+    beat,
+    topics_are_due,
+    update_epoch,
+)
 from domain.groups.consumer.heartbeat_request import Heartbeat, check_heartbeat
 from domain.groups.consumer.leave import leave_for_a_while, leaving_member
-from domain.groups.consumer.member import JOINS, LEAVES_FOR_A_WHILE
-from domain.groups.consumer.target import assignor_of
+from domain.groups.consumer.member import (
+    JOINS,
+    LEAVES_FOR_A_WHILE,
+    MemberState,
+    MemberSubscription,
+)
+from domain.groups.consumer.target import GroupRules
 from domain.groups.consumer.timeouts import Timeout
-from domain.groups.group import Changes
+from domain.groups.group import Decision, Group, GroupKind
 
-#: The answer to a heartbeat, now or when what it changed is kept.
-Answer = HeartbeatResult | Pending[HeartbeatResult | BrokerError]
+#: Now, or when the changes are durable.
+HeartbeatResponse = HeartbeatResult | Pending[HeartbeatResult | BrokerError]
 
 
 class ConsumerProtocol:
     def __init__(
         self,
         groups: Groups,
+        decisions: Decisions,
+        deadlines: Deadlines,
         configs: GroupConfigs,
-        keeping: ConsumerKeeping,
-        conversion: Conversion,
+        catalog: Catalog,
+        patterns: Patterns,
+        clock: Clock,
+        spare_time: SpareTime,
         config: BrokerConfig,
         new_member_id: Callable[[], str],
     ) -> None:
         self._groups = groups
+        self._decisions = decisions
+        self._deadlines = deadlines
         self._configs = configs
-        self._keeping = keeping
-        self._conversion = conversion
+        self._catalog = catalog
+        self._regexes = Regexes(patterns, catalog, spare_time, self)
+        self._clock = clock
         self._new_member_id = new_member_id
         self._enabled = "consumer" in config.group_coordinator_rebalance_protocols
+        policy = config.group_consumer_migration_policy
+        self.rules = GroupRules(
+            config.group_consumer_max_size,
+            config.group_consumer_assignors,
+            policy in ("bidirectional", "upgrade"),
+            policy in ("bidirectional", "downgrade"),
+            config.group_max_size,
+        )
+        #: What the group of a member that joins becomes.
+        self._drafts: dict[GroupKind, Callable[[Any], Draft]] = {
+            GroupKind.CLASSIC: lambda group: upgrade(group, catalog, self.rules),
+            GroupKind.CONSUMER: Draft,
+        }
 
-    def start(self) -> None:
-        self._keeping.start()
+    # ---- requests
 
-    # what members say
-
-    def heartbeat(self, group_id: str, heartbeat: Heartbeat, members_make_ids: bool) -> Answer:
+    def heartbeat(
+        self, group_id: str, heartbeat: Heartbeat, members_make_ids: bool
+    ) -> HeartbeatResponse:
         """Refusals are raised."""
         if not self._enabled:
             raise UnsupportedVersion()
-        check_heartbeat(group_id, heartbeat, members_make_ids, self._keeping.rules.assignors)
+        check_heartbeat(group_id, heartbeat, members_make_ids, self.rules.assignors)
+        found = self._groups.find(group_id)
         if heartbeat.leaves:
-            return self._leave(self.find(group_id), heartbeat)
-        around = self._keeping.surroundings(group_id)
-        group, changes = self._group_of(group_id, heartbeat)
-        if not heartbeat.member_id:
-            heartbeat = heartbeat._replace(member_id=self._new_member_id())
-        answer = answer_if_steady(group, heartbeat, around)
-        if answer is None:
-            draft = group.draft()
-            answer = beat(draft, heartbeat, around)
-            changes += draft.changes
-        pending = self._keep(group_id, changes, answer)
-        self._keeping.looked_at_topics(group_id, around)
-        self._heard_from(group_id, answer.member_id, changes)
-        return pending
+            return self._leave(ConsumerGroup.existing(found, group_id), heartbeat)
+        around = self.surroundings(group_id)
+        if heartbeat.epoch == JOINS:
+            if not heartbeat.member_id:
+                heartbeat = heartbeat._replace(member_id=self._new_member_id())
+            draft = self._joining(group_id, found)
+        else:
+            group = self._existing(group_id, found)
+            steady = answer_if_steady(group, heartbeat, around)
+            if steady is not None:
+                self.begin_session(group, group.members[steady.member_id])
+                if self._groups.is_kept(group_id):
+                    return steady
+                return self._decisions.response(group_id, steady)
+            draft = Draft(group)
+        return self._carry_out(group_id, beat(draft, heartbeat, around), around)
 
-    def _group_of(self, group_id: str, heartbeat: Heartbeat) -> tuple[ConsumerGroup, Changes]:
-        """The group of a member that joins or stays, with the changes that make it one."""
-        group = self._groups.find(group_id)
-        if isinstance(group, ConsumerGroup):
-            return group, []
-        if heartbeat.epoch != JOINS:
-            if group is None:
-                raise GroupIdNotFound(f"Consumer group {group_id} not found.")
-            return self.find(group_id), []
-        if isinstance(group, ClassicGroup):
-            return self._conversion.to_consumer(group)
-        return ConsumerGroup(group_id), []
+    def _joining(self, group_id: str, group: Group | None) -> Draft:
+        if group is None:
+            return Draft(ConsumerGroup(group_id))
+        return self._drafts[group.kind](group)
 
-    def _leave(self, group: ConsumerGroup, heartbeat: Heartbeat) -> Answer:
+    def _existing(self, group_id: str, group: Group | None) -> ConsumerGroup:
+        if group is None:
+            raise GroupIdNotFound(f"Consumer group {group_id} not found.")
+        return ConsumerGroup.existing(group, group_id)
+
+    def _carry_out(
+        self, group_id: str, decision: Decision, around: Surroundings
+    ) -> HeartbeatResponse:
+        self.apply(group_id, decision, around)
+        group = ConsumerGroup.existing(self._groups.find(group_id), group_id)
+        member = group.members[decision.response.member_id]
+        self.begin_session(group, member)
+        for change in decision.changes:
+            if isinstance(change, AssignmentChanged) and change.member_id == member.member_id:
+                self._begin_revocation(group, member)
+        return self._decisions.response(group_id, decision.response)
+
+    def _leave(self, group: ConsumerGroup, heartbeat: Heartbeat) -> HeartbeatResponse:
         member = leaving_member(group, heartbeat)
         if heartbeat.epoch == LEAVES_FOR_A_WHILE:
-            draft = group.draft()
-            answer = leave_for_a_while(draft, member)
+            decision = leave_for_a_while(group, member)
             group.timeouts.cancel(member.member_id, Timeout.REVOCATION)
-            return self._keep(group.group_id, [*draft.changes], answer)
-        answer = HeartbeatResult(heartbeat.member_id, heartbeat.epoch)
-        changes = self._keeping.without(group, [member.member_id])
-        return self._keep(group.group_id, changes, answer)
+        else:
+            response = HeartbeatResult(heartbeat.member_id, heartbeat.epoch)
+            decision = self._without(group, [member.member_id])._replace(response=response)
+        self._decisions.apply(group.group_id, decision.changes)
+        return self._decisions.response(group.group_id, decision.response)
 
-    def _keep(self, group_id: str, changes: Changes, answer: HeartbeatResult) -> Answer:
-        kept = self._keeping.keep(group_id, changes)
-        return answer if kept is None else when_kept(kept, answer)
+    def _without(self, group: ConsumerGroup, member_ids: list[str]) -> Decision:
+        now = Moment(self._clock.monotonic_ms(), self._clock.now_ms())
+        return remove_members(group, member_ids, self._catalog, self.rules, now)
 
-    def _heard_from(self, group_id: str, member_id: str, changes: Changes) -> None:
-        group = self.find(group_id)
-        member = group.members[member_id]
-        self._keeping.begin_session(group, member)
-        for change in changes:
-            if isinstance(change, AssignmentChanged) and change.member_id == member_id:
-                self._keeping.begin_revocation(group, member)
+    # ---- topics
 
-    # what others ask
+    def surroundings(self, group_id: str) -> Surroundings:
+        return Surroundings(self._catalog, self._regexes.look(group_id), self.rules)
 
-    def find(self, group_id: str) -> ConsumerGroup:
+    def apply(self, group_id: str, decision: Decision, around: Surroundings) -> None:
+        """What was decided has taken the present topics into account."""
+        self._decisions.apply(group_id, decision.changes)
+        group = ConsumerGroup.of(self._groups.find(group_id))
+        if group is not None and topics_are_due(group, around) and around.regexes.is_complete:
+            group.topics_seen(around.topics.layout_revision)
+
+    def uses_regex(self, group_id: str, regex: str) -> bool:
         group = self._groups.find(group_id)
-        if group is None:
-            raise GroupIdNotFound(f"Group {group_id} not found.")
-        if not isinstance(group, ConsumerGroup):
-            raise GroupIdNotFound(f"Group {group_id} is not a consumer group.")
-        return group
+        return group is not None and group.uses_regex(regex)
 
-    def assignor_of(self, group: ConsumerGroup) -> str:
-        return assignor_of(group, self._keeping.rules)
+    def regexes_resolved(self, group_id: str) -> None:
+        """What members have waited for since they joined; their next heartbeats go on."""
+        group = ConsumerGroup.of(self._groups.find(group_id))
+        if group is not None and group.members:
+            around = self.surroundings(group_id)
+            draft = Draft(group)
+            update_epoch(draft, 0, around)
+            self.apply(group_id, draft.decision(), around)
 
-    def heartbeat_interval_ms(self, group_id: str) -> int:
-        return self._configs.of(group_id).consumer_heartbeat_interval_ms
+    # ---- time
+
+    def begin_session(self, group: ConsumerGroup, member: MemberSubscription) -> None:
+        if member.classic is not None:
+            timeout_ms = member.classic.session_timeout_ms
+        else:
+            timeout_ms = self._configs.of(group.group_id).consumer_session_timeout_ms
+        self.set_timeout(group, member.member_id, Timeout.SESSION, timeout_ms)
+
+    def _begin_revocation(self, group: ConsumerGroup, member: MemberSubscription) -> None:
+        """Of the partitions that it must give up, if any."""
+        state = group.current(member.member_id).state
+        if state is MemberState.UNREVOKED_PARTITIONS and member.classic is None:
+            self.set_timeout(
+                group, member.member_id, Timeout.REVOCATION, member.rebalance_timeout_ms
+            )
+        else:
+            group.timeouts.cancel(member.member_id, Timeout.REVOCATION)
+
+    def set_timeout(
+        self,
+        group: ConsumerGroup,
+        member_id: str,
+        timeout: Timeout,
+        after_ms: int,
+        if_absent: bool = False,
+    ) -> None:
+        deadline_ms = self._clock.monotonic_ms() + after_ms
+        if if_absent:
+            group.timeouts.set_if_absent(member_id, timeout, deadline_ms)
+        else:
+            group.timeouts.set(member_id, timeout, deadline_ms)
+        self._deadlines.watch(group.group_id, deadline_ms)
+
+    def restored(self, group: ConsumerGroup) -> None:
+        for member in group.members.values():
+            self.begin_session(group, member)
+            self._begin_revocation(group, member)
+
+    def due(self, group: ConsumerGroup) -> int | None:
+        expired = group.timeouts.expired(self._clock.monotonic_ms())
+        if expired:
+            self._decisions.apply(group.group_id, self._without(group, expired).changes)
+        return group.timeouts.next_ms() if self._groups.find(group.group_id) is group else None

@@ -10,7 +10,7 @@ from application.groups.registry import Groups
 from application.pending import Pending, later
 from application.state.runtime import Place, ignore, respond
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound
-from domain.groups.group import Group, GroupDeleted
+from domain.groups.group import Group
 
 DeletedGroups = dict[str, BrokerError | None]
 
@@ -59,7 +59,7 @@ class DeleteGroupsService:
         rows = [(group_id, *place, None) for place in self._offsets.partitions(group_id)]
         if rows:
             self._offsets.keep(group_id, rows, ignore)
-        self._groups.keep(group_id, [*group.deletion(), GroupDeleted(group_id)], ignore)
+        self._groups.keep(group_id, group.deletion(), ignore)
 
         def done(failures: list[BrokerError | None]) -> None:
             if failures == [None, None]:

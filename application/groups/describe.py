@@ -30,12 +30,11 @@ class DescribedGroup(NamedTuple):
 
 def describe(groups: Groups, group_id: str) -> DescribedGroup | BrokerError:
     """A group of the other kind has a description of its own, and is not found here."""
-    group = groups.find(group_id)
-    if group is None:
-        return GroupIdNotFound(f"Group {group_id} not found.")
-    if not isinstance(group, ClassicGroup):
-        return GroupIdNotFound(f"Group {group_id} is not a classic group.")
-    # What members said about another protocol, or say now, is nobody's business yet.
+    try:
+        group = ClassicGroup.existing(groups.find(group_id), group_id)
+    except GroupIdNotFound as refusal:
+        return refusal.as_value()
+    # Until the next generation is assigned, metadata is of no elected protocol.
     name = (group.protocol_name or "") if group.state is State.STABLE else None
     members = tuple(
         DescribedMember(

@@ -1,38 +1,39 @@
-"""GroupLog: what becomes of groups, in lines for whoever runs the broker.
+"""GroupLog: log lines about groups, for the operator of the broker.
 
-It hears of changes where all of them pass, in the registry, and tells of them when they are kept;
-of those that are not kept, when they are decided. A line for each generation or epoch, not for
-each member that comes; a group that changes faster has one line a second, which counts the rest.
-What waits for its line has it before the broker stops.
+It sees all changes, in the registry, and writes about them when they are durable; about those that
+are never persisted, when they are decided. There is a line for each generation or epoch, not for
+each member that joins; a group that changes faster has one line a second, which counts the rest.
+Lines that wait are written before the broker stops.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from application.configs.groups import GroupConfigs
-from application.groups.registry import Changes, Groups
+from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.groups.classic.changes import (
     GroupMetadataChanged,
+    Image,
     MemberJoined,
     MemberPending,
     MemberSynced,
     RebalanceExtended,
     SyncsAnswered,
 )
+from domain.groups.classic.departures import of_classic
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.states import State
 from domain.groups.consumer.changes import EpochChanged
+from domain.groups.consumer.departures import of_consumer
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.consumer.target import GroupRules, assignor_of
-from domain.groups.departure import Departure
-from domain.groups.departures import Departed, of_classic, of_consumer
-from domain.groups.group import GroupKind
+from domain.groups.group import Changes, Departed, Departure, GroupKind
 
 #: A group has no more than one line of its generations or epochs in this time.
 PAUSE_MS = 1000
@@ -40,7 +41,7 @@ PAUSE_MS = 1000
 NAMED_TOGETHER = 10
 
 #: No reason for anything, where they come alone.
-_UNTOLD = (MemberPending, MemberSynced, RebalanceExtended, SyncsAnswered)
+_NO_REASON = (MemberPending, MemberSynced, RebalanceExtended, SyncsAnswered)
 _NUMBERS = {GroupKind.CLASSIC: "generation", GroupKind.CONSUMER: "epoch"}
 _BEGUN = {
     GroupKind.CLASSIC: "a generation of a group begins",
@@ -78,7 +79,11 @@ class GroupLog:
         self._events = events
         self._clock = clock
         self._spare_time = spare_time
-        self._rules = GroupRules(config.group_consumer_max_size, config.group_consumer_assignors)
+        self._assignors = config.group_consumer_assignors
+        self._of_kind: dict[GroupKind, Callable[[Any, Changes], Callable[[], None] | None]] = {
+            GroupKind.CLASSIC: self._classic,
+            GroupKind.CONSUMER: self._consumer,
+        }
         self._configs = configs
         #: Why a classic group rebalances: what came together since its last generation.
         self._reasons: dict[str, Counter[str]] = {}
@@ -98,104 +103,85 @@ class GroupLog:
     # ---- changes
 
     def _changing(self, changes: Changes) -> Callable[[], None] | None:
-        """Hears of them before they are applied; what it returns tells of them."""
+        """Called before they are applied; what it returns writes the lines."""
         if not changes:
             return None
-        first = changes[0]
-        group_id = first.group_id
-        group = self._groups.find(group_id)
-        if len(changes) == 1 and isinstance(group, ClassicGroup):
+        group = self._groups.find(changes[0].group_id)
+        return self._of_kind[GroupKind.CONSUMER if group is None else group.kind](group, changes)
+
+    def _classic(self, group: ClassicGroup, changes: Changes) -> Callable[[], None] | None:
+        group_id = group.group_id
+        if len(changes) == 1:
             # Nearly all: hundreds of members join for each generation.
-            kind = type(first)
-            if kind in _UNTOLD:
+            first = changes[0]
+            if type(first) in _NO_REASON:
                 return None
             if isinstance(first, MemberJoined) and group.state is State.PREPARING_REBALANCE:
                 if first.member.member_id not in group.members:
                     self._reasons.setdefault(group_id, Counter())["came"] += 1
                 return None
-        if isinstance(group, ClassicGroup):
-            return self._classic(group, changes)
-        return self._modern(group if isinstance(group, ConsumerGroup) else None, changes)
-
-    def _classic(self, group: ClassicGroup, changes: Changes) -> Callable[[], None] | None:
-        group_id = group.group_id
         epoch = _epoch_of(changes)
         if epoch is not None:
             self._forget(group_id)
-            return self._upgraded(group_id, changes, epoch)
+            _, _, members = of_consumer(None, changes, 0, lambda: 0)
+            begun = _Begun(
+                GroupKind.CONSUMER, epoch, members, "", Counter({"became a consumer group": 1})
+            )
+            return self._writing(group_id, (), group.kind, begun)
         reasons, departed = of_classic(group, changes)
-        kept = [one.image for one in changes if isinstance(one, GroupMetadataChanged)]
-        image = kept[-1] if kept else None
+        images = _images_of(changes)
+        image = images[-1] if images else None
         begins = image is not None and image.generation_id > group.generation_id
-        if reasons and (begins or not kept):
+        if reasons and (begins or not images):
             self._reasons.setdefault(group_id, Counter()).update(reasons)
         if image is None or not begins:
-            return self._removals(group_id, departed)
-        begun = _Begun(
-            GroupKind.CLASSIC,
-            image.generation_id,
-            len(image.members),
-            image.protocol_name or "",
-            self._reasons.pop(group_id, Counter()),
-        )
-        return self._both(group_id, departed, begun)
+            return self._writing(group_id, departed) if departed else None
+        begun = _generation(image, self._reasons.pop(group_id, Counter()))
+        return self._writing(group_id, departed, begun=begun)
 
-    def _modern(self, group: ConsumerGroup | None, changes: Changes) -> Callable[[], None] | None:
+    def _consumer(self, group: ConsumerGroup | None, changes: Changes) -> Callable[[], None] | None:
         group_id = changes[0].group_id
         now_ms = self._clock.monotonic_ms()
         reasons, departed, members = of_consumer(
             group, changes, now_ms, lambda: self._configs.of(group_id).consumer_session_timeout_ms
         )
-        kept = [one.image for one in changes if isinstance(one, GroupMetadataChanged)]
-        image = kept[-1] if kept else None
+        image = next((one for one in _images_of(changes) if one is not None), None)
         if image is not None:
+            # Its members join before its next generation: these are the reasons.
             self._reasons[group_id] = reasons
-            return self._downgraded(group_id, departed, image.generation_id, len(image.members))
+            begun = _generation(image, reasons)
+            return self._writing(group_id, departed, GroupKind.CONSUMER, begun)
         epoch = _epoch_of(changes)
         if epoch is None:
             return None
         if not reasons:
             reasons["topics changed"] = 1
         begun = _Begun(GroupKind.CONSUMER, epoch, members, "", reasons)
-        return self._both(group_id, departed, begun)
+        return self._writing(group_id, departed, begun=begun)
 
-    def _upgraded(self, group_id: str, changes: Changes, epoch: int) -> Callable[[], None]:
-        _, _, members = of_consumer(None, changes, 0, lambda: 0)
-        reasons = Counter({"became a consumer group": 1})
-        begun = _Begun(GroupKind.CONSUMER, epoch, members, "", reasons)
-
-        def tell() -> None:
-            self._events.info(
-                "a group changes its kind", group=group_id, kind="consumer", was="classic",
-                epoch=epoch, members=members,
-            )  # fmt: skip
-            self._begins(group_id, begun)
-
-        return tell
-
-    def _downgraded(
-        self, group_id: str, departed: Sequence[Departed], generation: int, members: int
+    def _writing(
+        self,
+        group_id: str,
+        departed: Sequence[Departed],
+        was: GroupKind | None = None,
+        begun: _Begun | None = None,
     ) -> Callable[[], None]:
-        def tell() -> None:
+        """`was`: the kind of a group that changes it."""
+
+        def write() -> None:
             self._tell_removals(group_id, departed)
-            self._events.info(
-                "a group changes its kind", group=group_id, kind="classic", was="consumer",
-                generation=generation, members=members,
-            )  # fmt: skip
+            if begun is None:
+                return
+            if was is not None:
+                self._events.info(
+                    "a group changes its kind", group=group_id, kind=begun.kind.value,
+                    was=was.value, **{_NUMBERS[begun.kind]: begun.number}, members=begun.members,
+                )  # fmt: skip
+            # A group that becomes classic goes on in the generation of its epoch.
+            if was is None or begun.kind is GroupKind.CONSUMER:
+                self._begins(group_id, begun)
 
-        return tell
-
-    def _removals(self, group_id: str, departed: Sequence[Departed]) -> Callable[[], None] | None:
-        return (lambda: self._tell_removals(group_id, departed)) if departed else None
-
-    def _both(
-        self, group_id: str, departed: Sequence[Departed], begun: _Begun
-    ) -> Callable[[], None]:
-        def tell() -> None:
-            self._tell_removals(group_id, departed)
-            self._begins(group_id, begun)
-
-        return tell
+        return write
 
     # ---- lines
 
@@ -277,8 +263,8 @@ class GroupLog:
         group = self._groups.find(group_id)
         if begun.kind is GroupKind.CLASSIC:
             fields["protocol"] = begun.protocol
-        elif isinstance(group, ConsumerGroup):
-            fields["assignor"] = assignor_of(group, self._rules)
+        elif group is not None and group.kind is begun.kind:
+            fields["assignor"] = group.assignor(self._assignors)
         fields["reason"] = _in_words(begun.reasons)
         if begun.together > 1:
             fields[f"{number}s"] = begun.together
@@ -288,6 +274,20 @@ class GroupLog:
 def _epoch_of(changes: Changes) -> int | None:
     epochs = [one.epoch for one in changes if isinstance(one, EpochChanged)]
     return epochs[-1] if epochs else None
+
+
+def _images_of(changes: Changes) -> list[Image | None]:
+    return [one.image for one in changes if isinstance(one, GroupMetadataChanged)]
+
+
+def _generation(image: Image, reasons: Counter[str]) -> _Begun:
+    return _Begun(
+        GroupKind.CLASSIC,
+        image.generation_id,
+        len(image.members),
+        image.protocol_name or "",
+        reasons,
+    )
 
 
 def _in_words(reasons: Counter[str]) -> str:

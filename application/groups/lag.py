@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from application.groups.members import GroupMember, Owners, owners
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.topics.catalog import Catalog
 from domain.errors import BrokerError, GroupIdNotFound
-from domain.groups.group import Group
+from domain.groups.group import Group, GroupMember
+
+#: The member of each assigned partition.
+Owners = dict[tuple[str, int], GroupMember]
 
 
 class PartitionLag(NamedTuple):
@@ -67,3 +69,12 @@ class GroupLagService:
         except BrokerError:
             end = None
         return PartitionLag(topic, index, committed.offset, end, of.get((topic, index)))
+
+
+def owners(group: Group, catalog: Catalog) -> Owners:
+    return {
+        (topic, partition): member
+        for member in group.assigned_members(catalog.topic_by_id)
+        for topic, partitions in member.assigned.items()
+        for partition in partitions
+    }

@@ -6,8 +6,8 @@ to look at, it is found in spare time, and the groups that asked are told when i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from application.groups.regex_sweeps import RegexSweeps, Sweep
 from application.ports.patterns import Pattern, Patterns
@@ -50,8 +50,18 @@ class Known:
         self.as_of = -1
 
 
+class RegexUser(Protocol):
+    def uses_regex(self, group_id: str, regex: str) -> bool: ...
+
+    def regexes_resolved(self, group_id: str) -> None:
+        """All that the group waits for is found."""
+        ...
+
+
 class Regexes:
-    def __init__(self, patterns: Patterns, catalog: Catalog, spare_time: SpareTime) -> None:
+    def __init__(
+        self, patterns: Patterns, catalog: Catalog, spare_time: SpareTime, user: RegexUser
+    ) -> None:
         self._patterns = patterns
         self._catalog = catalog
         self._sweeps = RegexSweeps(spare_time, self._is_wanted)
@@ -63,13 +73,7 @@ class Regexes:
         self._awaited: dict[str, set[str]] = {}
         #: What was found for them is there until they have taken it, whatever others ask.
         self._found: dict[str, Known] = {}
-        self._wants: Callable[[str, str], bool] = lambda group_id, regex: True
-        self._tell: Callable[[str], None] = lambda group_id: None
-
-    def serve(self, wants: Callable[[str, str], bool], tell: Callable[[str], None]) -> None:
-        """`wants`: whether a group wants an expression; `tell`: that all it waits for is found."""
-        self._wants = wants
-        self._tell = tell
+        self._user = user
 
     def look(self, group_id: str) -> Look:
         return Look(self, group_id)
@@ -175,7 +179,9 @@ class Regexes:
         self._awaited.setdefault(group_id, set()).add(regex)
 
     def _is_wanted(self, regex: str) -> bool:
-        return any(self._wants(group_id, regex) for group_id in self._groups.get(regex, ()))
+        return any(
+            self._user.uses_regex(group_id, regex) for group_id in self._groups.get(regex, ())
+        )
 
     def _ended(self, regex: str, sweep: Sweep | None) -> None:
         if sweep is not None:
@@ -189,7 +195,7 @@ class Regexes:
         regexes = self._awaited.pop(group_id, set())
         for regex in regexes:
             self._groups[regex].pop(group_id, None)
-        self._tell(group_id)
+        self._user.regexes_resolved(group_id)
         for regex in regexes:
             if not self._groups.get(regex):
                 self._groups.pop(regex, None)

@@ -7,7 +7,7 @@ kept, and whoever waits for it is told to ask again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from application.commits import Commits
 from application.ports.group_repository import GroupRepository
@@ -15,10 +15,8 @@ from application.state.runtime import Done, Runtime
 from domain.errors import StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind
+from domain.groups.group import Changes, Group, GroupChange, GroupDeleted, GroupKind
 
-#: All of one group.
-Changes = Sequence[GroupChange | GroupDeleted]
 #: Hears of changes before they are applied; what it returns is called when they are kept.
 Listener = Callable[[Changes], Callable[[], None] | None]
 
@@ -36,7 +34,7 @@ class Groups:
         self._when_lost: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
         self._when_gone: list[Callable[[str], None]] = []
-        self.runtime: Runtime[str, GroupChange | GroupDeleted] = Runtime(self)
+        self.runtime: Runtime[str, GroupChange] = Runtime(self)
         self._apply(repository.load())
 
     def __iter__(self) -> Iterator[Group]:
@@ -84,15 +82,15 @@ class Groups:
         if tell is not None:
             tell()
 
-    def _apply(self, changes: Iterable[GroupChange | GroupDeleted]) -> None:
+    def _apply(self, changes: Iterable[GroupChange]) -> None:
         for change in changes:
+            group = self._by_id.get(change.group_id)
             if isinstance(change, GroupDeleted):
                 self._by_id.pop(change.group_id, None)
-                continue
-            group = self._by_id.get(change.group_id)
-            if group is None:
+            elif group is None:
                 group = self._by_id[change.group_id] = _GROUPS[change.kind](change.group_id)
-            group.apply(change)
+            if group is not None:
+                group.apply(change)
 
     def keep(self, group_id: str, changes: Changes, then: Done) -> None:
         """Applies the changes now; `then` is called when they are durable, or lost."""
@@ -128,8 +126,7 @@ class Groups:
 
     def stage(self, group_id: str, changes: Changes, done: Done) -> None:
         for change in changes:
-            if isinstance(change, GroupChange):
-                self._repository.save(change)
+            self._repository.save(change)
         self._commits.when_committed(done)
 
     def committed(self, group_id: str, changes: Changes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import cast
 
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
@@ -13,8 +12,6 @@ from application.metrics.families import others, own
 from application.metrics.family import Reading, in_readings
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
-from domain.groups.classic.group import ClassicGroup
-from domain.groups.consumer.group import ConsumerGroup
 
 #: Committed offsets that are looked at before others may run.
 LOOKED_AT_ONCE = 50
@@ -40,10 +37,9 @@ class GroupReadings:
         members: list[tuple[tuple[str, ...], int]] = []
         joining = 0
         for number, group in enumerate(list(self._groups)):
-            known = cast(ClassicGroup | ConsumerGroup, group)
             states[group.kind.value, group.state_name] += 1
-            members.append(((group.group_id,), len(known.members)))
-            joining += known.joining if isinstance(known, ClassicGroup) else 0
+            members.append(((group.group_id,), len(group.members)))
+            joining += group.joining
             if number % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                 yield own.GROUPS, []
         yield own.GROUPS, list(states.items())

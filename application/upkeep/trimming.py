@@ -87,7 +87,7 @@ class Trimming:
         offset = partition.log_start_offset
         trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_SLICE)
         # A start that is on its way to the disk is trimmed up to when it is there.
-        finished = trimmed.done and partition.start_offset == offset
+        finished = trimmed.done and partition.end.start_offset == offset
         if finished:
             self._partitions.save_trimming(partition.partition_id, unfinished=False)
         partition.trimmed(trimmed.size_bytes)

@@ -3,8 +3,8 @@
     subscription   version, topics, user data; 1: owned partitions; 2: generation; 3: rack
     assignment     version, partitions, user data
 
-Only a group that changes its kind has to be read by the broker. A newer version is read as the
-newest one that is known: fields are only ever added at the end.
+The broker reads them where a group changes its kind, and for what is shown of a group. A newer
+version is read as the newest one that is known: fields are only ever added at the end.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
 
+#: The protocol type of consumers.
+CONSUMER = "consumer"
 NEWEST = 3
 _SHORT = Struct(">h")
 _INT = Struct(">i")
@@ -42,13 +44,23 @@ class EmbeddedAssignment(NamedTuple):
 def read_subscription(message: bytes) -> EmbeddedSubscription:
     reader = _Reader(message)
     version = reader.version()
-    topics = frozenset(reader.string() for _ in range(reader.count(_SHORT.size)))
+    topics = reader.topics()
     reader.skip_bytes()
     owned = reader.partitions() if version >= 1 else {}
     if version >= 2:
         reader.number()
     rack_id = reader.string_or_null() if version >= 3 else None
     return EmbeddedSubscription(version, topics, owned, rack_id)
+
+
+def subscribed_topics(message: bytes) -> frozenset[str] | None:
+    """The topics of a subscription, whatever follows them; None: it is none."""
+    reader = _Reader(message)
+    try:
+        reader.version()
+        return reader.topics()
+    except Unreadable:
+        return None
 
 
 def read_assignment(message: bytes) -> EmbeddedAssignment:
@@ -93,6 +105,9 @@ class _Reader:
         if not 0 <= count <= (len(self._message) - self._position) // least_bytes:
             raise Unreadable(f"{count} elements")
         return count
+
+    def topics(self) -> frozenset[str]:
+        return frozenset(self.string() for _ in range(self.count(_SHORT.size)))
 
     def string_or_null(self) -> str | None:
         length = self._unpack(_SHORT)

@@ -1,20 +1,24 @@
-"""Group: what both kinds of groups are to those who do not care which kind it is.
+"""Group: what the groups of both protocols have in common.
 
-    classic     the clients agree among themselves, the broker counts generations   classic/
+    classic     clients assign the partitions, the broker counts generations        classic/
     consumer    the broker assigns partitions, each member has an epoch (KIP-848)   consumer/
 
-A group decides and applies apart: what decides returns changes (GroupChange) and answers and
-changes nothing; `apply` is the only way in which a group changes, at work as at start-up, when the
-changes that were kept are applied again.
+Deciding and applying are separate: a decision holds changes and responses and changes nothing;
+`apply` is the only way in which a group changes, both after a decision and at start-up, when the
+persisted changes are applied again.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
-#: What is committed without being a member of any generation or epoch.
+from domain.errors import GroupIdNotFound
+from domain.topics.topic import Topic
+
+#: The epoch of commits and fetches that come from no member.
 NO_EPOCH = -1
 
 
@@ -25,11 +29,33 @@ class GroupKind(Enum):
     CONSUMER = "consumer"
 
 
+class Departure(Enum):
+    """Why a member left the group."""
+
+    LEFT = "left"
+    SILENT = "was silent"
+    DID_NOT_REJOIN = "did not join again"
+    DID_NOT_SYNC = "did not ask for its assignment"
+    DID_NOT_REVOKE = "did not give partitions up"
+
+
+class Departed(NamedTuple):
+    """A member that was removed and did not leave by itself."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    why: Departure
+    after_ms: int
+
+
 class GroupChange:
-    """A fact about a group, as a value. Whether and how it is kept is the repository's business."""
+    """A fact about a group, as a value. The repository decides how it is persisted."""
 
     #: Of the group that such changes are applied to.
     kind: ClassVar[GroupKind]
+    #: Whether the group is different after a restart.
+    is_durable: ClassVar[bool] = True
 
     __slots__ = ("group_id",)
 
@@ -37,27 +63,60 @@ class GroupChange:
         self.group_id = group_id
 
 
-class GroupDeleted:
-    """Nothing of it is left: follows the changes that take away all that was kept of it."""
+class GroupDeleted(GroupChange):
+    """The group is removed: follows the changes that delete its rows."""
 
-    __slots__ = ("group_id",)
-
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
+    __slots__ = ()
 
 
-Changes = list[GroupChange | GroupDeleted]
+Changes = Sequence[GroupChange]
+
+
+class Decision(NamedTuple):
+    """What a request, or the passing of time, does to a group."""
+
+    changes: Changes = ()
+    #: By the token of the request that waits for it.
+    responses: Sequence[tuple[int, Any]] = ()
+    #: To the request that was decided, unless it waits for others and has a token.
+    response: Any = None
+
+
+class GroupMember(NamedTuple):
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    #: By topic name, in order; empty where the members do not use the consumer protocol type.
+    assigned: dict[str, tuple[int, ...]]
 
 
 class Group(ABC):
-    """Refusals are raised: they concern the whole of what somebody asks of this group."""
+    """A refused request raises: it is refused as a whole."""
 
     __slots__ = ("group_id",)
 
     kind: GroupKind
+    members: Mapping[str, Any]
+    #: How many members wait for the response to JoinGroup.
+    joining: int = 0
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
+
+    @classmethod
+    def of(cls, group: Group | None) -> Self | None:
+        """The group, if it is of this kind."""
+        return group if isinstance(group, cls) else None
+
+    @classmethod
+    def existing(cls, group: Group | None, group_id: str) -> Self:
+        """Raises GroupIdNotFound, with Kafka's words, if there is none of this kind."""
+        if group is None:
+            raise GroupIdNotFound(f"Group {group_id} not found.")
+        if not isinstance(group, cls):
+            raise GroupIdNotFound(f"Group {group_id} is not a {cls.kind.value} group.")
+        return group
 
     @abstractmethod
     def apply(self, change: GroupChange) -> None: ...
@@ -70,12 +129,22 @@ class Group(ABC):
     @property
     @abstractmethod
     def protocol_type(self) -> str:
-        """`consumer` for consumers, what else the members said, or nothing for a simple group."""
+        """`consumer` for consumers, another one that members name, or "" for a simple group."""
 
     @property
     @abstractmethod
     def is_empty(self) -> bool:
-        """Whether nobody is a member."""
+        """Whether it has no members."""
+
+    @abstractmethod
+    def assignor(self, allowed: Sequence[str]) -> str:
+        """The assignor of its partitions, or "". `allowed`: those of the broker, default first."""
+
+    @abstractmethod
+    def assigned_members(
+        self, topic_by_id: Callable[[bytes], Topic | None]
+    ) -> Iterator[GroupMember]:
+        """All members with their partitions, by member id."""
 
     @abstractmethod
     def check_commit(
@@ -83,17 +152,21 @@ class Group(ABC):
     ) -> None:
         """Whether this member may commit offsets now.
 
-        `epoch` is its generation in a classic group; `knows_epochs`: the request is of a version
-        that can be told of stale epochs.
+        `epoch` is its generation in a classic group; `knows_epochs`: the version of the request
+        has an error for stale epochs.
         """
 
     @abstractmethod
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
-        """Whether this member may read committed offsets; most who do are no members."""
+        """Whether this member may fetch committed offsets; most requests name no member."""
 
     @abstractmethod
     def heard_from(self, member_id: str, now_ms: int) -> None:
-        """A commit is as good as a heartbeat, where it is in Kafka."""
+        """In classic groups an offset commit extends the session, as a heartbeat does."""
+
+    @abstractmethod
+    def answered_late(self, member_id: str, now_ms: int) -> None:
+        """A response had to wait for its commit, and the member could not send heartbeats."""
 
     @abstractmethod
     def check_delete(self) -> None:
@@ -101,12 +174,16 @@ class Group(ABC):
 
     @abstractmethod
     def deletion(self) -> list[GroupChange]:
-        """The changes that take away all that is kept of it."""
+        """The changes that delete it and its rows."""
+
+    def uses_regex(self, regex: str) -> bool:
+        """Whether a member subscribes by this regular expression."""
+        return False
 
     @abstractmethod
     def subscribes(self, topic: str) -> bool:
-        """Whether a member may be reading it: its offsets are neither deleted nor expire."""
+        """Whether a member may read it: then its offsets are neither deleted nor expire."""
 
     @abstractmethod
     def offsets_expire_from(self, topic: str, committed_ms: int) -> int | None:
-        """The moment from which an offset's retention counts; None: it does not expire now."""
+        """The time from which an offset's retention counts; None: it does not expire now."""

@@ -1,9 +1,11 @@
 """Partition: the rules of one log. Where the next batch goes, who may append it, what is visible.
 
-The log end and the producers move when a batch is appended; the high watermark moves when the
-commit that holds it is done. Between the two, a batch has its offset but nobody can see it: so
-pipelined appends and retries of a batch that is not yet durable are judged rightly, and a consumer
-never reads what a crash could still take back.
+    end       moves when a batch is appended, as the producers do, and when records are deleted
+    durable   follows when the commit that holds the batch is done; consumers see this one
+
+Between the two a batch has its offset but is not visible: so pipelined appends and retries of a
+batch that is not yet durable are judged rightly, and a consumer never reads what a crash could
+still take back.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from domain.messages.batch import (
     corrupt,
     what_is_wrong,
 )
+from domain.partitions.log_end import LogEnd
 from domain.partitions.producers import (
     AppendedBatch,
     LookUp,
@@ -74,39 +77,6 @@ class Appended:
         self.duplicate = duplicate
 
 
-class LogEnd:
-    """How far a log goes: its next offset, and its largest timestamp with the batch that has it;
-    from which offset on, and how many bytes of batches are kept.
-
-    `appended_bytes` counts from when the partition was loaded: waiting fetches compare it.
-    """
-
-    __slots__ = (
-        "appended_bytes",
-        "max_timestamp",
-        "max_timestamp_offset",
-        "next_offset",
-        "size_bytes",
-        "start_offset",
-    )
-
-    def __init__(
-        self,
-        next_offset: int = 0,
-        max_timestamp: int = NO_TIMESTAMP,
-        max_timestamp_offset: int = -1,
-        appended_bytes: int = 0,
-        start_offset: int = 0,
-        size_bytes: int = 0,
-    ) -> None:
-        self.appended_bytes = appended_bytes
-        self.next_offset = next_offset
-        self.max_timestamp = max_timestamp
-        self.max_timestamp_offset = max_timestamp_offset
-        self.start_offset = start_offset
-        self.size_bytes = size_bytes
-
-
 class PartitionSnapshot:
     """What a restart would otherwise have to learn from every header of the log."""
 
@@ -121,35 +91,23 @@ class PartitionSnapshot:
 class Partition:
     __slots__ = (
         "_bytes_since_index",
-        "_other_bytes",
-        "appended_bytes",
         "broken",
         "bytes_since_snapshot",
         "config",
         "durable",
+        "end",
         "index",
-        "log_start_offset",
-        "max_timestamp",
-        "max_timestamp_offset",
-        "next_offset",
         "partition_id",
         "producers",
-        "start_offset",
         "topic",
         "traffic",
     )  # fmt: skip
 
     producers: Producers
-    next_offset: int
-    max_timestamp: int
-    max_timestamp_offset: int
-    appended_bytes: int
-    bytes_since_snapshot: int
+    end: LogEnd
     durable: LogEnd
-    start_offset: int
-    log_start_offset: int
+    bytes_since_snapshot: int
     _bytes_since_index: int
-    _other_bytes: int
 
     def __init__(self, partition_id: int, topic: str, index: int, config: TopicConfig) -> None:
         self.partition_id = partition_id
@@ -196,14 +154,14 @@ class Partition:
                 return _appended_before(duplicate)
         log_append_time = NO_TIMESTAMP
         if config.log_append_time:
-            log_append_time = max(now_ms, self.max_timestamp)
+            log_append_time = max(now_ms, self.end.max_timestamp)
             batch.stamp(log_append_time, checksum)
-        batch.place(self.next_offset, LEADER_EPOCH)
+        batch.place(self.end.next_offset, LEADER_EPOCH)
         return self._advance(batch, log_append_time)
 
     def adopt(self, batch: RecordBatch) -> Appended:
         """A batch of another log, as it lies there: it was checked when it came in."""
-        batch.place(self.next_offset, LEADER_EPOCH)
+        batch.place(self.end.next_offset, LEADER_EPOCH)
         return self._advance(batch)
 
     def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
@@ -211,16 +169,18 @@ class Partition:
         last_offset = base_offset + batch.last_offset_delta
         size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
         indexed_timestamp = NO_TIMESTAMP
-        self.next_offset = last_offset + 1
-        self.appended_bytes += size_bytes
+        end = self.end
+        end.next_offset = last_offset + 1
+        end.appended_bytes += size_bytes
+        end.size_bytes += size_bytes
         self.bytes_since_snapshot += size_bytes + HEADER_READ_BYTES
         self._bytes_since_index += size_bytes
-        if batch.max_timestamp > self.max_timestamp:
-            self.max_timestamp = batch.max_timestamp
-            self.max_timestamp_offset = last_offset
+        if batch.max_timestamp > end.max_timestamp:
+            end.max_timestamp = batch.max_timestamp
+            end.max_timestamp_offset = last_offset
         # Also where timestamps do not rise: the entry moves on, and no search reads all that again.
-        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and self.max_timestamp >= 0:
-            indexed_timestamp = self.max_timestamp
+        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and end.max_timestamp >= 0:
+            indexed_timestamp = end.max_timestamp
             self._bytes_since_index = 0
         if batch.producer_id >= 0:
             self.producers.record(batch)
@@ -237,30 +197,24 @@ class Partition:
         """Below it no transaction is open; there are none yet."""
         return self.durable.next_offset
 
-    def end(self) -> LogEnd:
-        """How far the log goes now; handed to `committed` once a commit has made it durable."""
-        return LogEnd(
-            self.next_offset,
-            self.max_timestamp,
-            self.max_timestamp_offset,
-            self.appended_bytes,
-            self.start_offset,
-            self.appended_bytes + self._other_bytes,
-        )
+    @property
+    def log_start_offset(self) -> int:
+        """Where the log starts for consumers; `end.start_offset` once that is durable."""
+        return self.durable.start_offset
 
     def committed(self, end: LogEnd) -> bool:
-        """Whether that is news for who reads."""
+        """Returns True if consumers can now see new records or a new log start."""
         before = self.durable
         self.durable = end
-        self.log_start_offset = end.start_offset
         self.traffic.bytes_in += end.appended_bytes - before.appended_bytes
         return end.next_offset != before.next_offset or end.start_offset != before.start_offset
 
     def check_readable(self, offset: int) -> None:
-        if offset < self.log_start_offset or offset > self.durable.next_offset:
+        durable = self.durable
+        if offset < durable.start_offset or offset > durable.next_offset:
             raise OffsetOutOfRange(
                 f"Offset {offset} of {self.topic}-{self.index} is not within "
-                f"{self.log_start_offset} and {self.durable.next_offset}"
+                f"{durable.start_offset} and {durable.next_offset}"
             )
 
     # ---- deleting from the front
@@ -282,15 +236,15 @@ class Partition:
             raise OffsetOutOfRange(
                 f"The offset {offset} for partition {self.topic}-{self.index} is not valid"
             )
-        if offset <= self.start_offset:
+        if offset <= self.end.start_offset:
             return False
-        self.start_offset = offset
+        self.end.start_offset = offset
         self.ask_for_snapshot()
         return True
 
     def trimmed(self, removed_bytes: int) -> None:
         """Batches below the log start are removed in the next commit."""
-        self._other_bytes -= removed_bytes
+        self.end.size_bytes -= removed_bytes
         self.ask_for_snapshot()
 
     def ask_for_snapshot(self) -> None:
@@ -304,20 +258,12 @@ class Partition:
 
         Producers that are not in `snapshot` are looked up when they come.
         """
-        end = snapshot.end if snapshot else LogEnd()
         traffic = self.traffic
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
-        self.durable = end
+        self.durable = snapshot.end if snapshot else LogEnd()
+        self.end = self.durable.copy()
         #: Why the partition has to be rebuilt from the store, which is done when it is next used.
         self.broken: StorageFailed | None = None
-        #: Where the log starts for who reads; `start_offset` once it is durable.
-        self.log_start_offset = self.start_offset = end.start_offset
-        self.appended_bytes = end.appended_bytes
-        #: Of what is kept: what was there before `appended_bytes` began to count, less what went.
-        self._other_bytes = end.size_bytes - end.appended_bytes
-        self.next_offset = end.next_offset
-        self.max_timestamp = end.max_timestamp
-        self.max_timestamp_offset = end.max_timestamp_offset
         self.bytes_since_snapshot = 0
         # How far back the last index entry lies is not known: the next timestamp gets one.
         self._bytes_since_index = INDEX_INTERVAL_BYTES
@@ -332,12 +278,12 @@ class Partition:
             self.producers.recall(batch.producer_id)
         self._advance(batch)
         self._bytes_since_index = INDEX_INTERVAL_BYTES
-        self.durable = self.end()
+        self.durable = self.end.copy()
 
     def snapshot(self) -> PartitionSnapshot:
         """Of the log end: to be staged with, or after, the batches that led there."""
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end(), self.producers.changed())
+        return PartitionSnapshot(self.end.copy(), self.producers.changed())
 
 
 def _appended_before(duplicate: AppendedBatch) -> Appended:

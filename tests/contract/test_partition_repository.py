@@ -48,11 +48,11 @@ def facts(partition: Partition) -> dict[str, Any]:
         for state in partition.producers
     }
     return {
-        "next_offset": partition.next_offset,
-        "start_offset": (partition.start_offset, partition.log_start_offset),
-        "size_bytes": partition.end().size_bytes,
+        "next_offset": partition.end.next_offset,
+        "start_offset": (partition.end.start_offset, partition.log_start_offset),
+        "size_bytes": partition.end.size_bytes,
         "high_watermark": partition.high_watermark,
-        "max_timestamp": (partition.max_timestamp, partition.max_timestamp_offset),
+        "max_timestamp": (partition.end.max_timestamp, partition.end.max_timestamp_offset),
         "producers": producers,
     }
 
@@ -68,7 +68,7 @@ def test_an_unknown_partition_is_empty(store: OpenStore) -> None:
     partition = new_partition()
     StoredPartitionRepository(store.log, store.state).recover(partition)
 
-    assert partition.next_offset == 0
+    assert partition.end.next_offset == 0
     assert len(partition.producers) == 0
 
 
@@ -83,20 +83,20 @@ def test_a_partition_is_recovered_from_snapshot_and_log(
         partitions.snapshot(original)
     fill(store, original, 14 - (snapshot_after or 0), start=snapshot_after or 0)
     store.keep()
-    original.committed(original.end())
+    original.committed(original.end.copy())
 
     recovered = new_partition()
     partitions.recover(recovered)
 
     assert facts(recovered) == facts(original)
-    assert recovered.next_offset == 16 * 3
+    assert recovered.end.next_offset == 16 * 3
 
 
 def test_more_headers_than_are_read_at_once_are_replayed(store: OpenStore) -> None:
     original = new_partition()
     fill(store, original, 2100)
     store.keep()
-    original.committed(original.end())
+    original.committed(original.end.copy())
 
     recovered = new_partition()
     StoredPartitionRepository(store.log, store.state).recover(recovered)
@@ -109,7 +109,7 @@ def test_recovering_takes_back_what_was_never_committed(store: OpenStore) -> Non
     partition = new_partition()
     fill(store, partition, 3)
     store.keep()
-    partition.committed(partition.end())
+    partition.committed(partition.end.copy())
     before = facts(partition)
 
     lost = RecordBatch(memoryview(record_batch(["lost"], producer_id=9, epoch=0, sequence=0)))
@@ -125,26 +125,26 @@ def test_a_log_starts_where_its_snapshot_says(store: OpenStore, more: int) -> No
     original = new_partition()
     fill(store, original, 7)
     store.keep()
-    original.committed(original.end())
-    assert original.end().size_bytes == len(store.everything(PARTITION_ID))
+    original.committed(original.end.copy())
+    assert original.end.size_bytes == len(store.everything(PARTITION_ID))
 
     original.delete_records(-1)
     partitions.snapshot(original)
     store.keep()
-    trimmed = store.log.trim(PARTITION_ID, original.start_offset, 1000)
+    trimmed = store.log.trim(PARTITION_ID, original.end.start_offset, 1000)
     original.trimmed(trimmed.size_bytes)
     partitions.snapshot(original)
     for _ in range(more):
         append(store, original)
     store.keep()
-    original.committed(original.end())
+    original.committed(original.end.copy())
 
     recovered = new_partition()
     partitions.recover(recovered)
 
     assert facts(recovered) == facts(original)
     assert recovered.log_start_offset == 8 * 3
-    assert recovered.end().size_bytes == len(store.everything(PARTITION_ID))
+    assert recovered.end.size_bytes == len(store.everything(PARTITION_ID))
 
 
 def test_what_is_to_be_trimmed_is_known_until_it_is_done(store: OpenStore) -> None:
@@ -175,7 +175,7 @@ def test_a_forgotten_snapshot_is_not_used(store: OpenStore) -> None:
 
     recovered = new_partition()
     partitions.recover(recovered)
-    assert recovered.next_offset == 0
+    assert recovered.end.next_offset == 0
     assert store.state.scan("partitions") == []
     assert store.state.scan("producers") == []
 
@@ -286,7 +286,7 @@ def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> No
     StoredPartitionRepository(store.log, store.state).snapshot(original)
     fill(store, original, 6, start=6)
     store.keep()
-    original.committed(original.end())
+    original.committed(original.end.copy())
     store.reopen()
 
     recovered = new_partition()

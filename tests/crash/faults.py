@@ -63,7 +63,7 @@ def shows_what_waits_for_a_commit() -> None:
             self._scheduler.after_ms(20, self._begin)
 
     Commits._ask = lingers  # type: ignore[method-assign]
-    Partition.high_watermark = property(lambda self: self.next_offset)  # type: ignore[assignment]
+    Partition.high_watermark = property(lambda self: self.end.next_offset)  # type: ignore[assignment]
 
 
 def forgets_producers_at_a_start() -> None:
@@ -79,7 +79,7 @@ def forgets_producers_at_a_start() -> None:
 def leaves_producers_out_of_snapshots() -> None:
     def snapshot(self: Partition) -> PartitionSnapshot:
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end(), [])
+        return PartitionSnapshot(self.end.copy(), [])
 
     Partition.snapshot = snapshot  # type: ignore[method-assign]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from application.broker import Broker
+from application.pending import Pending
+from application.ports.log_store import NotInMemory
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
@@ -28,18 +30,23 @@ from tests.fakes.scheduler import FakeScheduler
 
 
 class FlakyLogStore(MemoryLogStore):
-    """Reads fail as long as `failing` says why."""
+    """Reads fail as long as `failing` says why, and are not in memory while there is `loading`."""
 
-    __slots__ = ("failing",)
+    __slots__ = ("failing", "loading", "loading_of")
 
     def __init__(self, store: MemoryStore) -> None:
         super().__init__(store)
         self.failing: StorageFailed | None = None
+        self.loading: Pending[None] | None = None
+        #: None: any partition.
+        self.loading_of: int | None = None
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
         self._check()
+        if self.loading is not None and self.loading_of in (None, partition_id):
+            raise NotInMemory(self.loading)
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
     def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
@@ -49,6 +56,12 @@ class FlakyLogStore(MemoryLogStore):
     def _check(self) -> None:
         if self.failing is not None:
             raise StorageFailed(self.failing.message)
+
+    def load(self) -> None:
+        """What was asked for is in memory now."""
+        loading, self.loading = self.loading, None
+        assert loading is not None
+        loading.resolve(None)
 
 
 class InProcessBroker:

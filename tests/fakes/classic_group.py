@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from domain.groups.classic.changes import (
-    Decision,
     GroupMetadataChanged,
     Image,
     JoinResponse,
@@ -19,6 +18,7 @@ from domain.groups.classic.leave import Leaving, leave
 from domain.groups.classic.member import JoinRequest, Protocols
 from domain.groups.classic.rebalance import Limits, expire, follow_up
 from domain.groups.classic.sync import SyncRequest, sync
+from domain.groups.group import Decision
 
 WALL_MS = 1_000_000
 RANGE: Protocols = (("range", b"r"),)
@@ -78,9 +78,9 @@ class PlayedGroup:
     def leave(self, *members: tuple[str, str | None]) -> list[str]:
         """What each is told, by the name of the refusal."""
         leaving = [Leaving(*one) for one in members]
-        decision, told = leave(self.group, leaving, self.now_ms, self.limits)
+        decision = leave(self.group, leaving, self.now_ms, self.limits)
         self.carry_out(decision)
-        return [type(error).__name__ if error else "" for error in told]
+        return [type(error).__name__ if error else "" for error in decision.response]
 
     def hear(self, member_id: str) -> None:
         self.group.members[member_id].renew(self.now_ms)
@@ -91,7 +91,7 @@ class PlayedGroup:
                 self.group.apply(change)
                 if isinstance(change, GroupMetadataChanged):
                     self.kept.append(change.image)
-            for token, answer in decision.answers:
+            for token, answer in decision.responses:
                 assert token not in self.answers, "nobody is answered twice"
                 self.answers[token] = answer
             decision = follow_up(self.group, self.now)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 from domain.errors import BrokerError
-from domain.groups.group import Group, GroupChange, GroupKind
+from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind, GroupMember
 from domain.groups.offsets import CommittedOffset
+from domain.topics.topic import Topic
 
 A_TOPIC_ID = bytes(15) + b"\1"
 
@@ -17,7 +21,7 @@ class GroupOfOneWord(Group):
     def __init__(self, group_id: str, kind: GroupKind = GroupKind.CLASSIC) -> None:
         super().__init__(group_id)
         self.kind = kind
-        self.members = 0
+        self.members: dict[str, Any] = {}
         self.type = "consumer"
         self.topics: set[str] = set()
         self.refusal: BrokerError | None = None
@@ -25,7 +29,7 @@ class GroupOfOneWord(Group):
         self.expires_from: int | None = None
 
     def apply(self, change: GroupChange) -> None:
-        raise AssertionError("nothing changes it")
+        assert isinstance(change, GroupDeleted), "nothing else changes it"
 
     @property
     def state_name(self) -> str:
@@ -37,7 +41,15 @@ class GroupOfOneWord(Group):
 
     @property
     def is_empty(self) -> bool:
-        return self.members == 0
+        return not self.members
+
+    def assignor(self, allowed: Sequence[str]) -> str:
+        return ""
+
+    def assigned_members(
+        self, topic_by_id: Callable[[bytes], Topic | None]
+    ) -> Iterator[GroupMember]:
+        return iter(())
 
     def _refuse(self) -> None:
         if self.refusal is not None:
@@ -54,11 +66,14 @@ class GroupOfOneWord(Group):
     def heard_from(self, member_id: str, now_ms: int) -> None:
         self.heard.append((member_id, now_ms))
 
+    def answered_late(self, member_id: str, now_ms: int) -> None:
+        self.heard_from(member_id, now_ms)
+
     def check_delete(self) -> None:
         self._refuse()
 
     def deletion(self) -> list[GroupChange]:
-        return []
+        return [GroupDeleted(self.group_id)]
 
     def subscribes(self, topic: str) -> bool:
         return topic in self.topics

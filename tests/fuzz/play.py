@@ -246,5 +246,5 @@ def read_log(kafka: InProcessKafka, partition: Any) -> list[bytes]:
         offset += last_delta + 1
         position += len(batch)
         found.append(batch)
-    assert offset == partition.high_watermark == partition.next_offset, "the end is elsewhere"
+    assert offset == partition.high_watermark == partition.end.next_offset, "the end is elsewhere"
     return found

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from application.groups.classic_protocol import ClassicProtocol
+from application.groups.coordinator import GroupCoordinator
 from application.pending import Pending
 from domain.errors import (
     BrokerError,
@@ -93,8 +93,8 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         )
 
     @property
-    def service(self) -> ClassicProtocol:
-        return self.fake.broker.classic_groups
+    def service(self) -> GroupCoordinator:
+        return self.fake.broker.group_coordinator
 
     @property
     def group(self) -> ClassicGroup | None:
@@ -123,7 +123,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             *(True, client.may_skip),
         )
         try:
-            self.ask(client, self.service.join(request), self.joined)
+            self.ask(client, self.service.join_group(request), self.joined)
         except BrokerError as refusal:
             client.refused(refusal)
 
@@ -164,7 +164,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             *("consumer", "range", shares),
         )
         try:
-            self.ask(client, self.service.sync(request), self.synced)
+            self.ask(client, self.service.sync_group(request), self.synced)
         except BrokerError as refusal:
             client.refused(refusal)
 
@@ -267,7 +267,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             self.lose_connection(client)
             is_named = what == "be removed" and client.instance_id is not None
             leaving = Leaving("" if is_named else client.member_id, client.instance_id)
-            self.requests.append(self.service.leave("g", [leaving]))
+            self.requests.append(self.service.leave_group("g", [leaving]))
             client.forget()
 
     @rule(number=st.sampled_from([0, 1, 1, 4]))
@@ -314,7 +314,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             *(f"stray-{self.strays}", "", None, "c", "/h", 6000, 6000, "consumer"),
             (("range", b""),),
         )
-        self.requests.append(self.service.join(request))
+        self.requests.append(self.service.join_group(request))
 
     def restart(self) -> None:
         for client in self.clients:

@@ -40,7 +40,7 @@ from domain.groups.consumer.member import (
     all_partitions,
     is_within,
 )
-from domain.groups.consumer.subscription import wanted_topics
+from domain.groups.consumer.subscription import subscribed_topics
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 from tests.fakes.broker import FakeBroker
@@ -113,7 +113,9 @@ class ModernGroupModel(RuleBasedStateMachine):
 
     def send(self, heartbeat: Heartbeat) -> HeartbeatResult | BrokerError:
         try:
-            answer = self.broker.broker.consumer_groups.heartbeat("g", heartbeat, True)
+            answer = self.broker.broker.group_coordinator.consumer_group_heartbeat(
+                "g", heartbeat, True
+            )
         except BrokerError as refusal:
             return refusal
         if isinstance(answer, Pending):
@@ -315,7 +317,7 @@ class ModernGroupModel(RuleBasedStateMachine):
             known = group.members[member.member_id]
             assert member.owned == group.target(member.member_id)
             given += [(topic, one) for topic, ones in member.owned.items() for one in ones]
-            for topic in wanted_topics(known, group.regexes, catalog).values():
+            for topic in subscribed_topics(known, group.regexes, catalog).values():
                 wanted |= {(topic.topic_id, one) for one in range(len(topic.partition_ids))}
         assert len(given) == len(set(given)), "a partition has two owners"
         assert set(given) == wanted, "a partition of a subscribed topic has none"

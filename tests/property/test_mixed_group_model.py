@@ -33,7 +33,7 @@ from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.states import State
 from domain.groups.classic.sync import SyncRequest
 from domain.groups.consumer.member import all_partitions
-from domain.groups.consumer.subscription import wanted_topics
+from domain.groups.consumer.subscription import subscribed_topics
 from domain.topics.topic import Topic
 from tests.fakes.consumer_protocol import (
     assigned_in,
@@ -103,7 +103,7 @@ class MixedGroupModel(ModernGroupModel):
 
     @property
     def service(self) -> Any:
-        return self.broker.broker.classic_groups
+        return self.broker.broker.group_coordinator
 
     def ask(self, member: Classic, request: Any, then: Any) -> None:
         try:
@@ -132,12 +132,14 @@ class MixedGroupModel(ModernGroupModel):
         if member.waits is not None:
             return
         if not member.has_joined:
-            self.ask(member, lambda: self.service.join(self.join_request(member)), self.joined)
+            self.ask(
+                member, lambda: self.service.join_group(self.join_request(member)), self.joined
+            )
         elif not member.works:
             shares = self.shares(member.led) if member.led else {}
             asked = ("g", member.generation, member.member_id, member.instance_id)
             request = SyncRequest(*asked, "consumer", "range", shares)
-            self.ask(member, lambda: self.service.sync(request), self.synced)
+            self.ask(member, lambda: self.service.sync_group(request), self.synced)
         else:
             who = (member.member_id, member.instance_id, member.generation)
             self.ask(member, lambda: self.service.heartbeat("g", *who), lambda *_: None)
@@ -228,7 +230,7 @@ class MixedGroupModel(ModernGroupModel):
     def go_away(self, member: Classic) -> None:
         if member in self.classic and member.member_id:
             member.disconnected()
-            self.service.leave("g", [Leaving(member.member_id, member.instance_id)])
+            self.service.leave_group("g", [Leaving(member.member_id, member.instance_id)])
             self.broker.run()
         self.vanish(member)
 
@@ -260,7 +262,7 @@ class MixedGroupModel(ModernGroupModel):
     @rule(target=ModernGroupModel.members, member=consumes(classics))
     def come_back_as_a_modern_one(self, member: Classic) -> Member:
         if member.instance_id is None and member in self.classic and member.member_id:
-            self.service.leave("g", [Leaving(member.member_id, None)])
+            self.service.leave_group("g", [Leaving(member.member_id, None)])
             self.broker.run()
         self.vanish(member)
         self.begins_anew |= self.is_empty
@@ -359,7 +361,7 @@ class MixedGroupModel(ModernGroupModel):
             assert group.state_name == ("Stable" if group.members else "Empty")
             for member in self.active.values():
                 assert member.owned == group.target(member.member_id)
-                topics = wanted_topics(
+                topics = subscribed_topics(
                     group.members[member.member_id], group.regexes, self.broker.broker.catalog
                 )
                 wanted |= self.places(frozenset(one.name for one in topics.values()))

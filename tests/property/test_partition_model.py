@@ -28,6 +28,9 @@ class Batch:
         return (self.sequence + self.count) % (MAX_SEQUENCE + 1)
 
 
+SEQUENCES = MAX_SEQUENCE + 1
+
+
 class Model:
     """Three lists: what is durable, what is being committed, and what gathers behind that."""
 
@@ -35,10 +38,21 @@ class Model:
         self.durable: list[Batch] = []
         self.under_way: list[Batch] = []
         self.gathering: list[Batch] = []
+        #: Producers all of whose batches were lost: the epoch and sequence to begin again with.
+        self.lost: dict[int, tuple[int, int]] = {}
 
     @property
     def all(self) -> list[Batch]:
         return self.durable + self.under_way + self.gathering
+
+    def fail(self) -> None:
+        """The commit under way is lost, and what gathered behind it."""
+        for producer in {one.producer for one in self.under_way + self.gathering} - {NOBODY}:
+            mine = [one for one in self.all if one.producer == producer]
+            remembered = [one for one in mine if one.epoch == mine[-1].epoch][-5:]
+            if not any(one.producer == producer for one in self.durable):
+                self.lost[producer] = mine[-1].epoch, remembered[0].sequence
+        self.under_way, self.gathering = [], []
 
     def append(self, batch: Batch) -> int | type[BrokerError]:
         """The offset it gets, or had before; or why it is refused."""
@@ -55,6 +69,14 @@ class Model:
                         return size(self.all[: self.all.index(one)])
                 if batch.sequence != newest.next_sequence:
                     return OutOfOrderSequence
+        elif batch.producer in self.lost:
+            epoch, first = self.lost[batch.producer]
+            if (
+                epoch == batch.epoch
+                and 0 < (batch.sequence - first) % SEQUENCES <= MAX_SEQUENCE // 2
+            ):
+                return OutOfOrderSequence
+            del self.lost[batch.producer]
         offset = size(self.all)
         self.gathering.append(batch)
         return offset
@@ -117,8 +139,9 @@ class PartitionMachine(RuleBasedStateMachine):
         if fails and self.model.gathering:
             self.fake.commit.fail_next()
         self.fake.run()
-        if not fails:
-            self.model.durable += self.model.gathering
+        if fails:
+            self.model.fail()
+        self.model.durable += self.model.gathering
         self.model.gathering = []
 
     @precondition(lambda self: not self.fake.commit.under_way)
@@ -134,6 +157,7 @@ class PartitionMachine(RuleBasedStateMachine):
         model = self.model
         if fails:
             self.fake.commit.let_fail()
+            model.fail()
         else:
             self.fake.commit.let_go()
             model.durable += model.under_way + model.gathering
@@ -147,12 +171,12 @@ class PartitionMachine(RuleBasedStateMachine):
             self.fake.broker.snapshot_all(lambda failure: None)
             self.fake.run()
         self.fake = self.fake.restarted()
-        self.model.under_way, self.model.gathering = [], []
+        self.model.under_way, self.model.gathering, self.model.lost = [], [], {}
 
     @invariant()
     def the_log_is_the_models(self) -> None:
         partition = self.fake.partition()
-        assert partition.next_offset == size(self.model.all)
+        assert partition.end.next_offset == size(self.model.all)
         assert partition.high_watermark == size(self.model.durable)
         stored = memoryview(self.fake.stored())
         offset = 0

@@ -133,7 +133,7 @@ class Sessions(RuleBasedStateMachine):
         assert (shared.memory.used_bytes, len(shared.memory), len(shared.sessions)) == (0, 0, 0)
         assert self.kafka.scheduler.timers == []
         assert self.kafka.events.of("a request failed") == []
-        assert self.kafka.partition().high_watermark == self.kafka.partition().next_offset
+        assert self.kafka.partition().high_watermark == self.kafka.partition().end.next_offset
 
 
 Sessions.TestCase.settings = settings(stateful_step_count=30)

@@ -162,7 +162,7 @@ class Process:
             "staged changes": len(self.store.staged),
             "offsets of topics that are gone": len(broker.forgetting),
             "offsets under way": broker.offsets.under_way,
-            "members that wait": len(broker.classic_groups._waiting),
+            "members that wait": broker.group_coordinator.pending_requests,
             "groups that are not kept yet": broker.groups.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

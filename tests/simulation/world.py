@@ -143,7 +143,7 @@ class World:
         self.timeline.loop = None
         if len(process.broker.fetch._watching):
             self.tell(Story.FETCH_OVER_CRASH)
-        if process.broker.classic_groups._waiting:
+        if process.broker.group_coordinator.pending_requests:
             self.tell(Story.WAITED_OVER_CRASH)
         process.kill()
         self.timeline.after(self.random.choice((1, 10, 100)), self._start)

@@ -1,6 +1,6 @@
-"""What can happen to a classic group, as values; only GroupMetadataChanged is kept.
+"""What can happen to a classic group, as values; only GroupMetadataChanged is persisted.
 
-A restart needs no more than that: who has joined a generation that has not begun joins again.
+A restart needs no more: members that have joined a generation that has not begun join again.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from domain.errors import BrokerError
 from domain.groups.classic.member import ClassicMember, MemberImage
-from domain.groups.departure import Departure
-from domain.groups.group import GroupChange, GroupKind
+from domain.groups.group import Departure, GroupChange, GroupKind
 
 
 class Moment(NamedTuple):
-    """Waiting is measured with the one, and what is kept bears the other."""
+    """Deadlines use the one, persisted timestamps the other."""
 
     monotonic_ms: int
     wall_ms: int
@@ -22,6 +21,7 @@ class Moment(NamedTuple):
 
 class ClassicGroupChange(GroupChange):
     kind = GroupKind.CLASSIC
+    is_durable = False
 
     __slots__ = ()
 
@@ -155,7 +155,9 @@ class Image(NamedTuple):
 
 
 class GroupMetadataChanged(ClassicGroupChange):
-    """All that is kept of a group, as from now on it is; None: nothing is kept any more."""
+    """All that is persisted of a group, as it is from now on; None: the row is deleted."""
+
+    is_durable = True
 
     __slots__ = ("image",)
 
@@ -165,7 +167,7 @@ class GroupMetadataChanged(ClassicGroupChange):
 
 
 class JoinResponse(NamedTuple):
-    """Members are told to the leader, with the metadata of the protocol that was elected."""
+    """The leader gets the members, with their metadata of the elected protocol."""
 
     member_id: str
     error: BrokerError | None = None
@@ -182,10 +184,3 @@ class SyncResponse(NamedTuple):
     protocol_type: str | None = None
     protocol_name: str | None = None
     assignment: bytes = b""
-
-
-class Decision(NamedTuple):
-    """What becomes of a group; answers by the token of the request that waits for each."""
-
-    changes: tuple[ClassicGroupChange, ...] = ()
-    answers: tuple[tuple[int, JoinResponse | SyncResponse], ...] = ()

@@ -1,19 +1,11 @@
-"""ClassicGroup: its clients agree among themselves who reads what, and the broker counts how often.
+"""ClassicGroup: its clients assign the partitions, and the broker counts their generations.
 
-A rebalance: everybody joins (PreparingRebalance); one of them, the leader, is told who has joined,
-decides who reads what, and everybody fetches its share (CompletingRebalance); then all work
-(Stable), until a member comes, changes or goes.
-
-This file is the group's state and how changes are applied to it. What is decided, and so what
-clients see, is beside it: join.py, sync.py, leave.py, and
-rebalance.py for what happens by itself.
-
-A simple group (offsets are committed to it, and nobody is a member) is one that was never joined.
+A simple group (offsets are committed to it, and it has no members) is one that was never joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from domain.errors import (
     CoordinatorNotAvailable,
@@ -24,77 +16,23 @@ from domain.errors import (
     RebalanceInProgress,
     UnknownMemberId,
 )
-from domain.groups.classic.applying import APPLY
 from domain.groups.classic.changes import GroupMetadataChanged, Image
-from domain.groups.classic.member import ClassicMember, SupportedProtocols
+from domain.groups.classic.group_state import ClassicGroupState
 from domain.groups.classic.states import State
-from domain.groups.consumer_protocol import CONSUMER, subscribed_topics
-from domain.groups.group import Group, GroupChange, GroupKind
+from domain.groups.embedded_protocol import (
+    CONSUMER,
+    Unreadable,
+    read_assignment,
+    subscribed_topics,
+)
+from domain.groups.group import GroupChange, GroupDeleted, GroupMember
+from domain.topics.topic import Topic
 
 
-class ClassicGroup(Group):
-    kind = GroupKind.CLASSIC
+class ClassicGroup(ClassicGroupState):
+    __slots__ = ()
 
-    __slots__ = (
-        "_topics",
-        "extension_ms",
-        "generation_id",
-        "is_initial",
-        "is_kept",
-        "join_deadline_ms",
-        "joining",
-        "leader",
-        "member_came",
-        "members",
-        "named_type",
-        "pending",
-        "protocol_name",
-        "said_bytes",
-        "since_ms",
-        "soonest_ms",
-        "state",
-        "static_members",
-        "supported",
-        "sync_deadline_ms",
-        "unread",
-        "unsynced",
-    )
-
-    def __init__(self, group_id: str) -> None:
-        super().__init__(group_id)
-        self.state = State.EMPTY
-        self.generation_id = 0
-        self.named_type = ""
-        self.protocol_name: str | None = None
-        self.leader: str | None = None
-        self.members: dict[str, ClassicMember] = {}
-        #: The member id of each instance id.
-        self.static_members: dict[str, str] = {}
-        #: Ids that were given away and did not come back yet, and until when they may.
-        self.pending: dict[str, int] = {}
-        self.supported = SupportedProtocols()
-        #: What all members say of themselves together.
-        self.said_bytes = 0
-        #: How many members wait for the answer to their join.
-        self.joining = 0
-        #: Who was told of this generation and did not ask for its assignment yet.
-        self.unsynced: set[str] = set()
-        #: The rebalance that goes on.
-        self.join_deadline_ms: int | None = None
-        self.is_initial = False
-        self.extension_ms = 0
-        self.member_came = False
-        self.sync_deadline_ms: int | None = None
-        #: Of what is kept: whether anything is, since when it is so, which topics they read: as of
-        #: `unread`, when somebody asks.
-        self.is_kept = False
-        self.since_ms: int | None = None
-        self.unread: Image | None = None
-        self._topics: frozenset[str] | None = None
-        #: No later than the next moment at which something is due.
-        self.soonest_ms: int | None = None
-
-    # ---- what others may know of it
+    # ---- what it is
 
     @property
     def state_name(self) -> str:
@@ -107,6 +45,24 @@ class ClassicGroup(Group):
     @property
     def is_empty(self) -> bool:
         return self.state is State.EMPTY
+
+    def assignor(self, allowed: Sequence[str]) -> str:
+        return (self.protocol_name or "") if self.state is State.STABLE else ""
+
+    def assigned_members(
+        self, topic_by_id: Callable[[bytes], Topic | None]
+    ) -> Iterator[GroupMember]:
+        # Until all members have the new assignment, the old one is no longer theirs.
+        assigns = self.state is State.STABLE and self.named_type == CONSUMER
+        for member_id in sorted(self.members):
+            member = self.members[member_id]
+            yield GroupMember(
+                member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                _assigned(member.assignment) if assigns else {},
+            )
 
     @property
     def all_have_joined(self) -> bool:
@@ -123,7 +79,7 @@ class ClassicGroup(Group):
             raise UnknownMemberId()
 
     def check_heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> None:
-        """Whether it is a member in good order, which may have to join again all the same."""
+        """Raises unless it is a member of this generation, which may have to join again."""
         self.check_member(member_id, instance_id)
         if generation_id != self.generation_id:
             raise IllegalGeneration()
@@ -152,6 +108,11 @@ class ClassicGroup(Group):
         if member is not None and self.state is not State.COMPLETING_REBALANCE:
             member.renew(now_ms)
 
+    def answered_late(self, member_id: str, now_ms: int) -> None:
+        member = self.members.get(member_id)
+        if member is not None and not member.is_new:
+            member.renew(now_ms)
+
     def check_delete(self) -> None:
         if self.state is State.DEAD:
             raise GroupIdNotFound(f"Group {self.group_id} is in dead state.")
@@ -159,11 +120,11 @@ class ClassicGroup(Group):
             raise NonEmptyGroup()
 
     def deletion(self) -> list[GroupChange]:
-        return [GroupMetadataChanged(self.group_id, None)]
+        return [GroupMetadataChanged(self.group_id, None), GroupDeleted(self.group_id)]
 
     @property
     def topics(self) -> frozenset[str] | None:
-        """What the members of this generation read together; None where they do not say it."""
+        """All topics of this generation's members; None where they do not name them."""
         if self.unread is not None:
             self._topics = _topics_of(self.unread)
             self.unread = None
@@ -186,7 +147,7 @@ class ClassicGroup(Group):
     # ---- time
 
     def deadlines(self) -> Iterator[int]:
-        """All moments at which something may be due."""
+        """All times at which something may be due."""
         yield from self.pending.values()
         for member in self.members.values():
             if member.session_deadline_ms is not None and member.may_expire:
@@ -199,25 +160,18 @@ class ClassicGroup(Group):
     def next_deadline(self) -> int | None:
         return min(self.deadlines(), default=None)
 
-    def rebalance_timeout_ms(self) -> int:
-        return max((one.rebalance_timeout_ms for one in self.members.values()), default=0)
-
-    # ---- what is kept
+    # ---- what is persisted
 
     def image(self, now_wall_ms: int) -> Image:
-        """Of what it is now."""
         return Image(
             self.generation_id,
             self.named_type,
             self.protocol_name,
             self.leader,
             now_wall_ms,
-            tuple(member.kept() for member in self.members.values()),
+            tuple(member.image() for member in self.members.values()),
             self.state is State.STABLE,
         )
-
-    def apply(self, change: GroupChange) -> None:
-        APPLY[type(change)](self, change)
 
 
 def _topics_of(image: Image) -> frozenset[str] | None:
@@ -232,3 +186,12 @@ def _topics_of(image: Image) -> frozenset[str] | None:
             return None
         topics |= read
     return frozenset(topics)
+
+
+def _assigned(assignment: bytes) -> dict[str, tuple[int, ...]]:
+    """Nothing where it is not in the format of consumers."""
+    try:
+        partitions = read_assignment(assignment).partitions
+    except Unreadable:
+        return {}
+    return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}

@@ -17,7 +17,6 @@ from domain.errors import (
     UnknownMemberId,
 )
 from domain.groups.classic.changes import (
-    Decision,
     JoinResponse,
     MemberJoined,
     MemberPending,
@@ -26,11 +25,19 @@ from domain.groups.classic.changes import (
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, JoinRequest, said_bytes
-from domain.groups.classic.rebalance import Limits, can_start, start_with, together, told
+from domain.groups.classic.rebalance import (
+    Limits,
+    can_start,
+    members_for_leader,
+    pending_failed,
+    start_with,
+    together,
+)
 from domain.groups.classic.states import State
-from domain.groups.classic.static_return import given_up, return_of
+from domain.groups.classic.static_return import return_of
+from domain.groups.group import Decision
 
-#: A client that is new sends no heartbeats while it waits; if it has gone, nobody notices.
+#: A new client sends no heartbeats while it waits: a vanished one is only found by this timeout.
 NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000
 
 
@@ -41,10 +48,10 @@ def check_session_timeout(request: JoinRequest, limits: Limits) -> None:
 
 
 def check_first(request: JoinRequest, limits: Limits) -> None:
-    """Whoever begins a group is new in it, and says what it wants."""
+    """The first member of a group has no id yet, and supports some protocol."""
     if request.member_id:
         raise UnknownMemberId()
-    if not _says_what_it_wants(request):
+    if not _has_protocols(request):
         raise InconsistentGroupProtocol()
     if _said_bytes(request) > limits.max_metadata_bytes:
         raise GroupMetadataTooLarge()
@@ -53,7 +60,7 @@ def check_first(request: JoinRequest, limits: Limits) -> None:
 def join(
     group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Moment, limits: Limits
 ) -> Decision:
-    """`new_id`: for a member that has none; `token`: what the answer is for."""
+    """`new_id`: for a member that has none; `token`: of the request."""
     if not _has_room(group, request.member_id, limits):
         full = _refused(token, "", GroupMaxSizeReached())
         return full._replace(changes=(MemberRemoved(group.group_id, request.member_id),))
@@ -67,11 +74,11 @@ def join(
 
 
 def _refused(token: int, member_id: str, error: BrokerError) -> Decision:
-    return Decision(answers=((token, JoinResponse(member_id, error)),))
+    return Decision(responses=((token, JoinResponse(member_id, error)),))
 
 
 def _has_room(group: ClassicGroup, member_id: str, limits: Limits) -> bool:
-    """While a group rebalances, who joins last finds it full, whether or not it was in before."""
+    """While a group rebalances, the last to join finds it full, even if it was a member before."""
     if not member_id and len(group.pending) >= limits.max_size:
         return False
     if group.state is State.EMPTY:
@@ -84,7 +91,7 @@ def _has_room(group: ClassicGroup, member_id: str, limits: Limits) -> bool:
 
 
 def _fits(group: ClassicGroup, request: JoinRequest, limits: Limits) -> bool:
-    """With what the member says now instead of what it said before."""
+    """With the member's new metadata in place of the old."""
     member_id = request.member_id or group.static_members.get(request.instance_id or "", "")
     member = group.members.get(member_id)
     others = group.said_bytes - (member.said_bytes if member is not None else 0)
@@ -97,13 +104,13 @@ def _said_bytes(request: JoinRequest) -> int:
 
 def _supports(group: ClassicGroup, request: JoinRequest) -> bool:
     if group.state is State.EMPTY:
-        return _says_what_it_wants(request)
+        return _has_protocols(request)
     return request.protocol_type == group.protocol_type and (
         group.supported.first_known_to_all(request.protocols, len(group.members)) is not None
     )
 
 
-def _says_what_it_wants(request: JoinRequest) -> bool:
+def _has_protocols(request: JoinRequest) -> bool:
     return bool(request.protocol_type and request.protocols)
 
 
@@ -164,14 +171,15 @@ def _join_known(
     if member.protocols == request.protocols and (
         group.state is State.COMPLETING_REBALANCE or (group.state is State.STABLE and not is_leader)
     ):
-        # It may not have got its answer. A stable group's leader wants a rebalance by this.
-        return Decision(answers=((token, _current(group, member_id)),))
+        # Its response may be lost. By this the leader of a stable group requests a rebalance.
+        return Decision(responses=((token, _current(group, member_id)),))
     rejoined = _admitted(group, request, member.rejoined(request, token), now_ms, limits)
-    return together(given_up(member, RebalanceInProgress()), rejoined)
+    earlier = Decision(responses=pending_failed(member, member_id, RebalanceInProgress()))
+    return together(earlier, rejoined)
 
 
 def _current(group: ClassicGroup, member_id: str) -> JoinResponse:
-    is_told = member_id == group.leader and group.state is State.COMPLETING_REBALANCE
+    leads = member_id == group.leader and group.state is State.COMPLETING_REBALANCE
     return JoinResponse(
         member_id,
         None,
@@ -179,5 +187,5 @@ def _current(group: ClassicGroup, member_id: str) -> JoinResponse:
         group.protocol_type,
         group.protocol_name,
         group.leader or "",
-        told(group.members.values(), group.protocol_name) if is_told else (),
+        members_for_leader(group.members.values(), group.protocol_name) if leads else (),
     )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from domain.errors import BrokerError, UnknownMemberId
-from domain.groups.classic.changes import Decision
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.rebalance import (
     Limits,
@@ -16,7 +15,7 @@ from domain.groups.classic.rebalance import (
     start,
     together,
 )
-from domain.groups.departure import Departure
+from domain.groups.group import Decision, Departure
 
 
 class Leaving(NamedTuple):
@@ -26,31 +25,29 @@ class Leaving(NamedTuple):
     instance_id: str | None
 
 
-def leave(
-    group: ClassicGroup, leaving: Sequence[Leaving], now_ms: int, limits: Limits
-) -> tuple[Decision, list[BrokerError | None]]:
-    """With what each of them is told."""
+def leave(group: ClassicGroup, leaving: Sequence[Leaving], now_ms: int, limits: Limits) -> Decision:
+    """Its response: an error or None for each member that is to leave."""
     gone: dict[str, None] = {}
-    told: list[BrokerError | None] = []
+    results: list[BrokerError | None] = []
     for one in leaving:
         try:
             gone[_member_id(group, one, gone)] = None
-            told.append(None)
+            results.append(None)
         except BrokerError as refusal:
-            told.append(refusal.as_value())
+            results.append(refusal.as_value())
     if not gone:
-        return Decision(), told
+        return Decision(response=results)
     decision = removal(group, gone, UnknownMemberId(), Departure.LEFT)
     if group.members and can_start(group):
         staying = [one for one in group.members.values() if one.member_id not in gone]
         timeout_ms = longest_timeout_ms(staying)
         started = start(group, now_ms, timeout_ms, limits, without=gone)
         decision = together(decision, started)
-    return decision, told
+    return decision._replace(response=results)
 
 
 def _member_id(group: ClassicGroup, leaving: Leaving, gone: dict[str, None]) -> str:
-    """Who is meant; raises when nobody is, or nobody any more."""
+    """Raises when it is no member, or left already in this request."""
     member_id = leaving.member_id
     if not member_id:
         known_id = None

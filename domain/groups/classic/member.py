@@ -32,7 +32,7 @@ class JoinRequest(NamedTuple):
 
 
 class MemberImage(NamedTuple):
-    """What of a member survives a restart."""
+    """What is persisted of a member."""
 
     member_id: str
     instance_id: str | None
@@ -60,15 +60,15 @@ class ClassicMember:
         "syncing",
     )
 
-    def __init__(self, kept: MemberImage) -> None:
-        self.member_id = kept.member_id
-        self.instance_id = kept.instance_id
-        self.client_id = kept.client_id
-        self.client_host = kept.client_host
-        self.rebalance_timeout_ms = kept.rebalance_timeout_ms
-        self.session_timeout_ms = kept.session_timeout_ms
-        self.protocols = kept.protocols
-        self.assignment = kept.assignment
+    def __init__(self, image: MemberImage) -> None:
+        self.member_id = image.member_id
+        self.instance_id = image.instance_id
+        self.client_id = image.client_id
+        self.client_host = image.client_host
+        self.rebalance_timeout_ms = image.rebalance_timeout_ms
+        self.session_timeout_ms = image.session_timeout_ms
+        self.protocols = image.protocols
+        self.assignment = image.assignment
         #: It has not been in any generation yet: its client may have gone, and nobody noticed.
         self.is_new = False
         #: Tokens of its requests that wait for an answer.
@@ -102,7 +102,7 @@ class ClassicMember:
         member.joining = token
         return member
 
-    def kept(self, assignment: bytes | None = None) -> MemberImage:
+    def image(self, assignment: bytes | None = None) -> MemberImage:
         return MemberImage(
             self.member_id,
             self.instance_id,

@@ -1,20 +1,19 @@
-"""How a rebalance begins and ends, and what happens by itself when time passes. All of it decides.
+"""How a rebalance begins and ends, and what happens when time passes. All of it decides.
 
-start       members are to join again, by the longest of their rebalance timeouts
-complete    who did not join is out, unless static; the rest is the next generation
-follow_up   completes when nobody is waited for any more
-expire      what silence brings about, a step at a time: None when nothing is due
+start       members must join again, within the longest of their rebalance timeouts
+complete    dynamic members that did not join are removed; the others are the next generation
+follow_up   completes when all members have joined
+expire      the next timeout that is due, if any
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from domain.errors import BrokerError, RebalanceInProgress, UnknownMemberId
 from domain.groups.classic.changes import (
     ClassicGroupChange,
-    Decision,
     GenerationStarted,
     GroupMetadataChanged,
     Image,
@@ -29,14 +28,14 @@ from domain.groups.classic.changes import (
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, elected_protocol
 from domain.groups.classic.states import State
-from domain.groups.departure import Departure
+from domain.groups.group import Decision, Departure
 
 #: A group looks no sooner for static members that do not join: a member may ask for no time at all.
 LEAST_EXTENSION_MS = 1000
 
 
 class Limits(NamedTuple):
-    """What the settings say."""
+    """Settings of the broker."""
 
     min_session_timeout_ms: int
     max_session_timeout_ms: int
@@ -53,8 +52,8 @@ def start(
     without: Collection[str] = (),
     error: BrokerError | None = None,
 ) -> Decision:
-    """`timeout_ms`: for those who are members now; `without`: whose answers others give;
-    `error`: for those who wait for the leader.
+    """`timeout_ms`: of the current members; `without`: members whose responses the caller decides;
+    `error`: for members that wait for the leader.
     """
     if group.state is State.EMPTY:
         delay_ms = limits.initial_delay_ms
@@ -64,19 +63,19 @@ def start(
     started = RebalanceStarted(group.group_id, now_ms + timeout_ms)
     if group.state is not State.COMPLETING_REBALANCE:
         return Decision((started,))
-    # Whoever waits for the leader was silent for that alone.
-    answers = tuple(
+    # A member that waits for the leader sends no heartbeats.
+    responses = tuple(
         (member.syncing, SyncResponse(error or RebalanceInProgress()))
         for member in group.members.values()
         if member.syncing is not None and member.member_id not in without
     )
-    return Decision((SyncsAnswered(group.group_id, now_ms), started), answers)
+    return Decision((SyncsAnswered(group.group_id, now_ms), started), responses)
 
 
 def start_with(
     group: ClassicGroup, member: ClassicMember, old_id: str, now_ms: int, limits: Limits
 ) -> Decision:
-    """`member` is new, or what the one with the old id becomes."""
+    """`member` is new, or replaces the one with the old id."""
     others = [one for one in group.members.values() if one.member_id != old_id]
     timeout_ms = longest_timeout_ms((*others, member))
     return start(group, now_ms, timeout_ms, limits, without=(old_id,))
@@ -93,27 +92,38 @@ def longest_timeout_ms(members: Iterable[ClassicMember]) -> int:
 def removal(
     group: ClassicGroup, member_ids: Iterable[str], error: BrokerError, why: Departure
 ) -> Decision:
-    """They go, and whatever they wait for is refused."""
+    """They leave the group, and their pending requests fail."""
     changes = []
-    answers: list[tuple[int, JoinResponse | SyncResponse]] = []
+    responses: list[tuple[int, Any]] = []
     for member_id in member_ids:
         changes.append(MemberRemoved(group.group_id, member_id, why))
         member = group.members.get(member_id)
-        if member is not None and member.joining is not None:
-            answers.append((member.joining, JoinResponse("", error)))
-        if member is not None and member.syncing is not None:
-            answers.append((member.syncing, SyncResponse(error)))
-    return Decision(tuple(changes), tuple(answers))
+        if member is not None:
+            responses += pending_failed(member, "", error)
+    return Decision(changes, responses)
+
+
+def pending_failed(
+    member: ClassicMember, member_id: str, error: BrokerError
+) -> list[tuple[int, Any]]:
+    """The responses to the member's JoinGroup or SyncGroup on another connection."""
+    responses: list[tuple[int, Any]] = []
+    if member.joining is not None:
+        responses.append((member.joining, JoinResponse(member_id, error)))
+    if member.syncing is not None:
+        responses.append((member.syncing, SyncResponse(error)))
+    return responses
 
 
 def together(*decisions: Decision) -> Decision:
-    changes = [change for one in decisions for change in one.changes]
-    answers = [answer for one in decisions for answer in one.answers]
-    return Decision(tuple(changes), tuple(answers))
+    return Decision(
+        [change for one in decisions for change in one.changes],
+        [response for one in decisions for response in one.responses],
+    )
 
 
 def follow_up(group: ClassicGroup, now: Moment) -> Decision | None:
-    """A new group waits for more members until its time is over, even when all have joined."""
+    """A new group waits for more members for its initial delay, even when all have joined."""
     if group.state is not State.PREPARING_REBALANCE or group.is_initial:
         return None
     return complete(group, now) if group.all_have_joined else None
@@ -131,7 +141,7 @@ def complete(group: ClassicGroup, now: Moment) -> Decision:
         return Decision((*removed, _empty(group, now)))
     leader = _leader(group, staying)
     if leader is None:
-        # Nobody at all came: the static members have until their sessions end.
+        # No member joined: the static ones have until their sessions end.
         longer_ms = max(longest_timeout_ms(staying), LEAST_EXTENSION_MS)
         extended = RebalanceExtended(group.group_id, now.monotonic_ms + longer_ms)
         return Decision((*removed, extended))
@@ -139,7 +149,7 @@ def complete(group: ClassicGroup, now: Moment) -> Decision:
 
 
 def _leader(group: ClassicGroup, staying: list[ClassicMember]) -> str | None:
-    """The one it was, if it joined, or the first who did."""
+    """The previous leader, if it joined, or the first member that did."""
     joined = [member.member_id for member in staying if member.joining is not None]
     if group.leader in joined:
         return group.leader
@@ -165,11 +175,11 @@ def _generation(
         elected_protocol(members),
         leader,
         now.wall_ms,
-        tuple(member.kept() for member in members),
+        tuple(member.image() for member in members),
         False,
     )
-    to_leader = told(members, image.protocol_name)
-    answers = tuple(
+    to_leader = members_for_leader(members, image.protocol_name)
+    responses = tuple(
         (
             member.joining,
             JoinResponse(
@@ -187,20 +197,19 @@ def _generation(
     )
     sync_deadline_ms = now.monotonic_ms + longest_timeout_ms(members)
     started = GenerationStarted(group.group_id, now.monotonic_ms, sync_deadline_ms)
-    return Decision((*removed, GroupMetadataChanged(group.group_id, image), started), answers)
+    return Decision((*removed, GroupMetadataChanged(group.group_id, image), started), responses)
 
 
-def told(
+def members_for_leader(
     members: Iterable[ClassicMember], protocol_name: str | None
 ) -> tuple[tuple[str, str | None, bytes], ...]:
-    """What the leader has to know."""
     return tuple(
         (member.member_id, member.instance_id, member.metadata(protocol_name)) for member in members
     )
 
 
 def expire(group: ClassicGroup, now: Moment, limits: Limits) -> Decision | None:
-    """The next thing that is due; it takes away its own reason."""
+    """The next timeout that is due; its changes end that timeout."""
     now_ms = now.monotonic_ms
     silent = _silent(group, now_ms)
     if silent:

@@ -6,19 +6,24 @@ uses the old id is fenced.
 
 from __future__ import annotations
 
-from domain.errors import BrokerError, FencedInstanceId
+from domain.errors import FencedInstanceId
 from domain.groups.classic.changes import (
-    Decision,
     GroupMetadataChanged,
     JoinResponse,
     MemberReplaced,
     Moment,
-    SyncResponse,
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, JoinRequest, elected_protocol
-from domain.groups.classic.rebalance import Limits, start_with, together, told
+from domain.groups.classic.rebalance import (
+    Limits,
+    members_for_leader,
+    pending_failed,
+    start_with,
+    together,
+)
 from domain.groups.classic.states import State
+from domain.groups.group import Decision
 
 
 def return_of(
@@ -35,25 +40,15 @@ def return_of(
     member.syncing = None
     member.is_new = False
     member.renew(now.monotonic_ms)
-    replaced = Decision((MemberReplaced(group.group_id, old.member_id, member),))
-    fenced = together(given_up(old, FencedInstanceId()), replaced)
+    responses = pending_failed(old, old.member_id, FencedInstanceId())
+    fenced = Decision((MemberReplaced(group.group_id, old.member_id, member),), responses)
     if group.state is State.PREPARING_REBALANCE:
         return fenced
     members = [member if one is old else one for one in group.members.values()]
     if group.state is State.STABLE and elected_protocol(members) == group.protocol_name:
-        return _quiet(group, request, old, member, members, now, given_up(old, FencedInstanceId()))
+        return _quiet(group, request, old, member, members, now, fenced)
     # The leader may already have assigned to the old id.
     return together(fenced, start_with(group, member, old.member_id, now.monotonic_ms, limits))
-
-
-def given_up(member: ClassicMember, error: BrokerError) -> Decision:
-    """For what the member waits for on another connection."""
-    answers: list[tuple[int, JoinResponse | SyncResponse]] = []
-    if member.joining is not None:
-        answers.append((member.joining, JoinResponse(member.member_id, error)))
-    if member.syncing is not None:
-        answers.append((member.syncing, SyncResponse(error)))
-    return Decision(answers=tuple(answers))
 
 
 def _quiet(
@@ -65,31 +60,28 @@ def _quiet(
     now: Moment,
     fenced: Decision,
 ) -> Decision:
-    """The generation goes on, and the new id is kept before anybody hears of it.
+    """The generation goes on, and the new id is persisted before it is sent.
 
-    A client that can be told to leave the assignment as it is hears that it is the leader; an older
-    one does not, or it would assign anew what the others are not asked for.
+    A client that can skip the assignment learns that it is the leader; an older one does not, or it
+    would assign again while the others send no SyncGroup.
     """
     token, member.joining = member.joining, None
     assert token is not None
     was_leader = group.leader == old.member_id
     image = group.image(now.wall_ms)._replace(
         leader=member.member_id if was_leader else group.leader,
-        members=tuple(one.kept() for one in members),
+        members=tuple(one.image() for one in members),
     )
     leads = was_leader and request.may_skip_assignment
-    answer = JoinResponse(
+    response = JoinResponse(
         member.member_id,
         None,
         group.generation_id,
         group.protocol_type,
         group.protocol_name,
         (image.leader if request.may_skip_assignment else group.leader) or "",
-        told(members, group.protocol_name) if leads else (),
+        members_for_leader(members, group.protocol_name) if leads else (),
         leads,
     )
-    changes = (
-        MemberReplaced(group.group_id, old.member_id, member),
-        GroupMetadataChanged(group.group_id, image),
-    )
-    return together(fenced, Decision(changes, ((token, answer),)))
+    persisted = GroupMetadataChanged(group.group_id, image)
+    return together(fenced, Decision((persisted,), ((token, response),)))

@@ -1,4 +1,4 @@
-"""SyncGroup of a classic group, decided: the leader says who reads what, the others wait for it."""
+"""SyncGroup of a classic group, decided: the leader sends the assignments, the others wait."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from typing import NamedTuple
 
 from domain.errors import GroupMetadataTooLarge, InconsistentGroupProtocol, RebalanceInProgress
 from domain.groups.classic.changes import (
-    Decision,
     GroupMetadataChanged,
-    JoinResponse,
     MemberSynced,
     Moment,
     SyncResponse,
     SyncsAnswered,
 )
 from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.rebalance import Limits, longest_timeout_ms, start, together
+from domain.groups.classic.rebalance import (
+    Limits,
+    longest_timeout_ms,
+    pending_failed,
+    start,
+    together,
+)
 from domain.groups.classic.states import State
+from domain.groups.group import Decision
 
 
 class SyncRequest(NamedTuple):
@@ -34,7 +39,7 @@ class SyncRequest(NamedTuple):
 def sync(
     group: ClassicGroup, request: SyncRequest, token: int, now: Moment, limits: Limits
 ) -> Decision:
-    """Raises what is to be refused."""
+    """Refused requests raise."""
     group.check_heartbeat(request.member_id, request.instance_id, request.generation_id)
     _check_protocol(group, request)
     if group.state is State.PREPARING_REBALANCE:
@@ -42,17 +47,14 @@ def sync(
     member = group.members[request.member_id]
     if group.state is State.STABLE:
         synced = (MemberSynced(group.group_id, member.member_id, None),)
-        return Decision(synced, ((token, _answer(group, member.assignment)),))
-    # It has asked before, on another connection, and nobody waits there any more.
-    given_up: tuple[tuple[int, JoinResponse | SyncResponse], ...] = ()
-    if member.syncing is not None:
-        given_up = ((member.syncing, SyncResponse(RebalanceInProgress())),)
+        return Decision(synced, ((token, _response(group, member.assignment)),))
+    earlier = pending_failed(member, member.member_id, RebalanceInProgress())
     synced = (MemberSynced(group.group_id, member.member_id, token),)
     if member.member_id != group.leader:
-        return Decision(synced, given_up)
+        return Decision(synced, earlier)
     if not _fits(group, request, limits):
         return _too_large(group, token, now, limits)
-    return _assigned(group, request, token, now, Decision(synced, given_up))
+    return _assigned(group, request, token, now, Decision(synced, earlier))
 
 
 def _check_protocol(group: ClassicGroup, request: SyncRequest) -> None:
@@ -65,26 +67,26 @@ def _check_protocol(group: ClassicGroup, request: SyncRequest) -> None:
 def _assigned(
     group: ClassicGroup, request: SyncRequest, token: int, now: Moment, synced: Decision
 ) -> Decision:
-    """Whom the leader forgot has nothing to do."""
+    """Members without an assignment by the leader get an empty one."""
     given = request.assignments
     image = group.image(now.wall_ms)._replace(
         members=tuple(
-            member.kept(given.get(member.member_id, b"")) for member in group.members.values()
+            member.image(given.get(member.member_id, b"")) for member in group.members.values()
         ),
         is_assigned=True,
     )
-    answers = tuple(
-        (member.syncing, _answer(group, given.get(member.member_id, b"")))
+    responses = tuple(
+        (member.syncing, _response(group, given.get(member.member_id, b"")))
         for member in group.members.values()
         if member.syncing is not None and member.member_id != request.member_id
     )
-    own = (token, _answer(group, given.get(request.member_id, b"")))
+    own = (token, _response(group, given.get(request.member_id, b"")))
     changes = (
         *synced.changes,
         GroupMetadataChanged(group.group_id, image),
         SyncsAnswered(group.group_id, now.monotonic_ms),
     )
-    return Decision(changes, (*synced.answers, *answers, own))
+    return Decision(changes, (*synced.responses, *responses, own))
 
 
 def _fits(group: ClassicGroup, request: SyncRequest, limits: Limits) -> bool:
@@ -93,12 +95,12 @@ def _fits(group: ClassicGroup, request: SyncRequest, limits: Limits) -> bool:
 
 
 def _too_large(group: ClassicGroup, token: int, now: Moment, limits: Limits) -> Decision:
-    """As in Kafka: everybody is told, and the group rebalances."""
+    """As in Kafka: all members get the error, and the group rebalances."""
     error = GroupMetadataTooLarge()
     timeout_ms = longest_timeout_ms(group.members.values())
     started = start(group, now.monotonic_ms, timeout_ms, limits, error=error)
-    return together(started, Decision(answers=((token, SyncResponse(error)),)))
+    return together(started, Decision(responses=((token, SyncResponse(error)),)))
 
 
-def _answer(group: ClassicGroup, assignment: bytes) -> SyncResponse:
+def _response(group: ClassicGroup, assignment: bytes) -> SyncResponse:
     return SyncResponse(None, group.protocol_type, group.protocol_name, assignment)

@@ -7,16 +7,28 @@ is no leader among them, because the broker assigns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from domain.errors import (
+    BrokerError,
     IllegalGeneration,
     InconsistentGroupProtocol,
+    MemberIdRequired,
     RebalanceInProgress,
     UnknownMemberId,
 )
-from domain.groups.classic.changes import JoinResponse
+from domain.groups.classic.changes import JoinResponse, Moment
+from domain.groups.classic.leave import Leaving
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
-from domain.groups.consumer.group import ConsumerGroup, Draft
+from domain.groups.consumer.conversion import (
+    can_downgrade,
+    downgrade,
+    partitions_by_id,
+    remove_members,
+)
+from domain.groups.consumer.draft import Draft
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import (
     Surroundings,
     check_instance,
@@ -33,27 +45,48 @@ from domain.groups.consumer.member import (
     MemberSubscription,
     without_partitions,
 )
-from domain.groups.consumer.target import update_target
-from domain.groups.consumer_protocol import CONSUMER
-from domain.groups.conversion import partitions_by_id
-from domain.groups.embedded_protocol import EmbeddedSubscription, Unreadable, read_subscription
+from domain.groups.consumer.subscription import Topics
+from domain.groups.consumer.target import GroupRules, update_target
+from domain.groups.embedded_protocol import (
+    CONSUMER,
+    EmbeddedSubscription,
+    Unreadable,
+    read_subscription,
+)
+from domain.groups.group import Decision
 
 
-def check_join(
-    group: ConsumerGroup, request: JoinRequest, around: Surroundings
-) -> EmbeddedSubscription | None:
-    """What the member wants; None: it is to be given an id first, and joins again with it."""
+def join(
+    group: ConsumerGroup, request: JoinRequest, new_id: str, around: Surroundings, now: Moment
+) -> Decision:
+    """`new_id`: for a member that has none."""
     check_room(group, request.member_id, around.rules)
     if not _supports(group, request):
         raise InconsistentGroupProtocol(
             f"Member {request.member_id}'s protocols are not supported."
         )
     if not request.member_id and request.instance_id is None and request.joins_twice:
-        return None
+        return Decision(response=JoinResponse(new_id, MemberIdRequired()))
     try:
-        return read_subscription(request.protocols[0][1])
+        subscription = read_subscription(request.protocols[0][1])
     except Unreadable as damage:
         raise InconsistentGroupProtocol("The embedded consumer protocol is malformed.") from damage
+    member_id = request.member_id or new_id
+    before = group.static_member(request.instance_id)
+    draft = Draft(group)
+    changed = _subscribe(draft, request, member_id, subscription, around)
+    # A static member may return with the classic protocol, as the last of the other one.
+    was_last = before is not None and before.classic is None
+    if was_last and can_downgrade(draft, (), around.rules):
+        if not changed:
+            _assign(draft, member_id, subscription, changed, around)
+        decision = downgrade(group, draft, (), around.topics, now, rebalances=changed)
+    else:
+        _assign(draft, member_id, subscription, changed, around)
+        decision = draft.decision()
+    epoch = draft.current(member_id).epoch
+    response = JoinResponse(member_id, None, epoch, CONSUMER, request.protocols[0][0])
+    return decision._replace(response=response)
 
 
 def _supports(group: ConsumerGroup, request: JoinRequest) -> bool:
@@ -65,17 +98,14 @@ def _supports(group: ConsumerGroup, request: JoinRequest) -> bool:
     return any(all(name in names for names in known) for name, _ in request.protocols)
 
 
-def join(
+def _subscribe(
     draft: Draft,
     request: JoinRequest,
     member_id: str,
     subscription: EmbeddedSubscription,
     around: Surroundings,
 ) -> bool:
-    """Takes its member a step further, but for its assignment; whether it wants other topics.
-
-    `member_id` is the request's, or a new one where that has none.
-    """
+    """Whether its member subscribes to other topics than before."""
     member = _member_of(draft, request, member_id)
     updated = member._replace(
         instance_id=request.instance_id or member.instance_id,
@@ -92,7 +122,7 @@ def join(
     return wish.other
 
 
-def assign(
+def _assign(
     draft: Draft,
     member_id: str,
     subscription: EmbeddedSubscription,
@@ -103,11 +133,6 @@ def assign(
         update_target(draft, around.topics, around.rules)
     owned = partitions_by_id(subscription.owned, around.topics)
     lead_on(draft, member_id, owned, changed, around.topics)
-
-
-def join_answer(group: ConsumerGroup, request: JoinRequest, member_id: str) -> JoinResponse:
-    epoch = group.current(member_id).epoch
-    return JoinResponse(member_id, None, epoch, CONSUMER, request.protocols[0][0])
 
 
 def _member_of(draft: Draft, request: JoinRequest, member_id: str) -> MemberSubscription:
@@ -146,17 +171,35 @@ def _known(group: ConsumerGroup, member_id: str, instance_id: str | None) -> Mem
     return member
 
 
-def leaving_classic_member(
-    group: ConsumerGroup, member_id: str, instance_id: str | None
-) -> MemberSubscription:
+def leave(
+    group: ConsumerGroup,
+    leaving: Sequence[Leaving],
+    topics: Topics,
+    rules: GroupRules,
+    now: Moment,
+) -> Decision:
+    """Its response: an error or None for each member that is to leave."""
+    gone: dict[str, None] = {}
+    results: list[BrokerError | None] = []
+    for one in leaving:
+        try:
+            gone[_leaving(group, one).member_id] = None
+            results.append(None)
+        except BrokerError as refusal:
+            results.append(refusal.as_value())
+    decision = remove_members(group, gone, topics, rules, now) if gone else Decision()
+    return decision._replace(response=results)
+
+
+def _leaving(group: ConsumerGroup, leaving: Leaving) -> MemberSubscription:
     """Also one of the consumer protocol; an admin names static members by their instance alone."""
-    if instance_id is None:
-        return group.member(member_id)
-    member = group.static_member(instance_id)
+    if leaving.instance_id is None:
+        return group.member(leaving.member_id)
+    member = group.static_member(leaving.instance_id)
     if member is None:
-        raise UnknownMemberId(f"Instance id {instance_id} is unknown.")
-    if member_id:
-        check_instance(member, member_id)
+        raise UnknownMemberId(f"Instance id {leaving.instance_id} is unknown.")
+    if leaving.member_id:
+        check_instance(member, leaving.member_id)
     return member
 
 

@@ -14,7 +14,8 @@ Every heartbeat takes its member one step further: see heartbeat.py and reconcil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import Any, ClassVar
 
 from domain.errors import (
@@ -34,24 +35,25 @@ from domain.groups.consumer.changes import (
     TargetEpochChanged,
 )
 from domain.groups.consumer.member import CurrentAssignment, MemberSubscription
-from domain.groups.consumer.subscription import SharedNames, names_of, wanted_by_all
+from domain.groups.consumer.subscription import InUse
 from domain.groups.consumer.timeouts import Timeouts
-from domain.groups.group import Group, GroupChange, GroupKind
+from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind, GroupMember
+from domain.topics.topic import Topic
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 JUST_JOINED = CurrentAssignment()
 
-#: In the place of a revision: topics have not been looked at.
+#: In place of a revision: the topics have not been looked at.
 NEVER = -1
 
 
 class ConsumerGroup(Group):
     __slots__ = (
-        "_names",
-        "_owners",
         "currents",
         "epoch",
         "members",
+        "names",
+        "owners",
         "regexes",
         "seen_revision",
         "static_members",
@@ -59,6 +61,7 @@ class ConsumerGroup(Group):
         "targets",
         "timeouts",
         "topics_hash",
+        "used_regexes",
     )
 
     kind = GroupKind.CONSUMER
@@ -69,20 +72,22 @@ class ConsumerGroup(Group):
         self.target_epoch = 0
         #: Of the topics that the group epoch has taken into account.
         self.topics_hash = ""
-        self.members: dict[str, MemberSubscription] = {}
-        self.currents: dict[str, CurrentAssignment] = {}
-        self.targets: dict[str, Partitions] = {}
-        self.regexes: dict[str, frozenset[str]] = {}
+        self.members: MutableMapping[str, MemberSubscription] = {}
+        self.currents: MutableMapping[str, CurrentAssignment] = {}
+        self.targets: MutableMapping[str, Partitions] = {}
+        #: Regular expressions of members with the names of the topics that they match.
+        self.regexes: MutableMapping[str, frozenset[str]] = {}
         #: Instance id -> member id.
-        self.static_members: dict[str, str] = {}
-        self._owners: dict[tuple[bytes, int], str] = {}
-        #: Those of all subscriptions and regular expressions.
-        self._names = SharedNames()
-        # Not kept: who waits for what, and which topics have been looked at.
+        self.static_members: MutableMapping[str, str] = {}
+        self.owners: MutableMapping[tuple[bytes, int], str] = {}
+        #: Of all subscriptions and resolved regular expressions.
+        self.names: InUse[frozenset[str]] = InUse({})
+        self.used_regexes: InUse[str] = InUse({})
+        # Not persisted.
         self.timeouts = Timeouts()
         self.seen_revision = NEVER
 
-    # what it became
+    # how it changes
 
     def apply(self, change: GroupChange) -> None:
         self._APPLY[type(change)](self, change)
@@ -95,13 +100,17 @@ class ConsumerGroup(Group):
         member_id, subscription = change.member_id, change.subscription
         before = self.members.pop(member_id, None)
         if before is not None:
-            self._names.leave(before.topics)
+            self.names.leave(before.topics)
+            if before.regex:
+                self.used_regexes.leave(before.regex)
             if self.static_members.get(before.instance_id or "") == member_id:
                 del self.static_members[before.instance_id or ""]
         if subscription is None:
             self.timeouts.forget(member_id)
             return
-        topics = self._names.use(subscription.topics)
+        topics = self.names.use(subscription.topics)
+        if subscription.regex:
+            self.used_regexes.use(subscription.regex)
         self.members[member_id] = subscription._replace(topics=topics)
         if subscription.instance_id is not None:
             self.static_members[subscription.instance_id] = member_id
@@ -120,21 +129,21 @@ class ConsumerGroup(Group):
         before = self.currents.pop(member_id, None)
         if before is not None:
             for place in _places(before):
-                del self._owners[place]
+                del self.owners[place]
         if current is not None:
             self.currents[member_id] = current
             for place in _places(current):
-                assert place not in self._owners, f"{place} would have two owners"
-                self._owners[place] = member_id
+                assert place not in self.owners, f"{place} would have two owners"
+                self.owners[place] = member_id
 
     def _apply_regex(self, change: RegexResolved) -> None:
         before = self.regexes.get(change.regex)
         if change.names is not None:
-            self.regexes[change.regex] = self._names.use(change.names)
+            self.regexes[change.regex] = self.names.use(change.names)
         else:
             self.regexes.pop(change.regex, None)
         if before is not None:
-            self._names.leave(before)
+            self.names.leave(before)
 
     _APPLY: ClassVar[dict[type[GroupChange], Callable[[Any, Any], None]]] = {
         EpochChanged: _apply_epoch,
@@ -143,6 +152,7 @@ class ConsumerGroup(Group):
         TargetChanged: _apply_target,
         AssignmentChanged: _apply_assignment,
         RegexResolved: _apply_regex,
+        GroupDeleted: lambda group, change: None,
     }
 
     # what it is
@@ -165,6 +175,33 @@ class ConsumerGroup(Group):
     def is_empty(self) -> bool:
         return not self.members
 
+    def assignor(self, allowed: Sequence[str]) -> str:
+        """The one that most members name, of the allowed ones."""
+        named = Counter(
+            one.server_assignor for one in self.members.values() if one.server_assignor in allowed
+        )
+        if not named:
+            return allowed[0]
+        return min(named, key=lambda name: (-named[name], name or "")) or allowed[0]
+
+    def assigned_members(
+        self, topic_by_id: Callable[[bytes], Topic | None]
+    ) -> Iterator[GroupMember]:
+        for member_id in sorted(self.members):
+            member = self.members[member_id]
+            found = (
+                (topic_by_id(one), ones) for one, ones in self.current(member_id).assigned.items()
+            )
+            # A deleted topic has no name and is left out.
+            named = {topic.name: tuple(sorted(ones)) for topic, ones in found if topic is not None}
+            yield GroupMember(
+                member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                dict(sorted(named.items())),
+            )
+
     def current(self, member_id: str) -> CurrentAssignment:
         return self.currents.get(member_id, JUST_JOINED)
 
@@ -184,19 +221,16 @@ class ConsumerGroup(Group):
         return None if member_id is None else self.members[member_id]
 
     def owner(self, topic_id: bytes, partition: int) -> str | None:
-        return self._owners.get((topic_id, partition))
+        return self.owners.get((topic_id, partition))
 
     def subscribed_names(self) -> set[str]:
-        return wanted_by_all(self.members.values(), self.regexes)
+        return set().union(*self.names)
 
     def topics_seen(self, revision: int) -> None:
-        """This is what there was when it last looked."""
+        """The group epoch has taken the topics of this revision into account."""
         self.seen_revision = revision
 
-    def draft(self) -> Draft:
-        return Draft(self)
-
-    # what others may do
+    # what members may do
 
     def check_commit(
         self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
@@ -233,6 +267,9 @@ class ConsumerGroup(Group):
     def heard_from(self, member_id: str, now_ms: int) -> None:
         """Only heartbeats count in this protocol."""
 
+    def answered_late(self, member_id: str, now_ms: int) -> None:
+        """Nor is time given back for responses that had to wait."""
+
     def check_delete(self) -> None:
         if self.members:
             raise NonEmptyGroup("The group is not empty.")
@@ -243,46 +280,20 @@ class ConsumerGroup(Group):
             changes += departure(self.group_id, member_id)
         changes += [RegexResolved(self.group_id, regex, None) for regex in self.regexes]
         changes.append(TargetEpochChanged(self.group_id, None))
-        changes.append(EpochChanged(self.group_id, None))
-        return changes
+        return [*changes, EpochChanged(self.group_id, None), GroupDeleted(self.group_id)]
+
+    def uses_regex(self, regex: str) -> bool:
+        return regex in self.used_regexes
 
     def subscribes(self, topic: str) -> bool:
-        return any(
-            topic in one.topics or topic in names_of(one.regex, self.regexes)
-            for one in self.members.values()
-        )
+        return any(topic in names for names in self.names)
 
     def offsets_expire_from(self, topic: str, committed_ms: int) -> int | None:
         return None if self.subscribes(topic) else committed_ms
 
 
-class Draft(ConsumerGroup):
-    """A copy on which a decision is tried, step by step: its changes are the decision."""
-
-    __slots__ = ("changes",)
-
-    def __init__(self, group: ConsumerGroup) -> None:
-        super().__init__(group.group_id)
-        self.epoch = group.epoch
-        self.target_epoch = group.target_epoch
-        self.topics_hash = group.topics_hash
-        self.members = group.members.copy()
-        self.currents = group.currents.copy()
-        self.targets = group.targets.copy()
-        self.regexes = group.regexes.copy()
-        self.static_members = group.static_members.copy()
-        self._owners = group._owners.copy()
-        self._names = group._names.copy()
-        self.seen_revision = group.seen_revision
-        self.changes: list[GroupChange] = []
-
-    def change(self, change: GroupChange) -> None:
-        self.apply(change)
-        self.changes.append(change)
-
-
 def departure(group_id: str, member_id: str) -> list[GroupChange]:
-    """Nothing of the member is left."""
+    """The changes that remove a member."""
     return [
         AssignmentChanged(group_id, member_id, None),
         TargetChanged(group_id, member_id, None),

@@ -28,7 +28,8 @@ from domain.groups.consumer.changes import (
     RegexResolved,
     TargetChanged,
 )
-from domain.groups.consumer.group import JUST_JOINED, NEVER, ConsumerGroup, Draft, departure
+from domain.groups.consumer.draft import Draft
+from domain.groups.consumer.group import JUST_JOINED, NEVER, ConsumerGroup, departure
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.consumer.member import (
     JOINS,
@@ -38,8 +39,9 @@ from domain.groups.consumer.member import (
     is_within,
 )
 from domain.groups.consumer.reconciliation import reconcile
-from domain.groups.consumer.subscription import Regexes, Topics, hash_of_topics, wanted_topics
+from domain.groups.consumer.subscription import Regexes, Topics, hash_of_topics, subscribed_topics
 from domain.groups.consumer.target import GroupRules, update_target
+from domain.groups.group import Decision
 
 
 class HeartbeatResult(NamedTuple):
@@ -85,7 +87,7 @@ def answer_if_steady(
     return HeartbeatResult(member.member_id, current.epoch, assignment)
 
 
-def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> HeartbeatResult:
+def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> Decision:
     check_room(draft, heartbeat.member_id, around.rules)
     member = member_of(draft, heartbeat)
     before = draft.current(member.member_id)
@@ -95,7 +97,8 @@ def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> HeartbeatR
         update_target(draft, around.topics, around.rules)
     current = lead_on(draft, member.member_id, heartbeat.owned, wish.other, around.topics)
     show = heartbeat.epoch == JOINS or heartbeat.is_full or current.assigned != before.assigned
-    return HeartbeatResult(member.member_id, current.epoch, current.assigned if show else None)
+    assignment = current.assigned if show else None
+    return draft.decision(HeartbeatResult(member.member_id, current.epoch, assignment))
 
 
 # 1: who it is
@@ -209,9 +212,8 @@ def update_member(
 
 
 def forget_unused_regexes(draft: Draft, regexes: Collection[str | None]) -> None:
-    used = {member.regex for member in draft.members.values()}
     for regex in regexes:
-        if regex and regex not in used and regex in draft.regexes:
+        if regex and regex not in draft.used_regexes and regex in draft.regexes:
             draft.change(RegexResolved(draft.group_id, regex, None))
 
 
@@ -229,8 +231,9 @@ def update_epoch(draft: Draft, rise: int, around: Surroundings) -> None:
     some time after its member has joined.
     """
     look = topics_are_due(draft, around)
-    regexes = {member.regex: None for member in draft.members.values() if member.regex}
-    if (look or not regexes.keys() <= draft.regexes.keys()) and _resolve(draft, regexes, around):
+    regexes = list(draft.used_regexes)
+    unresolved = any(one not in draft.regexes for one in regexes)
+    if (look or unresolved) and _resolve(draft, regexes, around):
         rise = rise or 1
     if not rise and not look:
         return
@@ -268,7 +271,7 @@ def lead_on(
         before,
         draft.target_epoch,
         draft.target(member_id),
-        wanted_topics(draft.members[member_id], draft.regexes, topics),
+        subscribed_topics(draft.members[member_id], draft.regexes, topics),
         owned,
         lambda topic_id, one: draft.owner(topic_id, one) not in (None, member_id),
         subscription_changed,

@@ -1,13 +1,15 @@
-"""Subscription: which topics the members of a group want, and which of them there are."""
+"""Subscription: the topics that the members of a group subscribe to, and which of them exist."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
 from hashlib import blake2b
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from domain.groups.consumer.member import MemberSubscription
 from domain.topics.topic import Topic
+
+H = TypeVar("H", bound=Hashable)
 
 #: Regular expressions with the names of the topics they mean.
 ResolvedRegexes = Mapping[str, frozenset[str]]
@@ -53,42 +55,43 @@ def shared(names: frozenset[str], others: Iterable[frozenset[str]]) -> frozenset
     return names
 
 
-class SharedNames:
-    """Sets of names that are in use, each kept once, however many use it.
+class InUse(Generic[H]):
+    """Values that members use, each held once, however many use it.
 
-    Why it is kept once: see `shared`. Where each of ten thousand members has a set of its own,
+    For sets of names `shared` says why. Where each of ten thousand members has a set of its own,
     none is compared with all others.
     """
 
-    __slots__ = ("_kept",)
+    __slots__ = ("counts",)
 
-    def __init__(self) -> None:
-        #: Which set it is, and how many use it.
-        self._kept: dict[frozenset[str], tuple[frozenset[str], int]] = {}
+    def __init__(self, counts: MutableMapping[H, tuple[H, int]]) -> None:
+        #: The value that all use, and how many do.
+        self.counts = counts
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self.counts)
 
-    def copy(self) -> SharedNames:
-        copied = SharedNames()
-        copied._kept = self._kept.copy()
-        return copied
+    def __iter__(self) -> Iterator[H]:
+        return iter(self.counts)
 
-    def use(self, names: frozenset[str]) -> frozenset[str]:
+    def __contains__(self, value: object) -> bool:
+        return value in self.counts
+
+    def use(self, value: H) -> H:
         """The one to be used in its place, until `leave` is called for it."""
-        kept, users = self._kept.get(names, (names, 0))
-        self._kept[kept] = kept, users + 1
-        return kept
+        held, users = self.counts.get(value, (value, 0))
+        self.counts[held] = held, users + 1
+        return held
 
-    def leave(self, names: frozenset[str]) -> None:
-        kept, users = self._kept[names]
+    def leave(self, value: H) -> None:
+        held, users = self.counts[value]
         if users > 1:
-            self._kept[kept] = kept, users - 1
+            self.counts[held] = held, users - 1
         else:
-            del self._kept[kept]
+            del self.counts[held]
 
 
-def wanted_names(member: MemberSubscription, regexes: ResolvedRegexes) -> frozenset[str]:
+def subscribed_names(member: MemberSubscription, regexes: ResolvedRegexes) -> frozenset[str]:
     names = names_of(member.regex, regexes)
     return member.topics | names if names else member.topics
 
@@ -97,17 +100,12 @@ def names_of(regex: str | None, regexes: ResolvedRegexes) -> frozenset[str]:
     return regexes.get(regex, NO_NAMES) if regex else NO_NAMES
 
 
-def wanted_topics(
+def subscribed_topics(
     member: MemberSubscription, regexes: ResolvedRegexes, topics: Topics
 ) -> dict[bytes, Topic]:
     """By id; what does not exist is left out."""
-    found = map(topics.topic, wanted_names(member, regexes))
+    found = map(topics.topic, subscribed_names(member, regexes))
     return {topic.topic_id: topic for topic in found if topic is not None}
-
-
-def wanted_by_all(members: Iterable[MemberSubscription], regexes: ResolvedRegexes) -> set[str]:
-    wishes = {(member.topics, names_of(member.regex, regexes)) for member in members}
-    return set().union(*(names for wish in wishes for names in wish))
 
 
 def hash_of_topics(names: Iterable[str], topics: Topics) -> str:

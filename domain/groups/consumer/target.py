@@ -1,8 +1,7 @@
-"""Target: what every member of a consumer group is to have, as of its group epoch."""
+"""Target: the partitions that the assignor gives to each member, as of the group epoch."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -10,49 +9,41 @@ from domain.groups.consumer.assignors import range as range_assignor
 from domain.groups.consumer.assignors import uniform
 from domain.groups.consumer.assignors.assignor import AssignedMember, Assignor
 from domain.groups.consumer.changes import TargetChanged, TargetEpochChanged
-from domain.groups.consumer.group import ConsumerGroup, Draft
-from domain.groups.consumer.subscription import Topics, names_of, wanted_topics
+from domain.groups.consumer.draft import Draft
+from domain.groups.consumer.subscription import Topics, names_of, subscribed_topics
 
 #: By the names that clients know them by.
 ASSIGNORS: Mapping[str, Assignor] = {"uniform": uniform.assign, "range": range_assignor.assign}
 
 
 class GroupRules(NamedTuple):
-    """What the settings say about groups of the consumer protocol."""
+    """Settings of the broker for consumer groups."""
 
     max_size: int
     #: Names of assignors; the first is for groups whose members name none.
     assignors: tuple[str, ...]
-
-
-def assignor_of(group: ConsumerGroup, rules: GroupRules) -> str:
-    """The one that most members name, of those that may be used."""
-    named = Counter(
-        member.server_assignor
-        for member in group.members.values()
-        if member.server_assignor in rules.assignors
-    )
-    if not named:
-        return rules.assignors[0]
-    return min(named, key=lambda name: (-named[name], name or "")) or rules.assignors[0]
+    #: Whether groups with members may change their kind, and how large classic groups may be.
+    may_upgrade: bool
+    may_downgrade: bool
+    classic_max_size: int
 
 
 def update_target(draft: Draft, topics: Topics, rules: GroupRules) -> None:
     """Asks the assignor; only those whose target is another one are changed."""
     members: dict[str, AssignedMember] = {}
     partition_counts: dict[bytes, int] = {}
-    # Most members of a group want the same.
+    # Most members of a group subscribe to the same topics.
     known: dict[tuple[frozenset[str], frozenset[str]], frozenset[bytes]] = {}
     for member_id, member in draft.members.items():
         wish = (member.topics, names_of(member.regex, draft.regexes))
         topic_ids = known.get(wish)
         if topic_ids is None:
-            found = wanted_topics(member, draft.regexes, topics)
+            found = subscribed_topics(member, draft.regexes, topics)
             topic_ids = known[wish] = frozenset(found)
             for one in found.keys() - partition_counts.keys():
                 partition_counts[one] = len(found[one].partition_ids)
         members[member_id] = AssignedMember(member.instance_id, topic_ids, draft.target(member_id))
-    assigned = ASSIGNORS[assignor_of(draft, rules)](members, partition_counts)
+    assigned = ASSIGNORS[draft.assignor(rules.assignors)](members, partition_counts)
     for member_id, partitions in assigned.items():
         if draft.targets.get(member_id) != partitions:
             draft.change(TargetChanged(draft.group_id, member_id, partitions))

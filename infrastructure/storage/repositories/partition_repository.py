@@ -18,7 +18,8 @@ from struct import error as StructError
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
-from domain.partitions.partition import LogEnd, Partition, PartitionSnapshot
+from domain.partitions.log_end import LogEnd
+from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
 
 _PARTITIONS = "partitions"
@@ -59,7 +60,7 @@ class StoredPartitionRepository:
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
             partition.restore(PartitionSnapshot(end, []), self._look_up(partition_id))
         while True:
-            headers = self._log.headers(partition_id, partition.next_offset, _HEADERS_AT_ONCE)
+            headers = self._log.headers(partition_id, partition.end.next_offset, _HEADERS_AT_ONCE)
             for header in headers:
                 partition.replay(header)
             if len(headers) < _HEADERS_AT_ONCE:

@@ -95,15 +95,15 @@ def _check_end(partition: Partition, seen: Checked) -> Iterator[str]:
     start = seen.start_offset
     if start is not None and start > partition.log_start_offset:
         yield f"offsets {partition.log_start_offset} to {start - 1} are missing"
-    if partition.next_offset != max(seen.end_offset, partition.log_start_offset):
+    if partition.end.next_offset != max(seen.end_offset, partition.log_start_offset):
         yield (
-            f"its snapshot says that it ends at {partition.next_offset}, its batches end at "
+            f"its snapshot says that it ends at {partition.end.next_offset}, its batches end at "
             f"{seen.end_offset}"
         )
-    if seen.batches and partition.max_timestamp < seen.max_timestamp:
+    if seen.batches and partition.end.max_timestamp < seen.max_timestamp:
         yield (
-            f"its snapshot says that the largest timestamp is {partition.max_timestamp}, a batch "
-            f"has {seen.max_timestamp}"
+            "its snapshot says that the largest timestamp is "
+            f"{partition.end.max_timestamp}, a batch has {seen.max_timestamp}"
         )
 
 

@@ -25,7 +25,7 @@ def info(parsed: argparse.Namespace) -> int:
                     "topic": place.topic,
                     "partition": place.number,
                     "start_offset": partition.log_start_offset,
-                    "end_offset": partition.next_offset,
+                    "end_offset": partition.end.next_offset,
                 }
             )
         told: dict[str, Any] = {

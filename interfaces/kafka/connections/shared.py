@@ -152,7 +152,7 @@ class Shared:
         """Answers what is being answered, then ends every connection; False: not in time."""
         self.closing_log.finish()
         self.broker.fetch.release()
-        self.broker.classic_groups.release()
+        self.broker.group_coordinator.release()
         self._empty = asyncio.Event()
         for session in list(self.sessions):
             session.drain()

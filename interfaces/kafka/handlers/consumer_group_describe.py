@@ -37,7 +37,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
         return DescribedGroup(group_id=group_id, error_code=call.code(InvalidGroupId()))
     try:
         call.broker.offsets.check_loaded()
-        group = call.broker.consumer_groups.find(group_id)
+        group = ConsumerGroup.existing(call.broker.groups.find(group_id), group_id)
     except BrokerError as error:
         # Admin clients ask of both kinds, one after the other.
         other_kind = call.broker.groups.find(group_id) is not None
@@ -50,7 +50,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
         group_state=group.state_name,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
-        assignor_name=call.broker.consumer_groups.assignor_of(group),
+        assignor_name=group.assignor(call.broker.config.group_consumer_assignors),
         members=[_member(group, group.members[one], call) for one in sorted(group.members)],
         authorized_operations=group_operations(with_operations),
     )

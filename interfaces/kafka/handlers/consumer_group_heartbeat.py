@@ -32,8 +32,7 @@ def handle(
     request: ConsumerGroupHeartbeatRequest, call: Call
 ) -> ConsumerGroupHeartbeatResponse | None:
     try:
-        call.broker.offsets.check_loaded()
-        answer = call.broker.consumer_groups.heartbeat(
+        answer = call.broker.group_coordinator.consumer_group_heartbeat(
             request.group_id,
             _heartbeat(request, call),
             members_make_ids=call.version >= FIRST_WHERE_MEMBERS_MAKE_IDS,
@@ -77,7 +76,7 @@ def _response(
         return _refused(answer, call)
     interval_ms = 0
     if request.member_epoch >= JOINS:
-        interval_ms = call.broker.consumer_groups.heartbeat_interval_ms(request.group_id)
+        interval_ms = call.broker.group_configs.of(request.group_id).consumer_heartbeat_interval_ms
     return ConsumerGroupHeartbeatResponse(
         member_id=answer.member_id,
         member_epoch=answer.epoch,

@@ -13,7 +13,7 @@ from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest, Heartbeat
 
 def handle(request: HeartbeatRequest, call: Call) -> HeartbeatResponse | None:
     try:
-        pending = call.broker.classic_groups.heartbeat(
+        pending = call.broker.group_coordinator.heartbeat(
             request.group_id,
             request.member_id,
             request.group_instance_id,

@@ -31,7 +31,7 @@ FIRST_TO_SKIP_ASSIGNMENT = 9
 
 def handle(request: JoinGroupRequest, call: Call) -> JoinGroupResponse | None:
     try:
-        pending = call.broker.classic_groups.join(_join_request(request, call))
+        pending = call.broker.group_coordinator.join_group(_join_request(request, call))
     except BrokerError as refused:
         return failed(request, call, call.code(refused))
     call.respond_later(pending, lambda answer: _response(request, answer, call))

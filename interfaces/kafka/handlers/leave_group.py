@@ -25,7 +25,7 @@ def handle(request: LeaveGroupRequest, call: Call) -> LeaveGroupResponse | None:
     if call.version < FIRST_WITH_SEVERAL:
         leaving = [Leaving(request.member_id, None)]
     try:
-        pending = call.broker.classic_groups.leave(request.group_id, leaving)
+        pending = call.broker.group_coordinator.leave_group(request.group_id, leaving)
     except BrokerError as refused:
         return failed(request, call, call.code(refused))
     call.respond_later(pending, lambda told: _response(leaving, told, call))

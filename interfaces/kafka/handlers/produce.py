@@ -126,7 +126,7 @@ def _append(
         return _refuse(answer, appended, call)
     answer.base_offset = appended.base_offset
     answer.log_append_time_ms = appended.log_append_time
-    answer.log_start_offset = partition.log_start_offset
+    answer.log_start_offset = partition.durable.start_offset
     if appended.last_offset >= partition.durable.next_offset:
         durable.staged.append(answer)
     return answer

@@ -21,7 +21,7 @@ FIRST_WITH_PROTOCOL = 5
 def handle(request: SyncGroupRequest, call: Call) -> SyncGroupResponse | None:
     try:
         _check_protocol(request, call)
-        pending = call.broker.classic_groups.sync(_sync_request(request))
+        pending = call.broker.group_coordinator.sync_group(_sync_request(request))
     except RebalanceInProgress as expected:
         return failed(request, call, call.expected_code(expected))
     except BrokerError as refused:

@@ -148,7 +148,7 @@ class RepeatedProduce:
             return False
         call.topics = 1
         call.about = self._about
-        broker.commits.wait(RepeatedAnswer(self, call, appended, partition.log_start_offset))
+        broker.commits.wait(RepeatedAnswer(self, call, appended, partition.durable.start_offset))
         return True
 
     def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:

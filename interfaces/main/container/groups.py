@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from application.configs.groups import GroupConfigs
-from application.groups.classic_members import ClassicMembers
-from application.groups.classic_protocol import ClassicProtocol
-from application.groups.consumer_keeping import ConsumerKeeping
-from application.groups.consumer_protocol import ConsumerProtocol
-from application.groups.conversion import Conversion
+from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.forgetting import Forgetting
@@ -18,29 +13,13 @@ from application.groups.group_log import GroupLog
 from application.groups.lag import GroupLagService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offsets import Offsets
-from application.groups.regexes import Regexes
 from application.groups.registry import Groups
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
-from application.topics.catalog import Catalog
 from infrastructure.opening import open_offsets
 from infrastructure.patterns import Re2Patterns
 from interfaces.main.container.declarative import containers, providers
 from interfaces.main.container.identities import new_short_uuid, new_uuid
-
-
-def serving_modern_groups(
-    classic_groups: ClassicProtocol,
-    keeping: ConsumerKeeping,
-    conversion: Conversion,
-    catalog: Catalog,
-    new_member_id: Callable[[], str],
-) -> ClassicProtocol:
-    """The two kinds of groups know each other: a group may change its kind."""
-    classic_groups.modern = ClassicMembers(
-        classic_groups, keeping, conversion, catalog, new_member_id
-    )
-    return classic_groups
 
 
 class GroupsContainer(containers.DeclarativeContainer):
@@ -71,36 +50,17 @@ class GroupsContainer(containers.DeclarativeContainer):
     offsets = providers.Singleton(Offsets, offset_repository, registry, catalog)
     forgetting = providers.Singleton(Forgetting, offsets, spare_time)
     delete_groups = providers.Singleton(DeleteGroupsService, offsets, registry, log)
-    _classic_alone = providers.Singleton(
-        ClassicProtocol, registry, offsets, clock, spare_time, config, providers.Object(new_uuid)
-    )
-    conversion = providers.Singleton(Conversion, _classic_alone, catalog, clock, config)
-    consumer_keeping = providers.Singleton(
-        ConsumerKeeping,
+    coordinator = providers.Singleton(
+        GroupCoordinator,
         registry,
+        offsets,
         configs,
         catalog,
-        providers.Singleton(Regexes, providers.Singleton(Re2Patterns), catalog, spare_time),
+        providers.Singleton(Re2Patterns),
         clock,
         spare_time,
         config,
-        conversion,
-    )
-    classic_groups = providers.Singleton(
-        serving_modern_groups,
-        _classic_alone,
-        consumer_keeping,
-        conversion,
-        catalog,
-        providers.Object(new_short_uuid),
-    )
-    consumer_groups = providers.Singleton(
-        ConsumerProtocol,
-        registry,
-        configs,
-        consumer_keeping,
-        conversion,
-        config,
+        providers.Object(new_uuid),
         providers.Object(new_short_uuid),
     )
     offset_commit = providers.Singleton(OffsetCommitService, offsets, registry, clock, config)

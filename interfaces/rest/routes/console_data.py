@@ -12,11 +12,7 @@ import orjson
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from application.groups.members import assignor_of, members
 from application.summaries import Summaries
-from domain.groups.classic.group import ClassicGroup
-from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, Pieces
 from interfaces.rest.routes.topics import existing_topic
@@ -83,7 +79,7 @@ def router(admin: Admin) -> APIRouter:
                 (
                     group.group_id,
                     group.state_name,
-                    _member_count(group),
+                    len(group.members),
                     summaries.committed_in(group.group_id, topic),
                     summaries.lag_in(group.group_id, topic),
                 )
@@ -101,7 +97,7 @@ def router(admin: Admin) -> APIRouter:
                     group.group_id,
                     group.state_name,
                     group.kind.value,
-                    _member_count(group),
+                    len(group.members),
                     topics,
                     lag,
                 )
@@ -112,9 +108,6 @@ def router(admin: Admin) -> APIRouter:
     @routes.get("/groups/{group_id}")
     async def group(group_id: str) -> JsonAnswer:
         found = broker.group_lag.group(group_id)
-        default = ""
-        if isinstance(found, ConsumerGroup):
-            default = broker.consumer_groups.assignor_of(found)
         lags = await all_of(broker.group_lag.lags(found))
         rows = [
             (
@@ -133,7 +126,7 @@ def router(admin: Admin) -> APIRouter:
                 "group_id": group_id,
                 "state": found.state_name,
                 "kind": found.kind.value,
-                "assignor": assignor_of(found, default),
+                "assignor": found.assignor(broker.config.group_consumer_assignors),
                 "members": [
                     {
                         "member_id": member.member_id,
@@ -142,18 +135,13 @@ def router(admin: Admin) -> APIRouter:
                         "host": member.client_host,
                         "assigned": member.assigned,
                     }
-                    for member in members(found, broker.catalog)
+                    for member in found.assigned_members(broker.catalog.topic_by_id)
                 ],
                 "partitions": {"columns": LAG_COLUMNS, "rows": rows},
             }
         )
 
     return routes
-
-
-def _member_count(group: Group) -> int:
-    assert isinstance(group, ClassicGroup | ConsumerGroup)
-    return len(group.members)
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:

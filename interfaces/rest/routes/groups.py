@@ -7,10 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
-from application.groups.members import GroupMember, assignor_of, members
-from domain.groups.classic.group import ClassicGroup
-from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import Group
+from domain.groups.group import Group, GroupMember
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
@@ -49,11 +46,7 @@ def router(admin: Admin, prefix: str) -> APIRouter:
         return Urls(request, broker.cluster_id)
 
     def body(group: Group, at: Urls) -> GroupBody:
-        default = ""
-        if isinstance(group, ConsumerGroup):
-            default = broker.consumer_groups.assignor_of(group)
-        assert isinstance(group, ClassicGroup | ConsumerGroup)
-        assignor = assignor_of(group, default)
+        assignor = group.assignor(broker.config.group_consumer_assignors)
         return group_body(group, assignor, len(group.members), broker.config.node_id, at)
 
     @routes.get("", response_model=GroupList)
@@ -81,12 +74,13 @@ def router(admin: Admin, prefix: str) -> APIRouter:
     async def list_consumers(request: Request, group_id: str) -> Response:
         at = urls(request)
         group = broker.group_lag.group(group_id)
-        found = list(members(group, broker.catalog))
+        found = list(group.assigned_members(broker.catalog.topic_by_id))
         bodies = (consumer_body(group_id, member, at) for member in found)
         return await listing("KafkaConsumerList", at(LONG[1:], group_id, "consumers"), bodies)
 
     def existing_member(group_id: str, consumer_id: str) -> GroupMember:
-        for member in members(broker.group_lag.group(group_id), broker.catalog):
+        group = broker.group_lag.group(group_id)
+        for member in group.assigned_members(broker.catalog.topic_by_id):
             if member.member_id == consumer_id:
                 return member
         raise RestError(404, f"group {group_id} has no member {consumer_id!r}", 40406)

@@ -10,9 +10,8 @@ from pydantic import AwareDatetime, Field, model_validator
 from typing_extensions import TypedDict
 
 from application.groups.lag import PartitionLag
-from application.groups.members import GroupMember
 from application.groups.reset import Aim, Reset, Target
-from domain.groups.group import Group
+from domain.groups.group import Group, GroupMember
 from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
 from interfaces.rest.shapes.topics import Int32

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from application.groups.classic_protocol import ClassicProtocol
-from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.deadlines import Deadlines
+from application.groups.decisions import Decisions
 from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.pending import resolved
 from domain.errors import BrokerError
 from domain.groups.classic import rebalance
 from domain.groups.classic.changes import GroupMetadataChanged
@@ -96,20 +97,17 @@ def epoch_is_not_kept(patch: Patch) -> None:
 
 
 def generation_is_told_before_it_is_kept(patch: Patch) -> None:
-    def hasty(self: ClassicProtocol, group_id: str, answers: Any) -> None:
-        self._resolve(group_id, answers)
+    def hasty(self: Decisions, group_id: str, responses: Any) -> None:
+        self._resolve(group_id, responses)
 
-    patch.setattr(ClassicProtocol, "_answer", hasty)
+    patch.setattr(Decisions, "respond", hasty)
 
 
 def assignment_is_told_before_it_is_kept(patch: Patch) -> None:
-    keep = ConsumerProtocol._keep
+    def hasty(self: Decisions, group_id: str, value: Any, member_id: str = "") -> Any:
+        return resolved(value)
 
-    def hasty(self: ConsumerProtocol, group_id: str, changes: Any, answer: Any) -> Any:
-        keep(self, group_id, changes, answer)
-        return answer
-
-    patch.setattr(ConsumerProtocol, "_keep", hasty)
+    patch.setattr(Decisions, "response", hasty)
 
 
 def group_that_was_not_kept_goes_on(patch: Patch) -> None:
@@ -117,7 +115,7 @@ def group_that_was_not_kept_goes_on(patch: Patch) -> None:
 
 
 def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
-    patch.setattr(ClassicProtocol, "give_up", lambda self, group_id, error: None)
+    patch.setattr(Decisions, "fail", lambda self, group_id, error: None)
 
 
 # ---- members
@@ -128,16 +126,14 @@ def nobody_is_ever_too_late(patch: Patch) -> None:
 
 
 def restart_takes_everybody_out(patch: Patch) -> None:
-    start = ClassicProtocol.start
+    restored = ClassicProtocol.restored
 
-    def careless(self: ClassicProtocol) -> None:
-        for group in self._groups:
-            if isinstance(group, ClassicGroup):
-                for member in group.members.values():
-                    member.session_timeout_ms = 1
-        start(self)
+    def careless(self: ClassicProtocol, group: ClassicGroup) -> None:
+        for member in group.members.values():
+            member.session_timeout_ms = 1
+        restored(self, group)
 
-    patch.setattr(ClassicProtocol, "start", careless)
+    patch.setattr(ClassicProtocol, "restored", careless)
 
 
 def fenced_member_is_believed(patch: Patch) -> None:
@@ -157,12 +153,12 @@ def commit_of_an_old_generation_is_taken(patch: Patch) -> None:
 
 
 def generation_has_two_leaders(patch: Patch) -> None:
-    inner = rebalance.told
+    inner = rebalance.members_for_leader
 
     def everybody(members: Any, protocol_name: Any) -> Any:
         return tuple(inner(list(members)[:1], protocol_name))
 
-    patch.setattr(rebalance, "told", everybody)
+    patch.setattr(rebalance, "members_for_leader", everybody)
 
 
 def partition_is_given_before_it_is_free(patch: Patch) -> None:
@@ -173,9 +169,12 @@ def revocation_is_not_told(patch: Patch) -> None:
     beat = heartbeat.beat
 
     def silent(draft: Any, heartbeat: Any, around: Any) -> Any:
-        answer = beat(draft, heartbeat, around)
+        decision = beat(draft, heartbeat, around)
+        answer = decision.response
         gives_up = bool(draft.current(answer.member_id).revoking)
-        return answer._replace(assignment=None) if gives_up else answer
+        return (
+            decision._replace(response=answer._replace(assignment=None)) if gives_up else decision
+        )
 
     patch.setattr("application.groups.consumer_protocol.beat", silent)
 

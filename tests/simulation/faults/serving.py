@@ -34,14 +34,14 @@ def early_watermark(patch: Patch) -> None:
 
     def early(self: Commits) -> None:
         for partition in self._touched:
-            partition.committed(partition.end())
+            partition.committed(partition.end.copy())
         begin(self)
 
     patch.setattr(Commits, "_begin", early)
 
 
 def watermark_is_the_log_end(patch: Patch) -> None:
-    patch.setattr(Partition, "high_watermark", property(lambda self: self.next_offset))
+    patch.setattr(Partition, "high_watermark", property(lambda self: self.end.next_offset))
 
 
 def watermark_never_rises_again_after_a_failure(patch: Patch) -> None:
@@ -67,9 +67,9 @@ def duplicate_is_answered_before_it_is_durable(patch: Patch) -> None:
 
     def hasty(topic: Any, data: Any, call: Any, durable: Any) -> Any:
         partition = call.broker.catalog.partition(topic, data.index)
-        before = None if partition is None else partition.next_offset
+        before = None if partition is None else partition.end.next_offset
         answer = append(topic, data, call, durable)
-        if answer in durable.staged and partition.next_offset == before:
+        if answer in durable.staged and partition.end.next_offset == before:
             durable.staged.remove(answer)
         return answer
 
@@ -116,9 +116,9 @@ def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
     def stubborn(self: StoredPartitionRepository, partition: Partition) -> None:
-        end = partition.next_offset
+        end = partition.end.next_offset
         recover(self, partition)
-        partition.next_offset = max(end, partition.next_offset)
+        partition.end.next_offset = max(end, partition.end.next_offset)
 
     patch.setattr(StoredPartitionRepository, "recover", stubborn)
 

@@ -11,7 +11,8 @@ from application import list_offsets
 from application.delete_records import DeleteRecordsService, RecordsToDelete
 from application.pending import Pending, resolved
 from application.upkeep.trimming import Trimming
-from domain.partitions.partition import LogEnd, Partition
+from domain.partitions.log_end import LogEnd
+from domain.partitions.partition import Partition
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 
 Patch = pytest.MonkeyPatch
@@ -50,7 +51,7 @@ def deletion_is_told_before_its_commit(patch: Patch) -> None:
         later = delete(self, wanted)
         if later.resolved:
             return later
-        return resolved([self._catalog.existing_partition(w.topic, w.index).start_offset
+        return resolved([self._catalog.existing_partition(w.topic, w.index).end.start_offset
                          for w in wanted])  # fmt: skip
 
     patch.setattr(DeleteRecordsService, "delete", hasty)

@@ -135,12 +135,12 @@ def test_after_a_failed_commit_nothing_of_it_was_ever_there(fake: FakeBroker) ->
     kept = fake.stored()
     got = wait(fake, offset=1)
     waiters = [stage(fake, record_batch([value] * 3))[1] for value in ("a", "b")]
-    assert fake.partition().next_offset == 7
+    assert fake.partition().end.next_offset == 7
     fake.commit.fail_next("no space left")
     fake.run()
     for waiter in waiters:
         assert [str(failure) for failure in waiter.outcomes] == ["no space left"]
-    assert (fake.partition().next_offset, fake.partition().high_watermark) == (1, 1)
+    assert (fake.partition().end.next_offset, fake.partition().high_watermark) == (1, 1)
     assert (fake.stored(), got) == (kept, [])
 
 
@@ -197,7 +197,7 @@ def test_what_gathered_behind_a_failed_commit_fails_with_it(fake: FakeBroker) ->
         assert len(waiter.outcomes) == 1
         assert waiter.outcomes[0] is not None
     for index in (0, 1):
-        assert fake.partition(index=index).next_offset == 0
+        assert fake.partition(index=index).end.next_offset == 0
     again, waiter = stage(fake, record_batch(["again"]))
     fake.run()
     assert (again.base_offset, waiter.outcomes) == (0, [None])
@@ -209,11 +209,11 @@ def test_partitions_that_had_no_part_in_a_failed_commit_are_left_alone(fake: Fak
     stage(fake, record_batch(["a"]), index=1)
     fake.run()
     other = fake.partition(index=1)
-    appended_bytes = other.appended_bytes
+    appended_bytes = other.end.appended_bytes
     stage(fake, record_batch(["b"]))
     fake.commit.fail_next()
     fake.run()
-    assert (other.next_offset, other.appended_bytes) == (1, appended_bytes)
+    assert (other.end.next_offset, other.end.appended_bytes) == (1, appended_bytes)
 
 
 def test_a_duplicate_of_a_batch_under_way_waits_for_that_batch(fake: FakeBroker) -> None:
@@ -241,7 +241,7 @@ def test_a_partition_that_cannot_be_rebuilt_is_refused_until_it_can(fake: FakeBr
         with pytest.raises(StorageFailed, match="cannot read"):
             fake.partition()
     fake.log.failing = None
-    assert fake.partition().next_offset == 1
+    assert fake.partition().end.next_offset == 1
     again, _ = stage(fake, record_batch(["again"]))
     fake.run()
     assert again.base_offset == 1
@@ -298,7 +298,7 @@ def test_a_partition_that_grew_much_leaves_a_snapshot_in_the_same_commit(fake: F
     assert len(fake.store.tables["partitions"]) == 1
     fake.appended(record_batch(["after it"], producer_id=5, epoch=0, sequence=8))
     again = fake.restarted().partition()
-    assert again.next_offset == 9
+    assert again.end.next_offset == 9
     assert again.bytes_since_snapshot < 200 + HEADER_READ_BYTES
 
 
@@ -323,7 +323,7 @@ def test_a_start_reads_no_more_than_a_thousand_headers(
         return found
 
     monkeypatch.setattr(FlakyLogStore, "headers", counted)
-    assert again.partition().next_offset == 2500
+    assert again.partition().end.next_offset == 2500
     assert 0 < sum(read) <= SNAPSHOT_INTERVAL_BYTES // HEADER_READ_BYTES + 10
 
 
@@ -364,7 +364,7 @@ def test_partitions_of_a_failed_commit_are_read_again_one_by_one_as_they_are_use
     fake.commit.fail_next()
     fake.run()
     assert read == []
-    assert fake.partition(index=1).next_offset == 1
+    assert fake.partition(index=1).end.next_offset == 1
     assert read == [fake.existing().partition_ids[1]]
 
 
@@ -376,7 +376,7 @@ def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -
     assert len(fake.store.tables["partitions"]) == 1
     again = fake.restarted()
     assert again.partition().bytes_since_snapshot == 0
-    assert again.partition().next_offset == 2
+    assert again.partition().end.next_offset == 2
     duplicate = again.append(record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0))
     assert isinstance(duplicate, Appended)
     assert duplicate.duplicate

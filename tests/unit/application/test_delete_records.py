@@ -170,7 +170,7 @@ def test_a_restart_forgets_nothing_of_it(fake: FakeBroker, offset: int) -> None:
     again = fake.restarted()
 
     partition = again.partition()
-    assert (partition.log_start_offset, partition.next_offset) == (low, 7)
+    assert (partition.log_start_offset, partition.end.next_offset) == (low, 7)
     retried = again.appended(record_batch(["x"], producer_id=7, epoch=0, sequence=0))
     assert (retried.duplicate, retried.base_offset) == (True, 6)
     assert again.appended(record_batch(["new"])).base_offset == 7

@@ -26,11 +26,11 @@ def refused(
     fake: FakeBroker, batch: bytes | bytearray, error: type[BrokerError], name: str = "t"
 ) -> BrokerError:
     """Refused, and nothing was staged."""
-    before = fake.partition(name).next_offset
+    before = fake.partition(name).end.next_offset
     outcome = fake.append(batch, name)
     assert type(outcome) is error
     assert not fake.store.staged
-    assert fake.partition(name).next_offset == before
+    assert fake.partition(name).end.next_offset == before
     return outcome
 
 

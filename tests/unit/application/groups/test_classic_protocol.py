@@ -1,4 +1,4 @@
-"""ClassicProtocol: when answers leave, and what stays of whom."""
+"""Classic groups: when answers leave, and what stays of whom."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from application.groups.classic_protocol import ClassicProtocol
+from application.groups.coordinator import GroupCoordinator
 from application.pending import Pending
 from domain.errors import (
     CoordinatorLoadInProgress,
@@ -33,13 +33,13 @@ def join_request(member_id: str = "", twice: bool = False, **other: Any) -> Join
     return facts._replace(**other)
 
 
-def service(fake: FakeBroker) -> ClassicProtocol:
-    return fake.broker.classic_groups
+def service(fake: FakeBroker) -> GroupCoordinator:
+    return fake.broker.group_coordinator
 
 
 def joined(fake: FakeBroker, **other: Any) -> str:
     """The id of a member that is alone in a generation."""
-    pending = service(fake).join(join_request(**other))
+    pending = service(fake).join_group(join_request(**other))
     fake.run()
     (answer,) = answers_of(pending)
     assert answer.error is None, answer
@@ -49,7 +49,7 @@ def joined(fake: FakeBroker, **other: Any) -> str:
 def stable(fake: FakeBroker) -> str:
     member_id = joined(fake)
     request = SyncRequest("g", 1, member_id, None, None, None, {member_id: b"all"})
-    pending = service(fake).sync(request)
+    pending = service(fake).sync_group(request)
     fake.run()
     assert [one.assignment for one in answers_of(pending)] == [b"all"]  # type: ignore[union-attr]
     return member_id
@@ -57,7 +57,7 @@ def stable(fake: FakeBroker) -> str:
 
 def test_a_client_that_only_asks_for_an_id_leaves_nothing_behind() -> None:
     fake = FakeBroker()
-    service(fake).join(join_request(twice=True))
+    service(fake).join_group(join_request(twice=True))
     assert len(fake.broker.groups) == 1
     fake.scheduler.advance(10_000)
     assert len(fake.broker.groups) == 0
@@ -68,7 +68,7 @@ def test_a_client_that_only_asks_for_an_id_leaves_nothing_behind() -> None:
 def test_a_refused_client_leaves_nothing_behind_either() -> None:
     fake = FakeBroker()
     with pytest.raises(InconsistentGroupProtocol):
-        service(fake).join(join_request(protocol_type=""))
+        service(fake).join_group(join_request(protocol_type=""))
     assert len(fake.broker.groups) == 0
 
 
@@ -83,11 +83,11 @@ def test_a_group_that_was_there_before_stays() -> None:
 def test_what_is_wrong_with_a_request_is_said_before_there_is_a_group() -> None:
     fake = FakeBroker()
     with pytest.raises(InvalidGroupId):
-        service(fake).join(join_request(group_id=""))
+        service(fake).join_group(join_request(group_id=""))
     with pytest.raises(InvalidSessionTimeout):
-        service(fake).join(join_request(session_timeout_ms=1))
+        service(fake).join_group(join_request(session_timeout_ms=1))
     with pytest.raises(UnknownMemberId):
-        service(fake).join(join_request("m"))
+        service(fake).join_group(join_request("m"))
     with pytest.raises(UnknownMemberId):
         service(fake).heartbeat("g", "m", None, 1)
     assert len(fake.broker.groups) == 0
@@ -97,10 +97,10 @@ def test_while_offsets_are_read_from_the_store_nobody_is_let_in() -> None:
     fake = FakeBroker()
     fake.broker.offsets.loaded = False
     for ask in (
-        lambda: service(fake).join(join_request()),
+        lambda: service(fake).join_group(join_request()),
         lambda: service(fake).heartbeat("g", "m", None, 1),
-        lambda: service(fake).leave("g", [Leaving("m", None)]),
-        lambda: service(fake).sync(SyncRequest("g", 1, "m", None, None, None, {})),
+        lambda: service(fake).leave_group("g", [Leaving("m", None)]),
+        lambda: service(fake).sync_group(SyncRequest("g", 1, "m", None, None, None, {})),
     ):
         with pytest.raises(CoordinatorLoadInProgress):
             ask()
@@ -109,7 +109,7 @@ def test_while_offsets_are_read_from_the_store_nobody_is_let_in() -> None:
 def test_an_answer_leaves_with_the_commit_that_keeps_what_it_tells() -> None:
     fake = FakeBroker()
     fake.commit.hold()
-    pending = service(fake).join(join_request())
+    pending = service(fake).join_group(join_request())
     fake.run()
     assert answers_of(pending) == []
     # Whatever is asked meanwhile waits for it too.
@@ -126,9 +126,9 @@ def test_when_nothing_is_kept_all_who_wait_are_told_and_the_group_is_as_it_was()
     fake = FakeBroker()
     member_id = stable(fake)
     fake.commit.hold()
-    left = service(fake).leave("g", [Leaving(member_id, None)])
+    left = service(fake).leave_group("g", [Leaving(member_id, None)])
     fake.run()
-    other = service(fake).join(join_request())
+    other = service(fake).join_group(join_request())
     fake.commit.let_fail()
     fake.run()
     refused = [*answers_of(left), *answers_of(other)]
@@ -144,13 +144,13 @@ def test_when_nothing_is_kept_all_who_wait_are_told_and_the_group_is_as_it_was()
 def test_a_commit_of_others_that_fails_hurts_nobody_who_waits_for_members() -> None:
     fake = FakeBroker()
     member_id = stable(fake)
-    other = service(fake).join(join_request())
+    other = service(fake).join_group(join_request())
     fake.commit.fail_next()
     failures: list[object] = []
     fake.broker.commits.when_committed(failures.append)
     fake.run()
     assert failures and answers_of(other) == []
-    service(fake).join(join_request(member_id))
+    service(fake).join_group(join_request(member_id))
     fake.run()
     assert other.resolved
 
@@ -171,7 +171,7 @@ def test_after_a_restart_sessions_begin_when_the_broker_does() -> None:
 def test_at_the_end_nobody_waits_and_nobody_is_taken_out_any_more() -> None:
     fake = FakeBroker()
     stable(fake)
-    waiting = service(fake).join(join_request())
+    waiting = service(fake).join_group(join_request())
     fake.broker.stop_upkeep()
     assert [type(one) for one in answers_of(waiting)] == [CoordinatorNotAvailable]
     count = fake.commit.count
@@ -181,7 +181,7 @@ def test_at_the_end_nobody_waits_and_nobody_is_taken_out_any_more() -> None:
 
 def test_what_was_due_at_once_is_not_done_after_the_end() -> None:
     fake = FakeBroker()
-    service(fake).join(join_request())
+    service(fake).join_group(join_request())
     fake.broker.stop_upkeep()
     count = fake.commit.count
     fake.run()
@@ -193,11 +193,11 @@ def test_a_group_of_which_something_is_always_due_does_not_keep_the_loop(
 ) -> None:
     monkeypatch.setattr(rebalance, "LEAST_EXTENSION_MS", 0)
     fake = FakeBroker()
-    first = service(fake).join(join_request())
-    service(fake).join(join_request(instance_id="i", rebalance_timeout_ms=0))
+    first = service(fake).join_group(join_request())
+    service(fake).join_group(join_request(instance_id="i", rebalance_timeout_ms=0))
     fake.run()
     (answer,) = answers_of(first)
-    service(fake).leave("g", [Leaving(answer.member_id, None)])
+    service(fake).leave_group("g", [Leaving(answer.member_id, None)])
     for _ in range(10):
         fake.scheduler.run_pass()
     group = fake.broker.groups.find("g")
@@ -206,12 +206,12 @@ def test_a_group_of_which_something_is_always_due_does_not_keep_the_loop(
 
 def static_members(fake: FakeBroker, number: int) -> None:
     """In a stable group that a dynamic member leads."""
-    first = service(fake).join(join_request())
+    first = service(fake).join_group(join_request())
     for each in range(number):
-        service(fake).join(join_request(instance_id=f"i{each}"))
+        service(fake).join_group(join_request(instance_id=f"i{each}"))
     fake.run()
     (leader,) = answers_of(first)
-    service(fake).sync(SyncRequest("g", 1, leader.member_id, None, None, None, {}))
+    service(fake).sync_group(SyncRequest("g", 1, leader.member_id, None, None, None, {}))
     fake.run()
 
 
@@ -228,7 +228,7 @@ def test_an_answer_does_not_wait_for_what_becomes_of_the_group_later() -> None:
     fake.commit.hold()
     returns = []
     for each in range(10):
-        returns.append(service(fake).join(join_request(instance_id=f"i{each}")))
+        returns.append(service(fake).join_group(join_request(instance_id=f"i{each}")))
         if each == 0:
             fake.run()
             continue
@@ -239,7 +239,7 @@ def test_an_answer_does_not_wait_for_what_becomes_of_the_group_later() -> None:
 def test_nobody_is_silent_while_an_answer_to_it_is_being_kept() -> None:
     fake = FakeBroker()
     static_members(fake, 1)
-    returned = service(fake).join(join_request(instance_id="i0"))
+    returned = service(fake).join_group(join_request(instance_id="i0"))
     fake.commit.hold()
     fake.run()
     fake.clock.advance(30_000)
@@ -261,14 +261,14 @@ def test_of_ids_that_nobody_uses_only_the_newest_are_remembered(
     used = joined(fake, group_id="used")
     given = {}
     for group_id in ("used", "g0", "g1", "g2", "g3"):
-        pending = service(fake).join(join_request(twice=True, group_id=group_id))
+        pending = service(fake).join_group(join_request(twice=True, group_id=group_id))
         (answer,) = answers_of(pending)
         given[group_id] = answer.member_id
     assert sorted(one.group_id for one in fake.broker.groups) == ["g1", "g2", "g3", "used"]
     assert len(fake.scheduler.timers) == 4
     assert service(fake).heartbeat("used", used, None, 1) is None
     with pytest.raises(UnknownMemberId):
-        service(fake).join(join_request(given["g0"], group_id="g0"))
-    (answer,) = answers_of(service(fake).join(join_request(given["used"], group_id="used")))
+        service(fake).join_group(join_request(given["g0"], group_id="g0"))
+    (answer,) = answers_of(service(fake).join_group(join_request(given["used"], group_id="used")))
     assert isinstance(answer.error, UnknownMemberId)
     assert joined(fake, member_id=given["g3"], group_id="g3") == given["g3"]

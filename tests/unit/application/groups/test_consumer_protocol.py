@@ -22,7 +22,9 @@ def send(broker: FakeBroker, member_id: str, epoch: int, **said: Any) -> Any:
     if epoch == 0:
         said = {"rebalance_timeout_ms": 10_000, "topics": frozenset("t"), "owned": {}} | said
     heartbeat = Heartbeat(member_id, epoch, **said)
-    return broker.broker.consumer_groups.heartbeat("g", heartbeat, members_make_ids=True)
+    return broker.broker.group_coordinator.consumer_group_heartbeat(
+        "g", heartbeat, members_make_ids=True
+    )
 
 
 def beat(broker: FakeBroker, member_id: str, epoch: int, **said: Any) -> HeartbeatResult:
@@ -37,7 +39,7 @@ def beat(broker: FakeBroker, member_id: str, epoch: int, **said: Any) -> Heartbe
 
 
 def group_of(broker: FakeBroker) -> ConsumerGroup:
-    return broker.broker.consumer_groups.find("g")
+    return ConsumerGroup.existing(broker.broker.groups.find("g"), "g")
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def test_a_group_may_have_a_session_timeout_and_a_heartbeat_interval_of_its_own(
     broker.broker.group_configs.put(
         "g", {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "7000"}
     )
-    assert broker.broker.consumer_groups.heartbeat_interval_ms("g") == 7000
+    assert broker.broker.group_configs.of("g").consumer_heartbeat_interval_ms == 7000
     beat(broker, "m", 0)
     broker.scheduler.advance(49_999)
     assert not group_of(broker).is_empty

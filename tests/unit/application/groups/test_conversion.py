@@ -31,6 +31,10 @@ def kafka() -> FakeKafka:
     return kafka
 
 
+def existing(kafka: FakeKafka) -> ConsumerGroup:
+    return ConsumerGroup.existing(kafka.broker.groups.find("g"), "g")
+
+
 # upgrade
 
 
@@ -54,7 +58,7 @@ def test_what_was_assigned_stays_until_it_is_given_up(kafka: FakeKafka) -> None:
     for _ in range(3):
         modern.beat()
     assert modern.partitions == []
-    group = kafka.broker.consumer_groups.find("g")
+    group = existing(kafka)
     assert [sorted(ones) for ones in group.current(old.member_id).assigned.values()] == [
         [0, 1, 2, 3]
     ]
@@ -93,7 +97,7 @@ def test_after_a_restart_it_is_still_under_way(kafka: FakeKafka) -> None:
     share_out(old)
     modern.join()
     after = kafka.restarted()
-    group = after.broker.consumer_groups.find("g")
+    group = existing(after)
     assert set(group.members) == {old.member_id, "m"}
     assert group.members[old.member_id].classic is not None
 
@@ -218,7 +222,7 @@ def test_a_silent_old_member_is_taken_out_by_its_own_session_timeout(kafka: Fake
     old.join()
     synced(old)
     kafka.scheduler.advance(10_000)
-    assert set(kafka.broker.consumer_groups.find("g").members) == {"m"}
+    assert set(existing(kafka).members) == {"m"}
 
 
 @pytest.mark.parametrize("syncs", [True, False])
@@ -234,9 +238,9 @@ def test_who_does_not_sync_or_join_again_in_time_is_taken_out(
         Modern(kafka, "n").join()
         assert old.heartbeat() == 27
     kafka.scheduler.advance(19_999)
-    assert old.member_id in kafka.broker.consumer_groups.find("g").members
+    assert old.member_id in existing(kafka).members
     kafka.scheduler.advance(1)
-    assert old.member_id not in kafka.broker.consumer_groups.find("g").members
+    assert old.member_id not in existing(kafka).members
 
 
 def test_members_of_both_protocols_leave_by_leave_group(kafka: FakeKafka) -> None:
@@ -248,7 +252,7 @@ def test_members_of_both_protocols_leave_by_leave_group(kafka: FakeKafka) -> Non
     old.member_id = "n"
     assert old.leave().members[0].error_code == 0
     assert old.leave().members[0].error_code == 25
-    assert set(kafka.broker.consumer_groups.find("g").members) == {"m"}
+    assert set(existing(kafka).members) == {"m"}
 
 
 # downgrade
@@ -342,7 +346,7 @@ def test_a_static_member_that_comes_back_with_the_consumer_protocol_upgrades_it(
     share_out(old)
     assert modern.join().error_code == 0
     assert modern.partitions == [0, 1, 2, 3]
-    assert set(kafka.broker.consumer_groups.find("g").members) == {"m"}
+    assert set(existing(kafka).members) == {"m"}
 
 
 # empty groups
@@ -379,10 +383,10 @@ def test_an_empty_modern_group_stays_where_who_comes_is_refused(
     modern = Modern(kafka)
     modern.join()
     modern.say(-1)
-    epoch = kafka.broker.consumer_groups.find("g").epoch
+    epoch = existing(kafka).epoch
     answer = kafka.client().ask(join_request(member_id, **wanted), 9)
     assert (answer.error_code, answer.member_id) == (code, member_id)
-    assert kafka.broker.consumer_groups.find("g").epoch == epoch
+    assert existing(kafka).epoch == epoch
     assert isinstance(kafka.restarted().broker.groups.find("g"), ConsumerGroup)
 
 

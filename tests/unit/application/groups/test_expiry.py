@@ -41,7 +41,7 @@ def keep(
 
 def put(fake: FakeBroker, group_id: str = "g", members: int = 0) -> GroupOfOneWord:
     group = GroupOfOneWord(group_id)
-    group.members = members
+    group.members = dict.fromkeys(map(str, range(members)))
     fake.broker.groups.put(group)
     return group
 
@@ -244,7 +244,7 @@ def test_a_group_is_asked_for_each_topic_and_not_for_each_offset(fake: FakeBroke
             return committed_ms
 
     group = Counting("g")
-    group.members = 1
+    group.members = {"m": None}
     fake.broker.groups.put(group)
     fake.topic("w", 500)
     keep(fake, "g", "t", 0, 1)

@@ -64,7 +64,7 @@ def test_a_generation_has_a_line(fake: FakeBroker) -> None:
 
 
 def test_a_generation_that_is_not_kept_has_none(fake: FakeBroker) -> None:
-    service(fake).join(join_request())
+    service(fake).join_group(join_request())
     fake.commit.fail_next()
     fake.run()
     assert lines(fake, GENERATION) == []
@@ -72,7 +72,7 @@ def test_a_generation_that_is_not_kept_has_none(fake: FakeBroker) -> None:
 
 def test_many_members_that_come_together_have_one_line(fake: FakeBroker) -> None:
     for _ in range(50):
-        service(fake).join(join_request())
+        service(fake).join_group(join_request())
     fake.run()
     [line] = lines(fake, GENERATION)
     assert (line["members"], line["reason"]) == (50, "50 members came")
@@ -81,7 +81,7 @@ def test_many_members_that_come_together_have_one_line(fake: FakeBroker) -> None
 def test_who_leaves_is_a_reason_and_is_not_taken_out(fake: FakeBroker) -> None:
     member_id = stable(fake)
     fake.scheduler.advance(PAUSE_MS)
-    service(fake).leave("g", [Leaving(member_id, None)])
+    service(fake).leave_group("g", [Leaving(member_id, None)])
     fake.run()
     line = lines(fake, GENERATION)[-1]
     assert (line["generation"], line["members"], line["reason"]) == (2, 0, "a member left")
@@ -106,8 +106,8 @@ def test_a_silent_member_is_named_with_its_client(fake: FakeBroker) -> None:
 
 def test_a_member_that_does_not_join_again_in_time_is_named(fake: FakeBroker) -> None:
     late = joined(fake, rebalance_timeout_ms=5_000)
-    service(fake).sync(sync_request(late))
-    service(fake).join(join_request(rebalance_timeout_ms=5_000))
+    service(fake).sync_group(sync_request(late))
+    service(fake).join_group(join_request(rebalance_timeout_ms=5_000))
     fake.scheduler.advance(6_000)
     [line] = lines(fake, TAKEN_OUT)
     assert (line["member"], line["why"], line["after_ms"]) == (late, "did not join again", 5_000)
@@ -127,7 +127,7 @@ def test_a_member_that_never_asks_for_its_assignment_is_named(fake: FakeBroker) 
 
 def test_of_many_that_go_together_some_are_named_and_the_others_counted(fake: FakeBroker) -> None:
     for _ in range(30):
-        service(fake).join(join_request(rebalance_timeout_ms=5_000))
+        service(fake).join_group(join_request(rebalance_timeout_ms=5_000))
     fake.run()
     fake.scheduler.advance(6_000)
     assert len(lines(fake, TAKEN_OUT)) == NAMED_TOGETHER
@@ -174,7 +174,7 @@ def test_who_leaves_a_modern_group_is_a_reason(fake: FakeBroker) -> None:
 
 def test_a_silent_member_of_a_modern_group_is_named(fake: FakeBroker) -> None:
     beat(fake, "m", 0)
-    fake.broker.consumer_groups.start()
+    fake.broker.group_coordinator.start()
     fake.scheduler.advance(46_000)
     [line] = lines(fake, TAKEN_OUT)
     assert (line["member"], line["why"], line["after_ms"]) == ("m", "was silent", 45_000)

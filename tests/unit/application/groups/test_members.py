@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from application.groups.members import GroupMember, assignor_of, members, owners
+from application.groups.lag import owners
 from domain.groups.embedded_protocol import write_assignment
-from domain.groups.group import Group
+from domain.groups.group import Group, GroupMember
 from tests.fakes.classic_members import Member, join_all
 from tests.fakes.client import FakeKafka
 from tests.fakes.mixed_group import Modern, classic
@@ -15,7 +15,7 @@ def group(kafka: FakeKafka) -> Group:
 
 
 def of(kafka: FakeKafka) -> list[GroupMember]:
-    return list(members(group(kafka), kafka.broker.catalog))
+    return list(group(kafka).assigned_members(kafka.broker.catalog.topic_by_id))
 
 
 def stable(kafka: FakeKafka, shares: bytes) -> Member:
@@ -33,7 +33,7 @@ def test_members_of_a_classic_group_have_what_their_leader_gave_them() -> None:
     assert found.member_id == member.member_id
     assert (found.client_id, found.client_host) == ("a-client", "/192.0.2.7")
     assert found.assigned == {"a": (1,), "t": (0, 2)}
-    assert assignor_of(group(kafka), "uniform") == "range"
+    assert group(kafka).assignor(("uniform",)) == "range"
 
 
 def test_while_a_group_rebalances_nobody_has_anything() -> None:
@@ -43,7 +43,7 @@ def test_while_a_group_rebalances_nobody_has_anything() -> None:
     kafka.run()
     assert group(kafka).state_name == "PreparingRebalance"
     assert [member.assigned for member in of(kafka)] == [{}] * len(of(kafka))
-    assert assignor_of(group(kafka), "uniform") == ""
+    assert group(kafka).assignor(("uniform",)) == ""
 
 
 def test_what_clients_say_in_a_way_of_their_own_is_nothing_to_us() -> None:
@@ -61,4 +61,4 @@ def test_members_of_a_consumer_group_have_what_the_broker_gave_them() -> None:
     [found] = of(kafka)
     assert (found.member_id, found.assigned) == ("m", {"t": (0, 1)})
     assert owners(group(kafka), kafka.broker.catalog).keys() == {("t", 0), ("t", 1)}
-    assert assignor_of(group(kafka), "uniform") == "uniform"
+    assert group(kafka).assignor(("uniform",)) == "uniform"

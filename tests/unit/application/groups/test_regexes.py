@@ -41,8 +41,11 @@ class Told(list[str]):
 
     want = True
 
-    def wants(self, group_id: str, regex: str) -> bool:
+    def uses_regex(self, group_id: str, regex: str) -> bool:
         return self.want
+
+    def regexes_resolved(self, group_id: str) -> None:
+        self.append(group_id)
 
 
 @pytest.fixture
@@ -59,15 +62,13 @@ def patterns() -> CountingPatterns:
 
 
 @pytest.fixture
-def regexes(broker: FakeBroker, patterns: CountingPatterns) -> Regexes:
-    return Regexes(patterns, broker.broker.catalog, SpareTime(broker.scheduler))
+def told() -> Told:
+    return Told()
 
 
 @pytest.fixture
-def told(regexes: Regexes) -> Told:
-    told = Told()
-    regexes.serve(told.wants, told.append)
-    return told
+def regexes(broker: FakeBroker, patterns: CountingPatterns, told: Told) -> Regexes:
+    return Regexes(patterns, broker.broker.catalog, SpareTime(broker.scheduler), told)
 
 
 def meant(regexes: Regexes, regex: str, group_id: str = "g") -> frozenset[str] | None:
@@ -170,21 +171,22 @@ def test_what_nobody_wants_any_more_is_not_looked_for(
 
 
 def test_a_flood_of_others_takes_nothing_from_a_group_that_waits(
-    regexes: Regexes, broker: FakeBroker
+    broker: FakeBroker, patterns: CountingPatterns
 ) -> None:
     many_topics(broker)
     taken: list[int] = []
 
-    def take(group_id: str) -> None:
-        found = meant(regexes, "many.*")
-        taken.append(-1 if found is None else len(found))
+    class Flood:
+        def uses_regex(self, group_id: str, regex: str) -> bool:
+            for number in range(2 * KEPT):
+                regexes.check(f"{number}{len(taken)}")
+            return True
 
-    def flood(group_id: str, regex: str) -> bool:
-        for number in range(2 * KEPT):
-            regexes.check(f"{number}{len(taken)}")
-        return True
+        def regexes_resolved(self, group_id: str) -> None:
+            found = meant(regexes, "many.*")
+            taken.append(-1 if found is None else len(found))
 
-    regexes.serve(flood, take)
+    regexes = Regexes(patterns, broker.broker.catalog, SpareTime(broker.scheduler), Flood())
     meant(regexes, "many.*")
     meant(regexes, "many-t.*")
     broker.run()

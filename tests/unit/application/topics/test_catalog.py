@@ -53,7 +53,7 @@ def test_a_partition_that_cannot_be_read_is_tried_again(fake: FakeBroker) -> Non
         with pytest.raises(StorageFailed):
             again.partition()
     again.log.failing = None
-    assert again.partition().next_offset == 1
+    assert again.partition().end.next_offset == 1
 
 
 def test_the_revision_rises_with_every_change(fake: FakeBroker) -> None:

@@ -118,7 +118,7 @@ def test_a_topic_of_the_same_name_begins_with_nothing(fake: FakeBroker) -> None:
     again = fake.topic("t")
     assert again.topic_id != topic.topic_id
     assert again.partition_ids != topic.partition_ids
-    assert fake.partition().next_offset == 0
+    assert fake.partition().end.next_offset == 0
     fake.scheduler.advance(1000)
     assert fake.appended(record_batch(["b"])).base_offset == 0
 

@@ -58,8 +58,8 @@ def test_new_partitions_come_after_the_old_ones(fake: FakeBroker) -> None:
     assert isinstance(grown, Topic)
     assert grown.partition_ids == (*old.partition_ids, 3, 4)
     assert grown.topic_id == old.topic_id
-    assert fake.partition(index=1).next_offset == 1
-    assert fake.partition(index=3).next_offset == 0
+    assert fake.partition(index=1).end.next_offset == 1
+    assert fake.partition(index=3).end.next_offset == 0
     again = fake.restarted().existing()
     assert again.partition_ids == grown.partition_ids
 

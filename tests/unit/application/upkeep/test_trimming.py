@@ -77,7 +77,7 @@ def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
 
     assert (left(again), unfinished(again)) == (1, 0)
     assert again.partition().durable.size_bytes == len(record_batch(["a"]))
-    assert again.partition().next_offset == BATCHES
+    assert again.partition().end.next_offset == BATCHES
 
 
 def test_what_is_deleted_meanwhile_is_trimmed_too(fake: FakeBroker) -> None:

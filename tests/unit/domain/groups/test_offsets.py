@@ -76,13 +76,13 @@ def test_offsets_of_a_live_group_are_deleted_only_where_it_says_what_it_reads() 
     connect = group()
     connect.type = "connect"
     check_offset_delete(connect)
-    connect.members = 1
+    connect.members = {"m": None}
     with pytest.raises(NonEmptyGroup):
         check_offset_delete(connect)
     connect.type = "consumer"
     check_offset_delete(connect)
     modern = GroupOfOneWord("g", GroupKind.CONSUMER)
-    modern.members = 1
+    modern.members = {"m": None}
     check_offset_delete(modern)
 
 

@@ -29,15 +29,15 @@ def filled(**config: bool) -> Partition:
     partition = new_partition(**config)
     append(partition, record_batch(["a", "b", "c"]))
     append(partition, record_batch(["d", "e"]))
-    partition.committed(partition.end())
+    partition.committed(partition.end.copy())
     return partition
 
 
 def test_the_log_start_moves_with_the_commit() -> None:
     partition = filled()
     assert partition.delete_records(2)
-    end = partition.end()
-    assert (partition.log_start_offset, partition.start_offset) == (0, 2)
+    end = partition.end.copy()
+    assert (partition.log_start_offset, partition.end.start_offset) == (0, 2)
     partition.check_readable(0)
 
     assert partition.committed(end)
@@ -53,7 +53,7 @@ def test_all_means_up_to_what_is_committed() -> None:
     partition = filled()
     append(partition, record_batch(["not yet"]))
     assert partition.delete_records(UP_TO_HIGH_WATERMARK)
-    assert partition.start_offset == 5
+    assert partition.end.start_offset == 5
 
 
 def test_the_log_start_never_goes_back() -> None:
@@ -61,7 +61,7 @@ def test_the_log_start_never_goes_back() -> None:
     assert partition.delete_records(4)
     assert not partition.delete_records(4)
     assert not partition.delete_records(1)
-    assert partition.start_offset == 4
+    assert partition.end.start_offset == 4
 
 
 @pytest.mark.parametrize("offset", [-2, 6, 1 << 62])
@@ -69,7 +69,7 @@ def test_only_what_is_there_can_be_deleted(offset: int) -> None:
     partition = filled()
     with pytest.raises(OffsetOutOfRange):
         partition.delete_records(offset)
-    assert partition.start_offset == 0
+    assert partition.end.start_offset == 0
 
 
 def test_records_of_a_topic_that_is_only_compacted_stay() -> None:
@@ -91,7 +91,7 @@ def test_a_snapshot_is_wanted_before_anything_is_removed() -> None:
     again = new_partition()
     again.restore(snapshot)
 
-    assert (again.log_start_offset, again.next_offset, again.high_watermark) == (5, 5, 5)
+    assert (again.log_start_offset, again.end.next_offset, again.high_watermark) == (5, 5, 5)
     assert not again.delete_records(3)
 
 
@@ -101,22 +101,22 @@ def test_the_size_is_that_of_the_batches_that_are_kept() -> None:
     append(partition, first)
     append(partition, second)
     assert partition.durable.size_bytes == 0
-    partition.committed(partition.end())
+    partition.committed(partition.end.copy())
     assert partition.durable.size_bytes == len(first) + len(second)
 
     partition.trimmed(len(first))
-    partition.committed(partition.end())
+    partition.committed(partition.end.copy())
     assert partition.durable.size_bytes == len(second)
 
     again = new_partition()
     again.restore(partition.snapshot())
     append(again, record_batch(["d"]))
-    assert again.end().size_bytes == len(second) + len(record_batch(["d"]))
+    assert again.end.size_bytes == len(second) + len(record_batch(["d"]))
 
 
 def test_what_nobody_sees_is_no_news() -> None:
     partition = filled()
     partition.trimmed(10)
-    assert not partition.committed(partition.end())
+    assert not partition.committed(partition.end.copy())
     append(partition, record_batch(["f"]))
-    assert partition.committed(partition.end())
+    assert partition.committed(partition.end.copy())

@@ -4,9 +4,10 @@ import pytest
 
 from domain.errors import NonEmptyGroup, StaleMemberEpoch, UnknownMemberId, UnsupportedVersion
 from domain.groups.consumer.changes import MemberChanged, RegexResolved
+from domain.groups.consumer.draft import Overlay
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
-from domain.groups.consumer.subscription import SharedNames
+from domain.groups.consumer.subscription import InUse
 from domain.groups.group import GroupKind
 from tests.unit.domain.groups.consumer.world import World
 
@@ -125,16 +126,16 @@ def test_who_joins_is_not_compared_with_all_who_want_something_else(
 
 
 def test_names_that_nobody_wants_any_more_are_forgotten() -> None:
-    names = SharedNames()
+    names: InUse[frozenset[str]] = InUse({})
     first, second = (names.use(frozenset(["a", "b"])) for _ in range(2))
     assert first is second
     names.use(frozenset(["c"]))
-    draft = names.copy()
-    names.leave(first)
-    assert (names.use(frozenset(["b", "a"])) is first, len(names)) == (True, 2)
+    draft = InUse(Overlay(names.counts))
+    draft.leave(first)
+    assert (draft.use(frozenset(["b", "a"])) is first, len(draft)) == (True, 2)
     for one in (first, second, frozenset(["c"])):
-        names.leave(one)
-    assert (len(names), len(draft)) == (0, 2)
+        draft.leave(one)
+    assert (len(names), len(draft)) == (2, 0)
 
 
 def test_offsets_of_subscribed_topics_do_not_expire() -> None:

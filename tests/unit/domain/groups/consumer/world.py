@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from domain.groups.consumer.group import ConsumerGroup, Draft
+from domain.groups.consumer.draft import Draft
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import HeartbeatResult, Surroundings, answer_if_steady, beat
 from domain.groups.consumer.heartbeat_request import Heartbeat
-from domain.groups.consumer.leave import leave_for_a_while, leaving_member, take_out
+from domain.groups.consumer.leave import leave_for_a_while, leaving_member, remove
 from domain.groups.consumer.member import JOINS, LEAVES, LEAVES_FOR_A_WHILE
 from domain.groups.consumer.target import GroupRules
-from domain.groups.group import GroupChange
+from domain.groups.group import Decision, GroupChange
 from domain.topics.topic import Topic
 
 
@@ -62,7 +63,7 @@ class World:
         for name, partitions in topics.items():
             self.topics.put(name, partitions)
         self.group = ConsumerGroup("g")
-        self.rules = GroupRules(max_size, assignors)
+        self.rules = GroupRules(max_size, assignors, True, True, max_size)
         self.changes: list[GroupChange] = []
 
     def _around(self) -> Surroundings:
@@ -72,17 +73,19 @@ class World:
         """What a heartbeat is answered; its changes are applied."""
         around = self._around()
         answer = answer_if_steady(self.group, heartbeat, around)
-        draft = self.group.draft()
+        decision = Decision(response=answer)
         if answer is None:
-            answer = beat(draft, heartbeat, around)
-        self._take(draft)
+            decision = beat(Draft(self.group), heartbeat, around)
+        result = self._take(decision)
         self.group.topics_seen(self.topics.layout_revision)
-        return answer
+        return result
 
-    def _take(self, draft: Draft) -> None:
-        self.changes = draft.changes
-        for change in draft.changes:
+    def _take(self, decision: Decision) -> HeartbeatResult:
+        self.changes = [*decision.changes]
+        for change in decision.changes:
             self.group.apply(change)
+        response: HeartbeatResult = decision.response
+        return response
 
     def join(self, member_id: str, *topics: str, **said: Any) -> HeartbeatResult:
         said.setdefault("rebalance_timeout_ms", 60_000)
@@ -100,16 +103,11 @@ class World:
     def leave(self, member_id: str, instance_id: str | None = None) -> None:
         heartbeat = Heartbeat(member_id, LEAVES, instance_id)
         member = leaving_member(self.group, heartbeat)
-        draft = self.group.draft()
-        take_out(draft, [member.member_id], self.topics)
-        self._take(draft)
+        self._take(remove(self.group, [member.member_id], self.topics))
 
     def leave_for_a_while(self, member_id: str, instance_id: str) -> HeartbeatResult:
         heartbeat = Heartbeat(member_id, LEAVES_FOR_A_WHILE, instance_id)
-        draft = self.group.draft()
-        answer = leave_for_a_while(draft, leaving_member(self.group, heartbeat))
-        self._take(draft)
-        return answer
+        return self._take(leave_for_a_while(self.group, leaving_member(self.group, heartbeat)))
 
     def settle(self) -> None:
         """Everybody does what it is told until nothing changes."""

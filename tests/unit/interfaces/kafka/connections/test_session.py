@@ -43,7 +43,7 @@ def test_a_waiting_fetch_holds_back_what_follows_it(kafka: FakeKafka) -> None:
     client.send(produce("late"), 9)
     kafka.run()
     assert client.answers() == []
-    assert kafka.partition().next_offset == 0, "the produce must not run ahead"
+    assert kafka.partition().end.next_offset == 0, "the produce must not run ahead"
     other.ask(produce("early"), 9)
     answers = client.answers()
     assert kinds(answers) == ["Fetch", "Metadata", "Produce"]
@@ -69,7 +69,7 @@ def test_produce_requests_run_ahead_of_each_other_and_share_a_commit(kafka: Fake
     commits = kafka.commit.count
     for value in ("a", "b", "c"):
         client.send(produce(value), 9)
-    assert kafka.partition().next_offset == 3
+    assert kafka.partition().end.next_offset == 3
     kafka.scheduler.run_pass()
     kafka.scheduler.run_pass()
     assert kafka.commit.count == commits + 1
@@ -83,13 +83,13 @@ def test_only_produce_requests_run_ahead(kafka: FakeKafka) -> None:
     client.send(metadata("t"), 12)
     client.send(produce("b"), 9)
     kafka.run()
-    assert kafka.partition().next_offset == 1
+    assert kafka.partition().end.next_offset == 1
     kafka.commit.let_go()
     kafka.run()
     assert kinds(client.answers()) == ["Produce", "Metadata", "Produce"]
     client.send(produce("c"), 9)
     client.send(produce("d"), 9)
-    assert kafka.partition().next_offset == 4
+    assert kafka.partition().end.next_offset == 4
 
 
 def test_an_answer_that_waits_does_not_hold_back_other_connections(kafka: FakeKafka) -> None:
@@ -193,7 +193,7 @@ def test_nothing_runs_after_the_wrong_bytes(kafka: FakeKafka) -> None:
     client = kafka.client()
     client.transport.receive(raw_frame(99, 0, b"") + frame(produce(), 9))
     kafka.run()
-    assert kafka.partition().next_offset == 0
+    assert kafka.partition().end.next_offset == 0
 
 
 def test_bytes_after_a_requests_body_are_accepted(kafka: FakeKafka) -> None:

@@ -29,7 +29,7 @@ def grow(
 def test_a_topic_grows(kafka: FakeKafka, client: FakeClient, version: int) -> None:
     create(client, new("t", 1))
     assert codes(grow(client, more("t", 3), version=version)) == [("t", 0)]
-    assert kafka.partition("t", 2).next_offset == 0
+    assert kafka.partition("t", 2).end.next_offset == 0
 
 
 def test_each_refusal_to_grow_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:

@@ -33,7 +33,7 @@ def client(kafka: FakeKafka) -> FakeClient:
 
 def live(kafka: FakeKafka, protocol_type: str, *topics: str) -> GroupOfOneWord:
     group = GroupOfOneWord("g")
-    group.members = 1
+    group.members = {"m": None}
     group.type = protocol_type
     group.topics = set(topics)
     kafka.broker.groups.put(group)
@@ -84,13 +84,13 @@ def test_of_members_that_do_not_say_what_they_read_all_is_kept(
 ) -> None:
     group = live(kafka, "connect")
     assert delete_offsets(client, "g", ("t", [0])) == 68
-    group.members = 0
+    group.members = {}
     assert delete_offsets(client, "g", ("t", [0])) == {"t": [(0, 0)]}
 
 
 def test_a_consumer_group_says_what_it_reads(kafka: FakeKafka, client: FakeClient) -> None:
     group = GroupOfOneWord("g", GroupKind.CONSUMER)
-    group.members = 1
+    group.members = {"m": None}
     group.topics = {"t"}
     kafka.broker.groups.put(group)
     codes = delete_offsets(client, "g", ("t", [0]), ("u", [0]))

@@ -1,9 +1,16 @@
-"""What each change does to a classic group: the only functions that change one."""
+"""The state of a classic group, and what each change does to it: the only functions that change it.
+
+A rebalance: all members join (PreparingRebalance); one of them, the leader, gets the list of
+members and assigns partitions, and every member fetches its share (CompletingRebalance); then all
+work (Stable), until a member joins, changes or leaves.
+
+Requests and deadlines are decided beside it: join.py, sync.py, leave.py and rebalance.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.groups.classic.changes import (
     GenerationStarted,
@@ -19,25 +26,91 @@ from domain.groups.classic.changes import (
     SessionsStarted,
     SyncsAnswered,
 )
-from domain.groups.classic.member import ClassicMember, MemberImage
+from domain.groups.classic.member import ClassicMember, MemberImage, SupportedProtocols
 from domain.groups.classic.states import Event, State, next_state
-from domain.groups.group import GroupChange
-
-if TYPE_CHECKING:
-    from domain.groups.classic.group import ClassicGroup
+from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind
 
 
-def _move(group: ClassicGroup, event: Event) -> None:
+class ClassicGroupState(Group):
+    kind = GroupKind.CLASSIC
+
+    __slots__ = (
+        "_topics",
+        "extension_ms",
+        "generation_id",
+        "is_initial",
+        "is_persisted",
+        "join_deadline_ms",
+        "joining",
+        "leader",
+        "member_came",
+        "members",
+        "named_type",
+        "pending",
+        "protocol_name",
+        "said_bytes",
+        "since_ms",
+        "soonest_ms",
+        "state",
+        "static_members",
+        "supported",
+        "sync_deadline_ms",
+        "unread",
+        "unsynced",
+    )
+
+    def __init__(self, group_id: str) -> None:
+        super().__init__(group_id)
+        self.state = State.EMPTY
+        self.generation_id = 0
+        self.named_type = ""
+        self.protocol_name: str | None = None
+        self.leader: str | None = None
+        self.members: dict[str, ClassicMember] = {}
+        #: The member id of each instance id.
+        self.static_members: dict[str, str] = {}
+        #: Member ids that were sent out (KIP-394) and not used yet, with their deadlines.
+        self.pending: dict[str, int] = {}
+        self.supported = SupportedProtocols()
+        #: Size of the metadata of all members.
+        self.said_bytes = 0
+        #: How many members wait for the response to JoinGroup.
+        self.joining = 0
+        #: Members that got the JoinGroup response of this generation and sent no SyncGroup yet.
+        self.unsynced: set[str] = set()
+        #: The current rebalance.
+        self.join_deadline_ms: int | None = None
+        self.is_initial = False
+        self.extension_ms = 0
+        self.member_came = False
+        self.sync_deadline_ms: int | None = None
+        #: Of what is persisted: whether anything is, since when, and the topics of the members,
+        #: which are parsed from `unread` at first use.
+        self.is_persisted = False
+        self.since_ms: int | None = None
+        self.unread: Image | None = None
+        self._topics: frozenset[str] | None = None
+        #: Not after the next time at which something is due.
+        self.soonest_ms: int | None = None
+
+    def apply(self, change: GroupChange) -> None:
+        _APPLY[type(change)](self, change)
+
+    def rebalance_timeout_ms(self) -> int:
+        return max((one.rebalance_timeout_ms for one in self.members.values()), default=0)
+
+
+def _move(group: ClassicGroupState, event: Event) -> None:
     group.state = next_state(group.state, event)
 
 
-def _note(group: ClassicGroup, deadline_ms: int | None) -> None:
+def _note(group: ClassicGroupState, deadline_ms: int | None) -> None:
     soonest_ms = group.soonest_ms
     if deadline_ms is not None and (soonest_ms is None or deadline_ms < soonest_ms):
         group.soonest_ms = deadline_ms
 
 
-def _renew(group: ClassicGroup, member: ClassicMember, now_ms: int) -> None:
+def _renew(group: ClassicGroupState, member: ClassicMember, now_ms: int) -> None:
     member.renew(now_ms)
     _note(group, member.session_deadline_ms)
 
@@ -45,13 +118,13 @@ def _renew(group: ClassicGroup, member: ClassicMember, now_ms: int) -> None:
 # ---- members
 
 
-def _pending(group: ClassicGroup, change: MemberPending) -> None:
+def _pending(group: ClassicGroupState, change: MemberPending) -> None:
     assert change.member_id not in group.members, change.member_id
     group.pending[change.member_id] = change.deadline_ms
     _note(group, change.deadline_ms)
 
 
-def _joined(group: ClassicGroup, change: MemberJoined) -> None:
+def _joined(group: ClassicGroupState, change: MemberJoined) -> None:
     member = change.member
     known = group.members.get(member.member_id)
     if known is not None:
@@ -67,7 +140,7 @@ def _joined(group: ClassicGroup, change: MemberJoined) -> None:
     _put(group, member)
 
 
-def _replaced(group: ClassicGroup, change: MemberReplaced) -> None:
+def _replaced(group: ClassicGroupState, change: MemberReplaced) -> None:
     _forget(group, group.members.pop(change.old_id))
     _await_no_more(group, change.old_id)
     _put(group, change.member)
@@ -75,7 +148,7 @@ def _replaced(group: ClassicGroup, change: MemberReplaced) -> None:
         group.leader = change.member.member_id
 
 
-def _removed(group: ClassicGroup, change: MemberRemoved) -> None:
+def _removed(group: ClassicGroupState, change: MemberRemoved) -> None:
     member = group.members.pop(change.member_id, None)
     if member is not None:
         _forget(group, member)
@@ -87,7 +160,7 @@ def _removed(group: ClassicGroup, change: MemberRemoved) -> None:
     _await_no_more(group, change.member_id)
 
 
-def _put(group: ClassicGroup, member: ClassicMember) -> None:
+def _put(group: ClassicGroupState, member: ClassicMember) -> None:
     group.members[member.member_id] = member
     group.supported.add(member)
     group.said_bytes += member.said_bytes
@@ -98,7 +171,7 @@ def _put(group: ClassicGroup, member: ClassicMember) -> None:
     _note(group, member.session_deadline_ms)
 
 
-def _forget(group: ClassicGroup, member: ClassicMember) -> None:
+def _forget(group: ClassicGroupState, member: ClassicMember) -> None:
     group.supported.remove(member)
     group.said_bytes -= member.said_bytes
     if member.joining is not None:
@@ -108,7 +181,7 @@ def _forget(group: ClassicGroup, member: ClassicMember) -> None:
 # ---- rebalances
 
 
-def _rebalance_started(group: ClassicGroup, change: RebalanceStarted) -> None:
+def _rebalance_started(group: ClassicGroupState, change: RebalanceStarted) -> None:
     if group.state is State.COMPLETING_REBALANCE:
         for member in group.members.values():
             member.assignment = b""
@@ -119,14 +192,14 @@ def _rebalance_started(group: ClassicGroup, change: RebalanceStarted) -> None:
     _extended(group, change)
 
 
-def _extended(group: ClassicGroup, change: RebalanceStarted | RebalanceExtended) -> None:
+def _extended(group: ClassicGroupState, change: RebalanceStarted | RebalanceExtended) -> None:
     group.join_deadline_ms = change.deadline_ms
     group.extension_ms = change.extension_ms
     group.member_came = False
     _note(group, change.deadline_ms)
 
 
-def _generation_started(group: ClassicGroup, change: GenerationStarted) -> None:
+def _generation_started(group: ClassicGroupState, change: GenerationStarted) -> None:
     for member in group.members.values():
         member.joining = None
         member.is_new = False
@@ -135,45 +208,44 @@ def _generation_started(group: ClassicGroup, change: GenerationStarted) -> None:
     _await_syncs(group, change.sync_deadline_ms)
 
 
-def _await_syncs(group: ClassicGroup, deadline_ms: int) -> None:
+def _await_syncs(group: ClassicGroupState, deadline_ms: int) -> None:
     group.unsynced = set(group.members)
     group.sync_deadline_ms = deadline_ms
     _note(group, deadline_ms)
 
 
-def _synced(group: ClassicGroup, change: MemberSynced) -> None:
+def _synced(group: ClassicGroupState, change: MemberSynced) -> None:
     group.members[change.member_id].syncing = change.token
     _await_no_more(group, change.member_id)
 
 
-def _await_no_more(group: ClassicGroup, member_id: str) -> None:
+def _await_no_more(group: ClassicGroupState, member_id: str) -> None:
     group.unsynced.discard(member_id)
     if not group.unsynced:
         group.sync_deadline_ms = None
 
 
-def _syncs_answered(group: ClassicGroup, change: SyncsAnswered) -> None:
+def _syncs_answered(group: ClassicGroupState, change: SyncsAnswered) -> None:
     for member in group.members.values():
         if member.syncing is not None:
             member.syncing = None
             _renew(group, member, change.now_ms)
 
 
-def _sessions_started(group: ClassicGroup, change: SessionsStarted) -> None:
+def _sessions_started(group: ClassicGroupState, change: SessionsStarted) -> None:
     for member in group.members.values():
         _renew(group, member, change.now_ms)
     if group.state is State.COMPLETING_REBALANCE:
         _await_syncs(group, change.now_ms + group.rebalance_timeout_ms())
 
 
-# ---- what is kept
+# ---- what is persisted
 
 
-def _kept(group: ClassicGroup, change: GroupMetadataChanged) -> None:
+def _metadata_changed(group: ClassicGroupState, change: GroupMetadataChanged) -> None:
     image = change.image
-    group.is_kept = image is not None
+    group.is_persisted = image is not None
     if image is None:
-        _move(group, Event.DELETED)
         return
     assert image.generation_id >= group.generation_id, "a generation never comes back"
     _follow(group, image)
@@ -184,13 +256,13 @@ def _kept(group: ClassicGroup, change: GroupMetadataChanged) -> None:
     group.join_deadline_ms = None
     group.is_initial = False
     for one in image.members:
-        _keep_member(group, one)
+        _restore_member(group, one)
     group.leader = image.leader
     group.unread = image
 
 
-def _follow(group: ClassicGroup, image: Image) -> None:
-    """Into the state that is kept."""
+def _follow(group: ClassicGroupState, image: Image) -> None:
+    """Into the persisted state."""
     if not image.members:
         if group.state is not State.EMPTY:
             _move(group, Event.NOBODY_LEFT)
@@ -201,16 +273,16 @@ def _follow(group: ClassicGroup, image: Image) -> None:
         _move(group, Event.ASSIGNED if image.is_assigned else Event.GENERATION_STARTED)
 
 
-def _keep_member(group: ClassicGroup, kept: MemberImage) -> None:
-    member = group.members.get(kept.member_id)
+def _restore_member(group: ClassicGroupState, image: MemberImage) -> None:
+    member = group.members.get(image.member_id)
     if member is None:
-        _put(group, ClassicMember(kept))
+        _put(group, ClassicMember(image))
     else:
-        member.assignment = kept.assignment
+        member.assignment = image.assignment
 
 
-APPLY: dict[type[GroupChange], Callable[[ClassicGroup, Any], None]] = {
-    GroupMetadataChanged: _kept,
+_APPLY: dict[type[GroupChange], Callable[[ClassicGroupState, Any], None]] = {
+    GroupMetadataChanged: _metadata_changed,
     GenerationStarted: _generation_started,
     MemberJoined: _joined,
     MemberPending: _pending,
@@ -221,4 +293,5 @@ APPLY: dict[type[GroupChange], Callable[[ClassicGroup, Any], None]] = {
     RebalanceStarted: _rebalance_started,
     SessionsStarted: _sessions_started,
     SyncsAnswered: _syncs_answered,
+    GroupDeleted: lambda group, change: _move(group, Event.DELETED),
 }

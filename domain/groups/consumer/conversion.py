@@ -8,10 +8,10 @@ downgrade   the last member of the consumer protocol goes: the epoch becomes a g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from domain.errors import GroupIdNotFound
-from domain.groups.classic.changes import GroupMetadataChanged, Image
+from domain.groups.classic.changes import GroupMetadataChanged, Image, Moment, RebalanceStarted
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, MemberImage, elected_protocol
 from domain.groups.consumer.assignors.assignor import Partitions
@@ -22,7 +22,9 @@ from domain.groups.consumer.changes import (
     TargetChanged,
     TargetEpochChanged,
 )
-from domain.groups.consumer.group import ConsumerGroup, Draft
+from domain.groups.consumer.draft import Draft
+from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.consumer.leave import remove
 from domain.groups.consumer.member import (
     ClassicMembership,
     CurrentAssignment,
@@ -30,32 +32,25 @@ from domain.groups.consumer.member import (
     MemberSubscription,
 )
 from domain.groups.consumer.subscription import Topics, hash_of_topics
-from domain.groups.consumer_protocol import CONSUMER
+from domain.groups.consumer.target import GroupRules
 from domain.groups.embedded_protocol import (
+    CONSUMER,
     NamedPartitions,
     Unreadable,
     read_assignment,
     read_subscription,
     write_assignment,
 )
+from domain.groups.group import Decision
 
 
-def check_upgrade(group: ClassicGroup, is_allowed: bool, max_size: int) -> None:
-    """With Kafka's words."""
-    why = None
-    if not is_allowed:
-        why = "online upgrade is disabled"
-    elif group.protocol_type != CONSUMER:
-        why = "the group does not use the consumer embedded protocol"
-    elif len(group.members) > max_size:
-        why = "the group size exceeds the consumer group maximum size"
-    if why is not None:
-        raise _no_upgrade(group.group_id, f"{why}.")
-
-
-def upgraded(group: ClassicGroup, topics: Topics) -> Draft:
-    """What the classic group is as a modern one; its changes make it one."""
-    draft = ConsumerGroup(group.group_id).draft()
+def upgrade(group: ClassicGroup, topics: Topics, rules: GroupRules) -> Draft:
+    """The consumer group that the classic one becomes. GroupIdNotFound: it may not."""
+    draft = Draft(ConsumerGroup(group.group_id))
+    draft.changes += group.deletion()
+    if group.is_empty:
+        return draft
+    _check_upgrade(group, rules)
     try:
         for member in group.members.values():
             _upgrade_member(draft, group, member, topics)
@@ -64,11 +59,24 @@ def upgraded(group: ClassicGroup, topics: Topics) -> Draft:
             group.group_id, "the embedded consumer protocol is malformed."
         ) from damage
     names = draft.subscribed_names()
-    # What nobody has may be new, and the leader did not see it yet: then a target is made at once.
+    # Unassigned partitions may be newer than the leader's assignment: a target is made at once.
     topics_hash = hash_of_topics(names, topics) if _is_shared_out(draft, names, topics) else ""
     draft.change(TargetEpochChanged(group.group_id, group.generation_id))
     draft.change(EpochChanged(group.group_id, group.generation_id, topics_hash))
     return draft
+
+
+def _check_upgrade(group: ClassicGroup, rules: GroupRules) -> None:
+    """With Kafka's words."""
+    why = None
+    if not rules.may_upgrade:
+        why = "online upgrade is disabled"
+    elif group.protocol_type != CONSUMER:
+        why = "the group does not use the consumer embedded protocol"
+    elif len(group.members) > rules.max_size:
+        why = "the group size exceeds the consumer group maximum size"
+    if why is not None:
+        raise _no_upgrade(group.group_id, f"{why}.")
 
 
 def _is_shared_out(draft: Draft, names: Iterable[str], topics: Topics) -> bool:
@@ -130,33 +138,60 @@ def _no_upgrade(group_id: str, why: str) -> GroupIdNotFound:
     )
 
 
-def can_downgrade(group: ConsumerGroup, leaving: Iterable[str], max_size: int) -> bool:
-    """Whether only members of the classic protocol are left, and not too many."""
-    gone = set(leaving)
-    staying = [one for member_id, one in group.members.items() if member_id not in gone]
-    return 0 < len(staying) <= max_size and all(one.classic is not None for one in staying)
+def remove_members(
+    group: ConsumerGroup,
+    member_ids: Collection[str],
+    topics: Topics,
+    rules: GroupRules,
+    now: Moment,
+) -> Decision:
+    """They leave, or are removed; without them the group may become a classic one."""
+    if can_downgrade(group, member_ids, rules):
+        return downgrade(group, group, member_ids, topics, now, rebalances=True)
+    return remove(group, member_ids, topics)
 
 
-def downgraded(
-    group: ConsumerGroup, leaving: Iterable[str], epoch: int, topics: Topics, now_wall_ms: int
-) -> GroupMetadataChanged:
-    """All that is kept of the group as a classic one, in the generation of this epoch."""
-    gone = set(leaving)
+def can_downgrade(group: ConsumerGroup, leaving: Collection[str], rules: GroupRules) -> bool:
+    """Whether only members of the classic protocol stay, and not too many."""
+    return (
+        rules.may_downgrade
+        and 0 < len(group.members) - len(leaving) <= rules.classic_max_size
+        and all(
+            one.classic is not None
+            for member_id, one in group.members.items()
+            if member_id not in leaving
+        )
+    )
+
+
+def downgrade(
+    group: ConsumerGroup,
+    becoming: ConsumerGroup,
+    leaving: Collection[str],
+    topics: Topics,
+    now: Moment,
+    rebalances: bool,
+) -> Decision:
+    """The group is a classic one, in the generation of its epoch. `becoming` has its members."""
     members = tuple(
-        _downgraded_member(group, member, topics)
-        for member_id, member in group.members.items()
-        if member_id not in gone and member.classic is not None
+        _downgraded_member(becoming, member, topics)
+        for member_id, member in becoming.members.items()
+        if member_id not in leaving and member.classic is not None
     )
     image = Image(
-        epoch,
+        group.epoch,
         CONSUMER,
         elected_protocol(ClassicMember(one) for one in members),
         members[0].member_id,
-        now_wall_ms,
+        now.wall_ms,
         members,
         True,
     )
-    return GroupMetadataChanged(group.group_id, image)
+    changes = [*group.deletion(), GroupMetadataChanged(group.group_id, image)]
+    if rebalances:
+        deadline_ms = now.monotonic_ms + max(one.rebalance_timeout_ms for one in members)
+        changes.append(RebalanceStarted(group.group_id, deadline_ms))
+    return Decision(changes)
 
 
 def _downgraded_member(

@@ -1,71 +1,19 @@
-"""Who comes and goes with changes of a group, in a few words: why it begins anew.
+"""Why a consumer group begins another epoch, in a few words, and which members were removed.
 
-Looks at the group as it is before the changes are applied.
+It reads the group as it is before the changes are applied.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
-from domain.groups.classic.changes import (
-    GroupMetadataChanged,
-    MemberJoined,
-    MemberRemoved,
-    MemberReplaced,
-)
-from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.join import NEW_MEMBER_TIMEOUT_MS
-from domain.groups.classic.member import ClassicMember
-from domain.groups.classic.states import State
+from domain.groups.classic.changes import GroupMetadataChanged
 from domain.groups.consumer.changes import MemberChanged
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
 from domain.groups.consumer.timeouts import Timeout
-from domain.groups.departure import Departure
-from domain.groups.group import GroupChange, GroupDeleted
-
-Changes = Iterable[GroupChange | GroupDeleted]
-
-
-class Departed(NamedTuple):
-    """A member that was taken out, and did not go by itself."""
-
-    member_id: str
-    client_id: str
-    client_host: str
-    why: Departure
-    after_ms: int
-
-
-def of_classic(group: ClassicGroup, changes: Changes) -> tuple[Counter[str], Sequence[Departed]]:
-    reasons: Counter[str] = Counter()
-    departed: list[Departed] = []
-    for change in changes:
-        if isinstance(change, MemberJoined):
-            if change.member.member_id not in group.members:
-                reasons["came"] += 1
-            elif group.state is not State.PREPARING_REBALANCE:
-                reasons["joined again"] += 1
-        elif isinstance(change, MemberReplaced):
-            reasons["came back"] += 1
-        elif isinstance(change, MemberRemoved):
-            member = group.members.get(change.member_id)
-            if member is not None:
-                reasons[change.why.value] += 1
-                if change.why is not Departure.LEFT:
-                    departed.append(_departed(group, member, change.why))
-    return reasons, departed
-
-
-def _departed(group: ClassicGroup, member: ClassicMember, why: Departure) -> Departed:
-    """Who is new sends no heartbeats, so that it is given longer."""
-    after_ms = NEW_MEMBER_TIMEOUT_MS if member.is_new else member.session_timeout_ms
-    if why is not Departure.SILENT:
-        after_ms = group.rebalance_timeout_ms()
-    return Departed(member.member_id, member.client_id, member.client_host, why, after_ms)
-
+from domain.groups.group import Changes, Departed, Departure
 
 #: What was not done in time.
 _WHY = {
@@ -90,8 +38,8 @@ def of_consumer(
             after[change.member_id] = change.subscription
         elif isinstance(change, GroupMetadataChanged) and change.image is not None:
             # As a classic group it has these left.
-            for kept in change.image.members:
-                after.pop(kept.member_id, None)
+            for image in change.image.members:
+                after.pop(image.member_id, None)
     gone = {one: before[one] for one in after if after[one] is None and one in before}
     instances = {one.instance_id for one in gone.values() if one.instance_id is not None}
     reasons: Counter[str] = Counter()

@@ -1,0 +1,190 @@
+"""GroupCoordinator: the requests of group members, by the kind of their group.
+
+                        a classic group        a consumer group
+JoinGroup, SyncGroup,
+Heartbeat, LeaveGroup   classic_protocol.py    classic_members.py
+ConsumerGroupHeartbeat  consumer_protocol.py   consumer_protocol.py
+timeouts                classic_protocol.py    consumer_protocol.py
+
+request -> decide (domain/groups) -> apply and persist (decisions.py) -> responses
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from application.configs.groups import GroupConfigs
+from application.groups.classic_members import ClassicMembers
+from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
+from application.groups.consumer_protocol import ConsumerProtocol, HeartbeatResponse
+from application.groups.deadlines import Deadlines
+from application.groups.decisions import Decisions
+from application.groups.offsets import Offsets
+from application.groups.registry import Groups
+from application.pending import resolved
+from application.ports.clock import Clock
+from application.ports.patterns import Patterns
+from application.topics.catalog import Catalog
+from application.upkeep.spare_time import SpareTime
+from domain.configs.broker import BrokerConfig
+from domain.errors import (
+    CoordinatorNotAvailable,
+    InvalidGroupId,
+    RebalanceInProgress,
+    UnknownMemberId,
+)
+from domain.groups.classic.leave import Leaving
+from domain.groups.classic.member import JoinRequest
+from domain.groups.classic.sync import SyncRequest
+from domain.groups.consumer.heartbeat_request import Heartbeat
+from domain.groups.group import Group, GroupKind
+
+
+class ClassicRequests(Protocol):
+    def join(self, group: Any, request: JoinRequest) -> Joined: ...
+
+    def sync(self, group: Any, request: SyncRequest) -> Synced: ...
+
+    def heartbeat(
+        self, group: Any, member_id: str, instance_id: str | None, generation_id: int
+    ) -> Heard | None: ...
+
+    def leave(self, group: Any, leaving: Sequence[Leaving]) -> Left: ...
+
+
+class GroupTimers(Protocol):
+    def restored(self, group: Any) -> None:
+        """The group was read from the store, or was of the other kind: all timeouts begin."""
+        ...
+
+    def due(self, group: Any) -> int | None:
+        """One step of what is due; returns the group's next deadline."""
+        ...
+
+
+class GroupCoordinator:
+    def __init__(
+        self,
+        groups: Groups,
+        offsets: Offsets,
+        configs: GroupConfigs,
+        catalog: Catalog,
+        patterns: Patterns,
+        clock: Clock,
+        spare_time: SpareTime,
+        config: BrokerConfig,
+        new_uuid: Callable[[], str],
+        new_member_id: Callable[[], str],
+    ) -> None:
+        self._groups = groups
+        self._offsets = offsets
+        self._deadlines = Deadlines(spare_time, clock, self._due)
+        self._decisions = Decisions(groups, clock, self._converted)
+        self._classic = classic = ClassicProtocol(
+            groups, self._decisions, self._deadlines, offsets, clock, spare_time, config, new_uuid
+        )
+        self._consumer = consumer = ConsumerProtocol(
+            groups, self._decisions, self._deadlines, configs, catalog, patterns, clock, spare_time,
+            config, new_member_id,
+        )  # fmt: skip
+        members = ClassicMembers(
+            groups, self._decisions, classic, consumer, catalog, clock, new_member_id
+        )
+        self._requests: dict[GroupKind, ClassicRequests] = {
+            GroupKind.CLASSIC: classic,
+            GroupKind.CONSUMER: members,
+        }
+        self._timers: dict[GroupKind, GroupTimers] = {
+            GroupKind.CLASSIC: classic,
+            GroupKind.CONSUMER: consumer,
+        }
+        groups.when_lost(self._lost)
+
+    # ---- requests
+
+    def join_group(self, request: JoinRequest) -> Joined:
+        _check_group_id(request.group_id)
+        self._classic.check_session_timeout(request)
+        self._offsets.check_loaded()
+        group = self._groups.find(request.group_id)
+        if group is None:
+            return self._classic.create(request)
+        return self._requests[group.kind].join(group, request)
+
+    def sync_group(self, request: SyncRequest) -> Synced:
+        group = self._find(request.group_id)
+        return self._requests[group.kind].sync(group, request)
+
+    def heartbeat(
+        self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
+    ) -> Heard | None:
+        """None: no error."""
+        group = self._find(group_id)
+        return self._requests[group.kind].heartbeat(group, member_id, instance_id, generation_id)
+
+    def leave_group(self, group_id: str, leaving: Sequence[Leaving]) -> Left:
+        _check_group_id(group_id)
+        self._offsets.check_loaded()
+        group = self._groups.find(group_id)
+        if group is None:
+            return resolved([UnknownMemberId() for _ in leaving])
+        return self._requests[group.kind].leave(group, leaving)
+
+    def consumer_group_heartbeat(
+        self, group_id: str, heartbeat: Heartbeat, members_make_ids: bool
+    ) -> HeartbeatResponse:
+        self._offsets.check_loaded()
+        return self._consumer.heartbeat(group_id, heartbeat, members_make_ids)
+
+    def _find(self, group_id: str) -> Group:
+        _check_group_id(group_id)
+        self._offsets.check_loaded()
+        group = self._groups.find(group_id)
+        if group is None:
+            raise UnknownMemberId()
+        return group
+
+    # ---- what happens to groups
+
+    def _lost(self, group_id: str) -> None:
+        """It was read again from the store: no response may show what it had become."""
+        error = CoordinatorNotAvailable("What the group has become could not be kept.")
+        self._decisions.fail(group_id, error)
+        group = self._groups.find(group_id)
+        if group is not None:
+            self._timers[group.kind].restored(group)
+
+    def _converted(self, before: GroupKind, group: Group) -> None:
+        if before is GroupKind.CLASSIC:
+            # Members that wait for the others of a rebalance join again.
+            self._decisions.fail(group.group_id, RebalanceInProgress())
+        self._timers[group.kind].restored(group)
+
+    def _due(self, group_id: str) -> int | None:
+        group = self._groups.find(group_id)
+        return None if group is None else self._timers[group.kind].due(group)
+
+    def start(self) -> None:
+        """Timeouts begin now, also for members that joined before a restart."""
+        for group in list(self._groups):
+            self._timers[group.kind].restored(group)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is pending, due, or on its way into the store."""
+        return not (self.pending_requests or self._classic.is_busy) and self._groups.all_are_kept
+
+    @property
+    def pending_requests(self) -> int:
+        return sum(map(len, self._decisions.waiting.values()))
+
+    def release(self) -> None:
+        """At the end: clients are to find the coordinator again."""
+        for group_id in list(self._decisions.waiting):
+            self._decisions.fail(group_id, CoordinatorNotAvailable())
+
+
+def _check_group_id(group_id: str) -> None:
+    if not group_id:
+        raise InvalidGroupId()

@@ -1,0 +1,98 @@
+"""Decisions about groups are carried out; responses leave when all that they show is durable.
+
+Changes are applied at once, so that the next request is decided rightly. A response leaves when all
+is durable that the group had become when it was decided: it never shows a state that a restart
+would take back. When that cannot be persisted, the group is read again from the store, and all
+pending requests of the group fail with CoordinatorNotAvailable; clients retry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from application.groups.registry import Groups
+from application.pending import Pending, resolved
+from application.ports.clock import Clock
+from domain.errors import BrokerError, StorageFailed
+from domain.groups.group import Changes, Group, GroupKind
+
+#: Hears of groups that changed their kind: the kind that each was, and what it is.
+Converted = Callable[[GroupKind, Group], None]
+
+
+class Decisions:
+    def __init__(self, groups: Groups, clock: Clock, converted: Converted) -> None:
+        self._groups = groups
+        self._clock = clock
+        self._converted = converted
+        self._tokens = count(1)
+        #: Pending requests by group and token, with their members.
+        self.waiting: dict[str, dict[int, tuple[str, Pending[Any]]]] = {}
+
+    def token(self) -> int:
+        """For a request whose response other requests may decide."""
+        return next(self._tokens)
+
+    def wait(self, group_id: str, token: int, member_id: str) -> Pending[Any]:
+        pending: Pending[Any] = Pending()
+        self.waiting.setdefault(group_id, {})[token] = (member_id, pending)
+        return pending
+
+    def apply(self, group_id: str, changes: Changes) -> None:
+        """Also persists what is durable of it."""
+        if not changes:
+            return
+        before = self._groups.find(group_id)
+        if any(change.is_durable for change in changes):
+            # Responses wait for the commit in `respond`.
+            self._groups.keep(group_id, changes, lambda failure: None)
+        else:
+            self._groups.apply(changes)
+        after = self._groups.find(group_id)
+        if before is not None and after is not None and before.kind is not after.kind:
+            self._converted(before.kind, after)
+
+    def respond(self, group_id: str, responses: Sequence[tuple[int, Any]]) -> None:
+        """Now, or when all is durable that the group is now."""
+        if not responses:
+            return
+        if self._groups.is_kept(group_id):
+            self._resolve(group_id, responses)
+            return
+
+        def durable(failure: StorageFailed | None) -> None:
+            if failure is None:
+                self._resolve(group_id, responses, late=True)
+
+        self._groups.when_kept(group_id, durable)
+
+    def response(self, group_id: str, value: Any, member_id: str = "") -> Pending[Any]:
+        """Of a request that no other request waits for."""
+        if self._groups.is_kept(group_id):
+            return resolved(value)
+        token = self.token()
+        pending = self.wait(group_id, token, member_id)
+        self.respond(group_id, ((token, value),))
+        return pending
+
+    def _resolve(
+        self, group_id: str, responses: Sequence[tuple[int, Any]], late: bool = False
+    ) -> None:
+        waiting = self.waiting.get(group_id, {})
+        group = self._groups.find(group_id) if late else None
+        for token, response in responses:
+            member_id, pending = waiting.pop(token, ("", None))
+            if pending is None:
+                continue
+            if group is not None:
+                group.answered_late(member_id, self._clock.monotonic_ms())
+            pending.resolve(response)
+        if not waiting:
+            self.waiting.pop(group_id, None)
+
+    def fail(self, group_id: str, error: BrokerError) -> None:
+        """All pending requests of the group."""
+        for _, pending in self.waiting.pop(group_id, {}).values():
+            pending.resolve(error)

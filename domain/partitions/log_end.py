@@ -1,0 +1,45 @@
+"""LogEnd: how far a log goes. A partition has two: one for the next batch, one that is durable."""
+
+from __future__ import annotations
+
+from domain.messages.batch import NO_TIMESTAMP
+
+
+class LogEnd:
+    __slots__ = (
+        "appended_bytes",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "next_offset",
+        "size_bytes",
+        "start_offset",
+    )
+
+    def __init__(
+        self,
+        next_offset: int = 0,
+        max_timestamp: int = NO_TIMESTAMP,
+        max_timestamp_offset: int = -1,
+        appended_bytes: int = 0,
+        start_offset: int = 0,
+        size_bytes: int = 0,
+    ) -> None:
+        self.next_offset = next_offset
+        self.max_timestamp = max_timestamp
+        #: The last offset of the batch that has the largest timestamp.
+        self.max_timestamp_offset = max_timestamp_offset
+        #: Since the partition was loaded: waiting fetches compare it.
+        self.appended_bytes = appended_bytes
+        self.start_offset = start_offset
+        #: Of the batches that are stored.
+        self.size_bytes = size_bytes
+
+    def copy(self) -> LogEnd:
+        return LogEnd(
+            self.next_offset,
+            self.max_timestamp,
+            self.max_timestamp_offset,
+            self.appended_bytes,
+            self.start_offset,
+            self.size_bytes,
+        )
