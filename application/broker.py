@@ -29,6 +29,7 @@ from application.metadata import MetadataService
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
+from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.produce import ProduceService
 from application.records.records import Records
@@ -49,6 +50,7 @@ from domain.errors import StorageFailed
 class Broker:
     cluster_id: str
     config: BrokerConfig
+    authorizer: Authorizer
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository

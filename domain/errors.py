@@ -5,7 +5,9 @@
       UnsupportedVersion             a field's value needs a newer version
       MismatchedEndpointType  UnsupportedEndpointType
       StorageFailed                  the store could not keep or give what it was asked
-      SecurityDisabled               no authorizer is configured
+      security
+        SecurityDisabled               no authorizer is configured
+        TopicAuthorizationFailed  GroupAuthorizationFailed  ClusterAuthorizationFailed
       ResourceNotFound  DuplicateResource
       topics
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
@@ -77,6 +79,18 @@ class StorageFailed(BrokerError):
 
 
 class SecurityDisabled(BrokerError):
+    pass
+
+
+class TopicAuthorizationFailed(BrokerError):
+    pass
+
+
+class GroupAuthorizationFailed(BrokerError):
+    pass
+
+
+class ClusterAuthorizationFailed(BrokerError):
     pass
 
 

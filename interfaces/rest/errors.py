@@ -36,6 +36,7 @@ class RestError(HTTPException):
 _BAD_REQUEST = Refusal(400, 40002)
 _UNPROCESSABLE = Refusal(422, 42201)
 _FENCED = Refusal(409, 40904)
+_FORBIDDEN = Refusal(403, 40301)
 _TRY_AGAIN = Refusal(503, 50302)
 
 REFUSALS: dict[type[BrokerError], Refusal] = {
@@ -46,6 +47,9 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.UnsupportedEndpointType: _BAD_REQUEST,
     errors.StorageFailed: Refusal(503, 50301),
     errors.SecurityDisabled: _BAD_REQUEST,
+    errors.TopicAuthorizationFailed: _FORBIDDEN,
+    errors.GroupAuthorizationFailed: _FORBIDDEN,
+    errors.ClusterAuthorizationFailed: _FORBIDDEN,
     errors.ResourceNotFound: Refusal(404, 40407),
     errors.DuplicateResource: _BAD_REQUEST,
     errors.UnknownTopicOrPartition: Refusal(404, 40403),
@@ -68,7 +72,7 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.UnsupportedCompressionType: _BAD_REQUEST,
     errors.OutOfOrderSequence: Refusal(409, 40905),
     errors.InvalidProducerEpoch: _FENCED,
-    errors.TransactionalIdNotAuthorized: Refusal(403, 40301),
+    errors.TransactionalIdNotAuthorized: _FORBIDDEN,
     errors.OffsetOutOfRange: Refusal(400, 40003),
     errors.FencedLeaderEpoch: _FENCED,
     errors.UnknownLeaderEpoch: _FENCED,

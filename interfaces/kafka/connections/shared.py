@@ -19,6 +19,7 @@ from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.reaper import OpenConnection, Reaper
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
+from interfaces.kafka.requests.gate import Gate
 from interfaces.kafka.wire.framing import ReadBuffer
 
 
@@ -70,7 +71,9 @@ class Shared:
         self.accounting = Accounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
-        self.routes = Routes(config.request_elements_max)
+        authorizer = broker.authorizer
+        gate = None if authorizer.allows_everything else Gate(authorizer, broker.catalog.name_of)
+        self.routes = Routes(config.request_elements_max, gate)
         self.dispatch = Dispatch(self.routes, events, self.accounting)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the

@@ -48,9 +48,3 @@ def _partition(
     return ReassignablePartitionResponse(
         partition_index=index, error_code=code, error_message=message
     )
-
-
-def failed(
-    request: AlterPartitionReassignmentsRequest, call: Call, code: int
-) -> AlterPartitionReassignmentsResponse:
-    return AlterPartitionReassignmentsResponse(error_code=code)

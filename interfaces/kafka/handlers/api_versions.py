@@ -60,7 +60,9 @@ def handle(request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
     )
 
 
-def failed(request: ApiVersionsRequest | None, call: Call, code: int) -> ApiVersionsResponse:
+def failed(
+    request: ApiVersionsRequest | None, code: int, message: str | None, version: int
+) -> ApiVersionsResponse:
     response = ApiVersionsResponse(error_code=code)
     if code == CODES[UnsupportedVersion]:
         own = BY_KEY[API_VERSIONS]

@@ -13,6 +13,7 @@ from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
 from interfaces.kafka.handlers.shared.authorized_operations import group_operations
 from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.messages.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeRequest,
@@ -41,7 +42,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
     except BrokerError as error:
         # Admin clients ask of both kinds, one after the other.
         other_kind = call.broker.groups.find(group_id) is not None
-        code = call.expected_code(error) if other_kind else call.code(error)
+        code = CODES[type(error)] if other_kind else call.code(error)
         return DescribedGroup(
             group_id=group_id, error_code=code, error_message=error.message or None
         )
@@ -84,12 +85,4 @@ def _assignment(partitions: Partitions, call: Call) -> Assignment:
             for topic, topic_id in found
             if topic is not None
         ]
-    )
-
-
-def failed(
-    request: ConsumerGroupDescribeRequest, call: Call, code: int
-) -> ConsumerGroupDescribeResponse:
-    return ConsumerGroupDescribeResponse(
-        groups=[DescribedGroup(group_id=one, error_code=code) for one in request.group_ids]
     )

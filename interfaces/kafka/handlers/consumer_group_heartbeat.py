@@ -24,21 +24,17 @@ from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
+from interfaces.kafka.wire.schema import Response
 
 FIRST_WHERE_MEMBERS_MAKE_IDS = 1
 
 
-def handle(
-    request: ConsumerGroupHeartbeatRequest, call: Call
-) -> ConsumerGroupHeartbeatResponse | None:
-    try:
-        answer = call.broker.group_coordinator.consumer_group_heartbeat(
-            request.group_id,
-            _heartbeat(request, call),
-            members_make_ids=call.version >= FIRST_WHERE_MEMBERS_MAKE_IDS,
-        )
-    except BrokerError as refusal:
-        return _refused(refusal, call)
+def handle(request: ConsumerGroupHeartbeatRequest, call: Call) -> Response | None:
+    answer = call.broker.group_coordinator.consumer_group_heartbeat(
+        request.group_id,
+        _heartbeat(request, call),
+        members_make_ids=call.version >= FIRST_WHERE_MEMBERS_MAKE_IDS,
+    )
     if isinstance(answer, Pending):
         call.respond_later(answer, lambda late: _response(late, request, call))
         return None
@@ -71,9 +67,9 @@ def _owned(topics: list[TopicPartitions]) -> Partitions:
 
 def _response(
     answer: HeartbeatResult | BrokerError, request: ConsumerGroupHeartbeatRequest, call: Call
-) -> ConsumerGroupHeartbeatResponse:
+) -> Response:
     if isinstance(answer, BrokerError):
-        return _refused(answer, call)
+        return call.refused(request, answer)
     interval_ms = 0
     if request.member_epoch >= JOINS:
         interval_ms = call.broker.group_configs.of(request.group_id).consumer_heartbeat_interval_ms
@@ -92,15 +88,3 @@ def _assignment(partitions: Partitions) -> Assignment:
             for topic_id in sorted(partitions)
         ]
     )
-
-
-def _refused(refusal: BrokerError, call: Call) -> ConsumerGroupHeartbeatResponse:
-    return ConsumerGroupHeartbeatResponse(
-        error_code=call.code(refusal), error_message=refusal.message or None
-    )
-
-
-def failed(
-    request: ConsumerGroupHeartbeatRequest, call: Call, code: int
-) -> ConsumerGroupHeartbeatResponse:
-    return ConsumerGroupHeartbeatResponse(error_code=code)

@@ -7,24 +7,14 @@ There is no authorizer: the answer is that of a Kafka without one.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from domain.errors import SecurityDisabled
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.messages.create_acls import (
-    AclCreationResult,
-    CreateAclsRequest,
-    CreateAclsResponse,
-)
+from interfaces.kafka.wire.messages.create_acls import CreateAclsRequest
+
+EXPECTED = (SecurityDisabled,)
 
 
-def handle(request: CreateAclsRequest, call: Call) -> CreateAclsResponse:
-    disabled = SecurityDisabled("No Authorizer is configured.")
-    response = failed(request, call, call.expected_code(disabled))
-    for one in response.results:
-        one.error_message = disabled.message
-    return response
-
-
-def failed(request: CreateAclsRequest, call: Call, code: int) -> CreateAclsResponse:
-    return CreateAclsResponse(
-        results=[AclCreationResult(error_code=code) for _ in request.creations]
-    )
+def handle(request: CreateAclsRequest, call: Call) -> NoReturn:
+    raise SecurityDisabled("No Authorizer is configured.")

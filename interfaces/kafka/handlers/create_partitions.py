@@ -59,12 +59,3 @@ def _result(name: str, grown: Grown, call: Call) -> CreatePartitionsTopicResult:
             name=name, error_code=call.code(grown), error_message=grown.message
         )
     return CreatePartitionsTopicResult(name=name, error_code=0)
-
-
-def failed(request: CreatePartitionsRequest, call: Call, code: int) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(
-        results=[
-            CreatePartitionsTopicResult(name=topic.name, error_code=code)
-            for topic in request.topics
-        ]
-    )

@@ -95,12 +95,3 @@ def _refused(name: str, error: BrokerError, call: Call) -> CreatableTopicResult:
     return CreatableTopicResult(
         name=name, error_code=call.code(error), error_message=error.message, configs=[]
     )
-
-
-def failed(request: CreateTopicsRequest, call: Call, code: int) -> CreateTopicsResponse:
-    return CreateTopicsResponse(
-        topics=[
-            CreatableTopicResult(name=topic.name, error_code=code, error_message=None)
-            for topic in request.topics
-        ]
-    )

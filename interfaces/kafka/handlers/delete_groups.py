@@ -30,12 +30,3 @@ def _response(results: DeletedGroups, call: Call) -> DeleteGroupsResponse:
             for group_id, refused in results.items()
         ]
     )
-
-
-def failed(request: DeleteGroupsRequest, call: Call, code: int) -> DeleteGroupsResponse:
-    return DeleteGroupsResponse(
-        results=[
-            DeletableGroupResult(group_id=group_id, error_code=code)
-            for group_id in dict.fromkeys(request.groups_names)
-        ]
-    )

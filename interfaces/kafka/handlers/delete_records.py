@@ -21,6 +21,8 @@ from interfaces.kafka.wire.messages.delete_records import (
 
 NO_LOW_WATERMARK = -1
 
+FAILED = {"low_watermark": NO_LOW_WATERMARK}
+
 
 def handle(request: DeleteRecordsRequest, call: Call) -> None:
     call.topics = len(request.topics)
@@ -62,23 +64,4 @@ def _result(index: int, low_watermark: LowWatermark, call: Call) -> DeleteRecord
         )
     return DeleteRecordsPartitionResult(
         partition_index=index, low_watermark=low_watermark, error_code=0
-    )
-
-
-def failed(request: DeleteRecordsRequest, call: Call, code: int) -> DeleteRecordsResponse:
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(
-                name=topic.name,
-                partitions=[
-                    DeleteRecordsPartitionResult(
-                        partition_index=one.partition_index,
-                        low_watermark=NO_LOW_WATERMARK,
-                        error_code=code,
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
     )

@@ -90,12 +90,3 @@ def _refused(state: DeleteTopicState, error: BrokerError, call: Call) -> Deletab
         error_code=call.code(error),
         error_message=error.message or None,
     )
-
-
-def failed(request: DeleteTopicsRequest, call: Call, code: int) -> DeleteTopicsResponse:
-    return DeleteTopicsResponse(
-        responses=[
-            DeletableTopicResult(name=state.name, topic_id=state.topic_id, error_code=code)
-            for state in _wanted(request, call.version)
-        ]
-    )

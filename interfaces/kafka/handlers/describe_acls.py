@@ -7,17 +7,14 @@ There is no authorizer: the answer is that of a Kafka without one.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from domain.errors import SecurityDisabled
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from interfaces.kafka.wire.messages.describe_acls import DescribeAclsRequest
+
+EXPECTED = (SecurityDisabled,)
 
 
-def handle(request: DescribeAclsRequest, call: Call) -> DescribeAclsResponse:
-    disabled = SecurityDisabled("No Authorizer is configured on the broker")
-    response = failed(request, call, call.expected_code(disabled))
-    response.error_message = disabled.message
-    return response
-
-
-def failed(request: DescribeAclsRequest, call: Call, code: int) -> DescribeAclsResponse:
-    return DescribeAclsResponse(error_code=code)
+def handle(request: DescribeAclsRequest, call: Call) -> NoReturn:
+    raise SecurityDisabled("No Authorizer is configured on the broker")

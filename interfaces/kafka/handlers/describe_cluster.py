@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from domain.errors import BrokerError, MismatchedEndpointType, UnsupportedEndpointType
+from domain.errors import MismatchedEndpointType, UnsupportedEndpointType
 from interfaces.kafka.handlers.shared.authorized_operations import cluster_operations
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_cluster import (
@@ -21,14 +21,12 @@ CONTROLLERS = 2
 
 def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterResponse:
     if request.endpoint_type == CONTROLLERS:
-        error = MismatchedEndpointType(
+        raise MismatchedEndpointType(
             "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type "
             "CONTROLLER"
         )
-        return _refused(error, call)
     if request.endpoint_type != BROKERS:
-        unknown = UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
-        return _refused(unknown, call)
+        raise UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
     config = call.broker.config
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
@@ -46,11 +44,3 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
             request.include_cluster_authorized_operations
         ),
     )
-
-
-def _refused(error: BrokerError, call: Call) -> DescribeClusterResponse:
-    return DescribeClusterResponse(error_code=call.code(error), error_message=error.message)
-
-
-def failed(request: DescribeClusterRequest, call: Call, code: int) -> DescribeClusterResponse:
-    return DescribeClusterResponse(error_code=code)

@@ -104,17 +104,3 @@ def _refused(
         resource_type=asked.resource_type,
         resource_name=asked.resource_name,
     )
-
-
-def failed(request: DescribeConfigsRequest, call: Call, code: int) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(
-        results=[
-            DescribeConfigsResult(
-                error_code=code,
-                error_message=None,
-                resource_type=asked.resource_type,
-                resource_name=asked.resource_name,
-            )
-            for asked in request.resources
-        ]
-    )

@@ -13,6 +13,7 @@ from application.groups.describe import describe
 from domain.errors import BrokerError
 from interfaces.kafka.handlers.shared.authorized_operations import group_operations
 from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
@@ -25,10 +26,7 @@ DEAD = "Dead"
 
 
 def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse:
-    try:
-        call.broker.offsets.check_loaded()
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    call.broker.offsets.check_loaded()
     return DescribeGroupsResponse(
         groups=[
             _group(group_id, describe(call.broker.groups, group_id), request, call)
@@ -48,7 +46,7 @@ def _group(
             )
         other_kind = call.broker.groups.find(group_id) is not None
         return DescribedGroup(
-            error_code=call.expected_code(found) if other_kind else call.code(found),
+            error_code=CODES[type(found)] if other_kind else call.code(found),
             error_message=found.message,
             group_id=group_id,
             group_state=DEAD,
@@ -70,10 +68,4 @@ def _group(
             for member in found.members
         ],
         authorized_operations=operations,
-    )
-
-
-def failed(request: DescribeGroupsRequest, call: Call, code: int) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(
-        groups=[DescribedGroup(group_id=one, error_code=code) for one in request.groups]
     )

@@ -50,8 +50,10 @@ def _response(described: LogDir) -> DescribeLogDirsResponse:
     return DescribeLogDirsResponse(results=[result])
 
 
-def failed(request: DescribeLogDirsRequest, call: Call, code: int) -> DescribeLogDirsResponse:
-    if call.version >= FIRST_WITH_ERROR:
+def failed(
+    request: DescribeLogDirsRequest, code: int, message: str | None, version: int
+) -> DescribeLogDirsResponse:
+    if version >= FIRST_WITH_ERROR:
         return DescribeLogDirsResponse(error_code=code)
     return DescribeLogDirsResponse(
         results=[DescribeLogDirsResult(error_code=code, log_dir="", topics=[])]

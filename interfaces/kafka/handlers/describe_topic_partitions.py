@@ -8,7 +8,7 @@ means the same in the next request. No topics: all of them. At the most
 from __future__ import annotations
 
 from application.metadata import why_unknown
-from domain.errors import BrokerError, InvalidRequest
+from domain.errors import InvalidRequest
 from domain.partitions.partition import LEADER_EPOCH
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import topic_operations
@@ -26,9 +26,8 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
     catalog = call.broker.catalog
     call.topics = len(request.topics)
     cursor = request.cursor
-    refused = None if cursor is None else _refusal(request, cursor)
-    if refused is not None:
-        return failed(request, call, call.code(refused))
+    if cursor is not None:
+        _check_cursor(request, cursor)
     names = sorted({topic.name for topic in request.topics}) or catalog.names()
     room = min(
         request.response_partition_limit, call.broker.config.max_request_partition_size_limit
@@ -89,20 +88,8 @@ def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
     )
 
 
-def _refusal(request: DescribeTopicPartitionsRequest, cursor: Cursor) -> BrokerError | None:
+def _check_cursor(request: DescribeTopicPartitionsRequest, cursor: Cursor) -> None:
     if cursor.partition_index < 0:
-        return InvalidRequest("The cursor's partition is negative.")
+        raise InvalidRequest("The cursor's partition is negative.")
     if request.topics and all(topic.name != cursor.topic_name for topic in request.topics):
-        return InvalidRequest(f"The cursor's topic {cursor.topic_name} is not asked for.")
-    return None
-
-
-def failed(
-    request: DescribeTopicPartitionsRequest, call: Call, code: int
-) -> DescribeTopicPartitionsResponse:
-    return DescribeTopicPartitionsResponse(
-        topics=[
-            DescribeTopicPartitionsResponseTopic(error_code=code, name=topic.name)
-            for topic in request.topics
-        ]
-    )
+        raise InvalidRequest(f"The cursor's topic {cursor.topic_name} is not asked for.")

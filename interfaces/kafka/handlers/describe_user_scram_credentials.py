@@ -37,9 +37,3 @@ def _result(name: str, error: BrokerError, call: Call) -> DescribeUserScramCrede
     return DescribeUserScramCredentialsResult(
         user=name, error_code=call.code(error), error_message=error.message
     )
-
-
-def failed(
-    request: DescribeUserScramCredentialsRequest, call: Call, code: int
-) -> DescribeUserScramCredentialsResponse:
-    return DescribeUserScramCredentialsResponse(error_code=code)

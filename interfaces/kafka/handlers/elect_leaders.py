@@ -20,12 +20,14 @@ from interfaces.kafka.wire.messages.elect_leaders import (
 
 PREFERRED, UNCLEAN = 0, 1
 
+EXPECTED = (ElectionNotNeeded,)
+
 
 def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
     wanted = request.topic_partitions
     call.topics = len(wanted or ())
     if request.election_type not in (PREFERRED, UNCLEAN) and wanted != []:
-        return _refused(request, call)
+        raise InvalidRequest(f"Unknown election type {request.election_type}")
     if wanted is None:
         wanted = [TopicPartitions(topic=name) for name in call.broker.catalog.names()]
     return ElectLeadersResponse(
@@ -43,28 +45,21 @@ def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
 
 
 def _result(index: int, error: BrokerError, call: Call) -> PartitionResult:
-    needless = isinstance(error, ElectionNotNeeded)
-    code = call.expected_code(error) if needless else call.code(error)
-    return PartitionResult(partition_id=index, error_code=code, error_message=error.message)
+    return PartitionResult(
+        partition_id=index, error_code=call.code(error), error_message=error.message
+    )
 
 
-def _refused(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
-    error = InvalidRequest(f"Unknown election type {request.election_type}")
-    response = failed(request, call, call.code(error))
-    for topic in response.replica_election_results:
-        for one in topic.partition_result:
-            one.error_message = error.message
-    return response
-
-
-def failed(request: ElectLeadersRequest, call: Call, code: int) -> ElectLeadersResponse:
+def failed(
+    request: ElectLeadersRequest, code: int, message: str | None, version: int
+) -> ElectLeadersResponse:
     return ElectLeadersResponse(
-        error_code=code if call.version else 0,
+        error_code=code if version else 0,
         replica_election_results=[
             ReplicaElectionResult(
                 topic=topic.topic,
                 partition_result=[
-                    PartitionResult(partition_id=index, error_code=code)
+                    PartitionResult(partition_id=index, error_code=code, error_message=message)
                     for index in topic.partitions
                 ],
             )

@@ -26,21 +26,21 @@ from interfaces.kafka.wire.messages.fetch import (
 FIRST_WITH_TOPIC_IDS = 13
 READ_COMMITTED = 1
 
+#: In versions without an error of the whole answer.
+FAILED = {"high_watermark": -1}
+
 
 def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
     broker = call.broker
     call.topics = len(request.topics)
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
-    try:
-        context = broker.fetch_sessions.begin(
-            request.session_id,
-            request.session_epoch,
-            _items(request, by_id),
-            _forgotten(request, by_id),
-            by_id,
-        )
-    except BrokerError as refused:
-        return FetchResponse(error_code=call.code(refused))
+    context = broker.fetch_sessions.begin(
+        request.session_id,
+        request.session_epoch,
+        _items(request, by_id),
+        _forgotten(request, by_id),
+        by_id,
+    )
     read_committed = request.isolation_level == READ_COMMITTED
     fetched = broker.fetch.fetch(
         FetchQuery(
@@ -113,24 +113,3 @@ def _code(error: BrokerError, item: FetchItem, call: Call) -> int:
     if call.about is None:
         call.about = "topic", item.topic_name or item.topic_id
     return call.code(error)
-
-
-def failed(request: FetchRequest, call: Call, code: int) -> FetchResponse:
-    """Below version 7 there is no error of the whole answer: every partition says it."""
-    response = FetchResponse(error_code=code)
-    if call.version < 7:
-        for item in _items(request, by_id=False):
-            response.responses.append(
-                FetchableTopicResponse(
-                    topic=item.topic_name or "",
-                    partitions=[
-                        PartitionData(
-                            partition_index=item.index,
-                            error_code=code,
-                            high_watermark=-1,
-                            records=b"",
-                        )
-                    ],
-                )
-            )
-    return response

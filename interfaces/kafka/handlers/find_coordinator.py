@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 
-from domain.errors import BrokerError, InvalidRequest
+from domain.errors import InvalidRequest
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.find_coordinator import (
     Coordinator,
@@ -25,6 +25,8 @@ GROUP, TRANSACTION, SHARE = 0, 1, 2
 FIRST_WITH_MANY_KEYS = 4
 FIRST_WITH_SHARE_GROUPS = 6
 NOBODY = -1
+
+FAILED = {"node_id": NOBODY, "port": NOBODY}
 #: As Kafka has it, for a kind of coordinator that it does not know.
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
@@ -38,14 +40,14 @@ LOGGED_IDS = 10
 
 def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
     if request.key_type not in (GROUP, TRANSACTION, SHARE):
-        return _refused(request, call, InvalidRequest(MALFORMED))
+        raise InvalidRequest(MALFORMED)
     if request.key_type == TRANSACTION:
         ids = ", ".join(request.coordinator_keys[:LOGGED_IDS] or [request.key])
         refuse = call.broker.init_producer_id.refuse_transactional_id
-        return _refused(request, call, refuse(ids, call.peer.client))
+        raise refuse(ids, call.peer.client)
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
-            return _refused(request, call, InvalidRequest(MALFORMED))
+            raise InvalidRequest(MALFORMED)
         return FindCoordinatorResponse(
             error_message=NO_ERROR,
             node_id=call.broker.config.node_id,
@@ -61,7 +63,9 @@ def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
     if key_type == SHARE and not (
         call.version >= FIRST_WITH_SHARE_GROUPS and _is_of_share_group(key)
     ):
-        return _nobody(key, call.code(InvalidRequest()))
+        return Coordinator(
+            key=key, node_id=NOBODY, port=NOBODY, error_code=call.code(InvalidRequest())
+        )
     return Coordinator(
         key=key,
         node_id=call.broker.config.node_id,
@@ -79,25 +83,3 @@ def _is_of_share_group(key: str) -> bool:
     except (ValueError, binascii.Error):
         return False
     return bool(group_id) and len(raw) == 16 and partition.isdecimal()
-
-
-def _refused(
-    request: FindCoordinatorRequest, call: Call, error: BrokerError
-) -> FindCoordinatorResponse:
-    response = failed(request, call, call.code(error))
-    response.error_message = error.message
-    for one in response.coordinators:
-        one.error_message = error.message
-    return response
-
-
-def _nobody(key: str, code: int) -> Coordinator:
-    return Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=code)
-
-
-def failed(request: FindCoordinatorRequest, call: Call, code: int) -> FindCoordinatorResponse:
-    if call.version < FIRST_WITH_MANY_KEYS:
-        return FindCoordinatorResponse(error_code=code, node_id=NOBODY, port=NOBODY)
-    return FindCoordinatorResponse(
-        coordinators=[_nobody(key, code) for key in request.coordinator_keys]
-    )

@@ -16,38 +16,36 @@ from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
+from interfaces.kafka.wire.schema import Response
 
 NO_PRODUCER_EPOCH = -1
 
+FAILED = {"producer_epoch": NO_PRODUCER_EPOCH}
 
-def handle(request: InitProducerIdRequest, call: Call) -> InitProducerIdResponse | None:
-    refused = _refusal(request, call)
-    if refused is not None:
-        return _response(refused, call)
+
+def handle(request: InitProducerIdRequest, call: Call) -> Response | None:
+    _check(request, call)
     producer_id = call.broker.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
-        call.respond_later(producer_id, lambda given: _response(given, call))
+        call.respond_later(producer_id, lambda given: _response(request, given, call))
         return None
-    return _response(producer_id, call)
+    return _response(request, producer_id, call)
 
 
-def _refusal(request: InitProducerIdRequest, call: Call) -> BrokerError | None:
+def _check(request: InitProducerIdRequest, call: Call) -> None:
     if request.transactional_id == "":
-        return InvalidRequest("The transactional id is empty")
+        raise InvalidRequest("The transactional id is empty")
     if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
-        return InvalidRequest("A producer id goes with an epoch")
+        raise InvalidRequest("A producer id goes with an epoch")
     if request.transactional_id is not None:
-        return call.broker.init_producer_id.refuse_transactional_id(
+        raise call.broker.init_producer_id.refuse_transactional_id(
             request.transactional_id, call.peer.client
         )
-    return None
 
 
-def _response(producer_id: int | BrokerError, call: Call) -> InitProducerIdResponse:
+def _response(
+    request: InitProducerIdRequest, producer_id: int | BrokerError, call: Call
+) -> Response:
     if isinstance(producer_id, BrokerError):
-        return failed(None, call, call.code(producer_id))
+        return call.refused(request, producer_id)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
-
-
-def failed(request: InitProducerIdRequest | None, call: Call, code: int) -> InitProducerIdResponse:
-    return InitProducerIdResponse(error_code=code, producer_epoch=NO_PRODUCER_EPOCH)

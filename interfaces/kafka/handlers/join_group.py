@@ -11,10 +11,12 @@ The answer comes when all members have joined, or their time is over.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from domain.errors import BrokerError, MemberIdRequired
 from domain.groups.classic.changes import JoinResponse
 from domain.groups.classic.member import JoinRequest, Protocols
-from interfaces.kafka.handlers.shared.group_member import client_host, code_of
+from interfaces.kafka.handlers.shared.group_member import client_host
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.join_group import (
     JoinGroupRequest,
@@ -22,20 +24,21 @@ from interfaces.kafka.wire.messages.join_group import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
+from interfaces.kafka.wire.schema import Response
 
 FIRST_WITH_REBALANCE_TIMEOUT = 1
 FIRST_TO_JOIN_TWICE = 4
 FIRST_WITH_NO_PROTOCOL = 7
 FIRST_TO_SKIP_ASSIGNMENT = 9
 
+#: How a new member is given its id.
+EXPECTED = (MemberIdRequired,)
+FAILED = {"protocol_name": None, "member_id": attrgetter("member_id")}
 
-def handle(request: JoinGroupRequest, call: Call) -> JoinGroupResponse | None:
-    try:
-        pending = call.broker.group_coordinator.join_group(_join_request(request, call))
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+
+def handle(request: JoinGroupRequest, call: Call) -> None:
+    pending = call.broker.group_coordinator.join_group(_join_request(request, call))
     call.respond_later(pending, lambda answer: _response(request, answer, call))
-    return None
 
 
 def _join_request(request: JoinGroupRequest, call: Call) -> JoinRequest:
@@ -66,11 +69,11 @@ def _protocols(protocols: list[JoinGroupRequestProtocol]) -> Protocols:
 
 def _response(
     request: JoinGroupRequest, answer: JoinResponse | BrokerError, call: Call
-) -> JoinGroupResponse:
+) -> Response:
     if isinstance(answer, BrokerError):
-        return failed(request, call, call.code(answer))
+        return call.refused(request, answer)
     return JoinGroupResponse(
-        error_code=code_of(answer.error, call, MemberIdRequired),
+        error_code=0 if answer.error is None else call.code(answer.error),
         generation_id=answer.generation_id,
         protocol_type=answer.protocol_type,
         protocol_name=_or_null(answer.protocol_name, call),
@@ -88,9 +91,3 @@ def _response(
 
 def _or_null(protocol_name: str | None, call: Call) -> str | None:
     return "" if protocol_name is None and call.version < FIRST_WITH_NO_PROTOCOL else protocol_name
-
-
-def failed(request: JoinGroupRequest, call: Call, code: int) -> JoinGroupResponse:
-    return JoinGroupResponse(
-        error_code=code, protocol_name=_or_null(None, call), member_id=request.member_id
-    )

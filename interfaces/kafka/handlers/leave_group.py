@@ -20,16 +20,12 @@ from interfaces.kafka.wire.messages.leave_group import (
 FIRST_WITH_SEVERAL = 3
 
 
-def handle(request: LeaveGroupRequest, call: Call) -> LeaveGroupResponse | None:
+def handle(request: LeaveGroupRequest, call: Call) -> None:
     leaving = [Leaving(one.member_id, one.group_instance_id) for one in request.members]
     if call.version < FIRST_WITH_SEVERAL:
         leaving = [Leaving(request.member_id, None)]
-    try:
-        pending = call.broker.group_coordinator.leave_group(request.group_id, leaving)
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    pending = call.broker.group_coordinator.leave_group(request.group_id, leaving)
     call.respond_later(pending, lambda told: _response(leaving, told, call))
-    return None
 
 
 def _response(
@@ -48,7 +44,3 @@ def _response(
             for one, code in zip(leaving, codes, strict=True)
         ]
     )
-
-
-def failed(request: LeaveGroupRequest, call: Call, code: int) -> LeaveGroupResponse:
-    return LeaveGroupResponse(error_code=code)

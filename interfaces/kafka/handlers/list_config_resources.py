@@ -26,7 +26,7 @@ def handle(request: ListConfigResourcesRequest, call: Call) -> ListConfigResourc
     elif not wanted:
         kinds = list(RESOURCE_NUMBERS)
     elif any(number not in RESOURCE_KINDS for number in wanted):
-        return ListConfigResourcesResponse(error_code=call.code(UnsupportedVersion()))
+        raise UnsupportedVersion
     else:
         kinds = [RESOURCE_KINDS[number] for number in wanted]
     return ListConfigResourcesResponse(
@@ -38,9 +38,3 @@ def handle(request: ListConfigResourcesRequest, call: Call) -> ListConfigResourc
             for resource in call.broker.describe_configs.resources(kinds)
         ],
     )
-
-
-def failed(
-    request: ListConfigResourcesRequest, call: Call, code: int
-) -> ListConfigResourcesResponse:
-    return ListConfigResourcesResponse(error_code=code)

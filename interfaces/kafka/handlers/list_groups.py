@@ -8,7 +8,6 @@ Groups without members that have offsets are among them.
 from __future__ import annotations
 
 from application.groups.describe import listed
-from domain.errors import BrokerError
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_groups import (
     ListedGroup,
@@ -18,10 +17,7 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
-    try:
-        call.broker.offsets.check_loaded()
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    call.broker.offsets.check_loaded()
     groups = listed(call.broker.groups, request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
@@ -34,7 +30,3 @@ def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
             for group in groups
         ]
     )
-
-
-def failed(request: ListGroupsRequest, call: Call, code: int) -> ListGroupsResponse:
-    return ListGroupsResponse(error_code=code)

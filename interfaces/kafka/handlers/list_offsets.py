@@ -122,20 +122,3 @@ def _fill(answer: ListOffsetsPartitionResponse, found: FoundOffset, call: Call) 
 
 def _refused(index: int, error: BrokerError, call: Call) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(partition_index=index, error_code=call.code(error))
-
-
-def failed(request: ListOffsetsRequest, call: Call, code: int) -> ListOffsetsResponse:
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    ListOffsetsPartitionResponse(
-                        partition_index=wanted.partition_index, error_code=code
-                    )
-                    for wanted in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )

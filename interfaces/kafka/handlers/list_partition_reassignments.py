@@ -16,9 +16,3 @@ def handle(
     request: ListPartitionReassignmentsRequest, call: Call
 ) -> ListPartitionReassignmentsResponse:
     return ListPartitionReassignmentsResponse(error_message=None)
-
-
-def failed(
-    request: ListPartitionReassignmentsRequest, call: Call, code: int
-) -> ListPartitionReassignmentsResponse:
-    return ListPartitionReassignmentsResponse(error_code=code)

@@ -66,14 +66,16 @@ def _respond_with_all(request: MetadataRequest, call: Call) -> None:
         request.include_cluster_authorized_operations,
     )
     revision = call.broker.catalog.revision
-    kept = call.route.kept.get(asked)
-    if kept is None or kept[0] != revision:
-        if len(call.route.kept) >= MAX_KEPT:
-            call.route.kept.clear()
+    kept = call.route.kept
+    found = None if kept is None else kept.get(asked)
+    if found is None or found[0] != revision:
         everything = call.broker.metadata.all_topics()
-        kept = revision, call.route.encode(_response(everything, request, call))
-        call.route.kept[asked] = kept
-    call.respond_encoded(kept[1])
+        found = revision, call.route.encode(_response(everything, request, call))
+        if kept is not None:
+            if len(kept) >= MAX_KEPT:
+                kept.clear()
+            kept[asked] = found
+    call.respond_encoded(found[1])
 
 
 def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
@@ -146,12 +148,14 @@ def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
     )
 
 
-def failed(request: MetadataRequest, call: Call, code: int) -> MetadataResponse:
+def failed(
+    request: MetadataRequest, code: int, message: str | None, version: int
+) -> MetadataResponse:
     return MetadataResponse(
         topics=[
             MetadataResponseTopic(
                 error_code=code,
-                name=topic.name if call.version >= FIRST_BY_ID else topic.name or "",
+                name=topic.name if version >= FIRST_BY_ID else topic.name or "",
                 topic_id=topic.topic_id,
             )
             for topic in request.topics or ()

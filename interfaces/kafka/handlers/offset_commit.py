@@ -145,21 +145,3 @@ class _Answer:
 
     def _key(self, topic: OffsetCommitRequestTopic | OffsetCommitResponseTopic) -> object:
         return topic.topic_id if self._call.version >= FIRST_BY_ID else topic.name
-
-
-def failed(request: OffsetCommitRequest, call: Call, code: int) -> OffsetCommitResponse:
-    return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetCommitResponsePartition(
-                        partition_index=one.partition_index, error_code=code
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )

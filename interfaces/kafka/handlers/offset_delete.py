@@ -26,20 +26,16 @@ from interfaces.kafka.wire.messages.offset_delete import (
 )
 
 
-def handle(request: OffsetDeleteRequest, call: Call) -> OffsetDeleteResponse | None:
+def handle(request: OffsetDeleteRequest, call: Call) -> None:
     service = call.broker.offset_delete
     call.topics = len(request.topics)
-    try:
-        group = service.group(request.group_id)
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    group = service.group(request.group_id)
     answer = _Answer(group, call)
     for topic in request.topics:
         answer.add(topic)
     pending: Pending[StorageFailed | None] = Pending()
     service.delete(group, answer.wanted, pending.resolve)
     call.respond_later(pending, answer.settled)
-    return None
 
 
 class _Answer:
@@ -86,7 +82,3 @@ class _Answer:
         return OffsetDeleteResponse(
             topics=merged(self._missing, self._found, lambda topic: topic.name)
         )
-
-
-def failed(request: OffsetDeleteRequest, call: Call, code: int) -> OffsetDeleteResponse:
-    return OffsetDeleteResponse(error_code=code)

@@ -29,11 +29,12 @@ from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
-FIRST_WITH_GROUP_ERROR = 2
 FIRST_WITH_GROUPS = 8
 FIRST_BY_ID = 10
 
 NOT_COMMITTED = -1
+
+FAILED = {"committed_offset": NOT_COMMITTED, "committed_leader_epoch": -1}
 
 #: However small the answers to Fetch are to be, for these there is so much room.
 ANSWER_BYTES = 16 << 20
@@ -47,25 +48,22 @@ def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     if call.version >= FIRST_WITH_GROUPS:
         return _groups(request, call)
     fetched = _Fetched(request.group_id, None, NO_EPOCH, request.require_stable, _Room(call), call)
-    try:
-        offsets = fetched.offsets()
-        wanted = (
-            [(name, partitions) for name, partitions in offsets.items()]
-            if request.topics is None
-            else [(topic.name, topic.partition_indexes) for topic in request.topics]
-        )
-        call.topics = len(wanted)
-        return OffsetFetchResponse(
-            topics=[
-                OffsetFetchResponseTopic(
-                    name=name,
-                    partitions=fetched.partitions(OffsetFetchResponsePartition, name, indexes),
-                )
-                for name, indexes in wanted
-            ]
-        )
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+    offsets = fetched.offsets()
+    wanted = (
+        [(name, partitions) for name, partitions in offsets.items()]
+        if request.topics is None
+        else [(topic.name, topic.partition_indexes) for topic in request.topics]
+    )
+    call.topics = len(wanted)
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(
+                name=name,
+                partitions=fetched.partitions(OffsetFetchResponsePartition, name, indexes),
+            )
+            for name, indexes in wanted
+        ]
+    )
 
 
 def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
@@ -199,28 +197,4 @@ def nothing(answer: type[Partition], index: int, code: int) -> Partition:
         committed_leader_epoch=-1,
         metadata="",
         error_code=code,
-    )
-
-
-def failed(request: OffsetFetchRequest, call: Call, code: int) -> OffsetFetchResponse:
-    if call.version >= FIRST_WITH_GROUPS:
-        return OffsetFetchResponse(
-            groups=[
-                OffsetFetchResponseGroup(group_id=group.group_id, error_code=code)
-                for group in request.groups
-            ]
-        )
-    if call.version >= FIRST_WITH_GROUP_ERROR:
-        return OffsetFetchResponse(error_code=code)
-    return OffsetFetchResponse(
-        topics=[
-            OffsetFetchResponseTopic(
-                name=topic.name,
-                partitions=[
-                    nothing(OffsetFetchResponsePartition, index, code)
-                    for index in topic.partition_indexes
-                ],
-            )
-            for topic in request.topics or ()
-        ]
     )

@@ -44,20 +44,3 @@ def _partition(topic: str, wanted: OffsetForLeaderPartition, call: Call) -> Epoc
         leader_epoch=end.leader_epoch,
         end_offset=end.end_offset,
     )
-
-
-def failed(
-    request: OffsetForLeaderEpochRequest, call: Call, code: int
-) -> OffsetForLeaderEpochResponse:
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic,
-                partitions=[
-                    EpochEndOffset(error_code=code, partition=wanted.partition)
-                    for wanted in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )

@@ -42,6 +42,8 @@ FIRST_WITH_TOPIC_IDS = 13
 NO_ANSWER = 0
 LEGAL_ACKS = (-1, 0, 1)
 
+FAILED = {"base_offset": -1}
+
 
 class DurableProduce:
     """The answer to a request that has batches in the coming commit: made, but not yet true."""
@@ -192,19 +194,3 @@ def _not_committed(
     repeated: RepeatedProduce, failure: StorageFailed, call: Call
 ) -> ProduceResponse:
     return repeated.response(_refuse(PartitionProduceResponse(index=repeated.index), failure, call))
-
-
-def failed(request: ProduceRequest, call: Call, code: int) -> ProduceResponse:
-    return ProduceResponse(
-        responses=[
-            TopicProduceResponse(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partition_responses=[
-                    PartitionProduceResponse(index=data.index, error_code=code, base_offset=-1)
-                    for data in topic.partition_data
-                ],
-            )
-            for topic in request.topic_data
-        ]
-    )

@@ -11,23 +11,19 @@ from __future__ import annotations
 from domain.errors import BrokerError, InconsistentGroupProtocol, RebalanceInProgress
 from domain.groups.classic.changes import SyncResponse
 from domain.groups.classic.sync import SyncRequest
-from interfaces.kafka.handlers.shared.group_member import code_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from interfaces.kafka.wire.schema import Response
 
 FIRST_WITH_PROTOCOL = 5
 
+EXPECTED = (RebalanceInProgress,)
 
-def handle(request: SyncGroupRequest, call: Call) -> SyncGroupResponse | None:
-    try:
-        _check_protocol(request, call)
-        pending = call.broker.group_coordinator.sync_group(_sync_request(request))
-    except RebalanceInProgress as expected:
-        return failed(request, call, call.expected_code(expected))
-    except BrokerError as refused:
-        return failed(request, call, call.code(refused))
+
+def handle(request: SyncGroupRequest, call: Call) -> None:
+    _check_protocol(request, call)
+    pending = call.broker.group_coordinator.sync_group(_sync_request(request))
     call.respond_later(pending, lambda answer: _response(request, answer, call))
-    return None
 
 
 def _check_protocol(request: SyncGroupRequest, call: Call) -> None:
@@ -52,16 +48,12 @@ def _sync_request(request: SyncGroupRequest) -> SyncRequest:
 
 def _response(
     request: SyncGroupRequest, answer: SyncResponse | BrokerError, call: Call
-) -> SyncGroupResponse:
+) -> Response:
     if isinstance(answer, BrokerError):
-        return failed(request, call, call.code(answer))
+        return call.refused(request, answer)
     return SyncGroupResponse(
-        error_code=code_of(answer.error, call, RebalanceInProgress),
+        error_code=0 if answer.error is None else call.code(answer.error),
         protocol_type=answer.protocol_type,
         protocol_name=answer.protocol_name,
         assignment=answer.assignment,
     )
-
-
-def failed(request: SyncGroupRequest, call: Call, code: int) -> SyncGroupResponse:
-    return SyncGroupResponse(error_code=code)

@@ -8,16 +8,37 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from domain.security.access import Operation, ResourceType
+
 PRODUCE = 0
 FETCH = 1
 JOIN_GROUP = 11
 SYNC_GROUP = 14
 
 
-class Api:
-    """`min_version` and `max_version` are what is advertised; `first_served` is where it works."""
+#: An operation, a type of resources (None: as each element says), and the fields of the request
+#: that name them: one of these has names, by its version.
+Need = tuple[Operation, ResourceType | None, str]
 
-    __slots__ = ("first_served", "key", "max_version", "min_version", "name")
+_ALTER = Operation.ALTER
+_ALTER_CONFIGS = Operation.ALTER_CONFIGS
+_CREATE = Operation.CREATE
+_DELETE = Operation.DELETE
+_DESCRIBE = Operation.DESCRIBE
+_DESCRIBE_CONFIGS = Operation.DESCRIBE_CONFIGS
+_IDEMPOTENT_WRITE = Operation.IDEMPOTENT_WRITE
+_READ = Operation.READ
+_WRITE = Operation.WRITE
+_TOPIC, _GROUP, _CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
+
+
+class Api:
+    """`min_version` and `max_version` are what is advertised; `first_served` is where it works.
+
+    `needs` is what its principal has to be allowed, as in Kafka.
+    """
+
+    __slots__ = ("first_served", "key", "max_version", "min_version", "name", "needs")
 
     def __init__(
         self,
@@ -25,12 +46,14 @@ class Api:
         name: str,
         min_version: int,
         max_version: int,
+        *needs: Need,
         first_served: int | None = None,
     ) -> None:
         self.key = key
         self.name = name
         self.min_version = min_version
         self.max_version = max_version
+        self.needs = needs
         self.first_served = min_version if first_served is None else first_served
 
     def serves(self, version: int) -> bool:
@@ -52,47 +75,51 @@ def title_of(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
+# fmt: off
 APIS: tuple[Api, ...] = (
     # librdkafka looks for Produce 0 in the answer, and nobody sends it: as Kafka has it.
-    Api(0, "produce", 0, 13, first_served=3),
-    Api(1, "fetch", 4, 18),
-    Api(2, "list_offsets", 1, 11),
-    Api(3, "metadata", 0, 13),
-    Api(8, "offset_commit", 2, 10),
-    Api(9, "offset_fetch", 1, 10),
-    Api(10, "find_coordinator", 0, 6),
-    Api(11, "join_group", 0, 9),
-    Api(12, "heartbeat", 0, 4),
-    Api(13, "leave_group", 0, 5),
-    Api(14, "sync_group", 0, 5),
-    Api(15, "describe_groups", 0, 6),
+    Api(0, "produce", 0, 13, (_WRITE, _TOPIC, "topic_data"), first_served=3),
+    Api(1, "fetch", 4, 18, (_READ, _TOPIC, "topics")),
+    Api(2, "list_offsets", 1, 11, (_DESCRIBE, _TOPIC, "topics")),
+    Api(3, "metadata", 0, 13, (_DESCRIBE, _TOPIC, "topics")),
+    Api(8, "offset_commit", 2, 10, (_READ, _GROUP, "group_id"), (_READ, _TOPIC, "topics")),
+    Api(9, "offset_fetch", 1, 10,
+        (_DESCRIBE, _GROUP, "group_id groups"), (_DESCRIBE, _TOPIC, "topics groups.topics")),
+    Api(10, "find_coordinator", 0, 6, (_DESCRIBE, _GROUP, "key coordinator_keys")),
+    Api(11, "join_group", 0, 9, (_READ, _GROUP, "group_id")),
+    Api(12, "heartbeat", 0, 4, (_READ, _GROUP, "group_id")),
+    Api(13, "leave_group", 0, 5, (_READ, _GROUP, "group_id")),
+    Api(14, "sync_group", 0, 5, (_READ, _GROUP, "group_id")),
+    Api(15, "describe_groups", 0, 6, (_DESCRIBE, _GROUP, "groups")),
     Api(16, "list_groups", 0, 5),
     Api(18, "api_versions", 0, 4),
-    Api(19, "create_topics", 2, 7),
-    Api(20, "delete_topics", 1, 6),
-    Api(21, "delete_records", 0, 2),
-    Api(22, "init_producer_id", 0, 5),
-    Api(23, "offset_for_leader_epoch", 2, 4),
-    Api(29, "describe_acls", 1, 3),
-    Api(30, "create_acls", 1, 3),
-    Api(31, "delete_acls", 1, 3),
-    Api(32, "describe_configs", 1, 4),
-    Api(33, "alter_configs", 0, 2),
-    Api(35, "describe_log_dirs", 1, 4),
-    Api(37, "create_partitions", 0, 3),
-    Api(42, "delete_groups", 0, 2),
-    Api(43, "elect_leaders", 0, 2),
-    Api(44, "incremental_alter_configs", 0, 1),
-    Api(45, "alter_partition_reassignments", 0, 1),
-    Api(46, "list_partition_reassignments", 0, 0),
-    Api(47, "offset_delete", 0, 0),
-    Api(48, "describe_client_quotas", 0, 1),
-    Api(50, "describe_user_scram_credentials", 0, 0),
+    Api(19, "create_topics", 2, 7, (_CREATE, _TOPIC, "topics")),
+    Api(20, "delete_topics", 1, 6, (_DELETE, _TOPIC, "topics topic_names")),
+    Api(21, "delete_records", 0, 2, (_DELETE, _TOPIC, "topics")),
+    Api(22, "init_producer_id", 0, 5, (_IDEMPOTENT_WRITE, _CLUSTER, "")),
+    Api(23, "offset_for_leader_epoch", 2, 4, (_DESCRIBE, _TOPIC, "topics")),
+    Api(29, "describe_acls", 1, 3, (_DESCRIBE, _CLUSTER, "")),
+    Api(30, "create_acls", 1, 3, (_ALTER, _CLUSTER, "")),
+    Api(31, "delete_acls", 1, 3, (_ALTER, _CLUSTER, "")),
+    Api(32, "describe_configs", 1, 4, (_DESCRIBE_CONFIGS, None, "resources")),
+    Api(33, "alter_configs", 0, 2, (_ALTER_CONFIGS, None, "resources")),
+    Api(35, "describe_log_dirs", 1, 4, (_DESCRIBE, _CLUSTER, "")),
+    Api(37, "create_partitions", 0, 3, (_ALTER, _TOPIC, "topics")),
+    Api(42, "delete_groups", 0, 2, (_DELETE, _GROUP, "groups_names")),
+    Api(43, "elect_leaders", 0, 2, (_ALTER, _CLUSTER, "")),
+    Api(44, "incremental_alter_configs", 0, 1, (_ALTER_CONFIGS, None, "resources")),
+    Api(45, "alter_partition_reassignments", 0, 1, (_ALTER, _CLUSTER, "")),
+    Api(46, "list_partition_reassignments", 0, 0, (_DESCRIBE, _CLUSTER, "")),
+    Api(47, "offset_delete", 0, 0, (_DELETE, _GROUP, "group_id"), (_READ, _TOPIC, "topics")),
+    Api(48, "describe_client_quotas", 0, 1, (_DESCRIBE_CONFIGS, _CLUSTER, "")),
+    Api(50, "describe_user_scram_credentials", 0, 0, (_DESCRIBE, _CLUSTER, "")),
     Api(60, "describe_cluster", 0, 2),
-    Api(68, "consumer_group_heartbeat", 0, 1),
-    Api(69, "consumer_group_describe", 0, 1),
-    Api(74, "list_config_resources", 0, 1),
-    Api(75, "describe_topic_partitions", 0, 0),
+    Api(68, "consumer_group_heartbeat", 0, 1,
+        (_READ, _GROUP, "group_id"), (_DESCRIBE, _TOPIC, "subscribed_topic_names")),
+    Api(69, "consumer_group_describe", 0, 1, (_DESCRIBE, _GROUP, "group_ids")),
+    Api(74, "list_config_resources", 0, 1, (_DESCRIBE_CONFIGS, _CLUSTER, "")),
+    Api(75, "describe_topic_partitions", 0, 0, (_DESCRIBE, _TOPIC, "topics")),
 )
+# fmt: on
 
 BY_KEY: dict[int, Api] = {api.key: api for api in APIS}

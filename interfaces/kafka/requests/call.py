@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from application.broker import Broker
@@ -10,9 +11,12 @@ from application.metrics.request_counts import RequestCounts
 from application.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
+from domain.security.principal import ANONYMOUS
 from interfaces.kafka.requests.about import About, about_of
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
+from interfaces.kafka.requests.failures import Failed, failed_response
+from interfaces.kafka.requests.gate import Gate
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
@@ -35,6 +39,7 @@ class Peer:
         "client",
         "close",
         "failed",
+        "principal",
         "raw_client_id",
     )
 
@@ -53,6 +58,7 @@ class Peer:
         #: What this client is told to connect to.
         self.advertised_host = advertised_host
         self.advertised_port = advertised_port
+        self.principal = ANONYMOUS
         self.raw_client_id = b""
         #: Where that of its last request ended which the next ones may share; 0: none did.
         self.beginning_end = 0
@@ -81,6 +87,7 @@ class Route:
         "counts",
         "decode",
         "encode",
+        "expected",
         "failed",
         "handle",
         "kept",
@@ -94,7 +101,10 @@ class Route:
         "waits_for_others",
     )
 
-    def __init__(self, api: Api, version: int, max_elements: int | None) -> None:
+    def __init__(
+        self, api: Api, version: int, max_elements: int | None, gate: Gate | None = None
+    ) -> None:
+        """`gate`: None where every request is allowed."""
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
@@ -108,19 +118,39 @@ class Route:
         )
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         #: None: the call is answered later.
-        self.handle: Callable[[Any, Call], Response | None] = handler.handle
+        self.handle: Callable[[Any, Call], Response | None] = (
+            handler.handle if gate is None else _gated(gate, api, handler.handle)
+        )
         self.about = about_of(request)
-        self.failed: Callable[[Any, Call, int], Response] = handler.failed
+        #: What is a step of the protocol and no failure, though it has an error code.
+        self.expected: tuple[type[BrokerError], ...] = getattr(handler, "EXPECTED", ())
+        own = getattr(handler, "failed", None)
+        self.failed: Failed = (
+            partial(own, version=version)
+            if own is not None
+            else failed_response(request, response, version, getattr(handler, "FAILED", {}))
+        )
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
-        #: Encoded answers that a handler may give again, with what they were made from.
-        self.kept: dict[object, tuple[int, Pieces]] = {}
+        #: Encoded answers that a handler may give again, with what they were made from; None where
+        #: they depend on who asks.
+        self.kept: dict[object, tuple[int, Pieces]] | None = {} if gate is None else None
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeated] = {}
         #: The catalogue's revision that they hold for.
         self.learnt_at = -1
-        self.learn: Learn | None = getattr(handler, "learn", None)
+        self.learn: Learn | None = getattr(handler, "learn", None) if gate is None else None
         self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
+
+
+def _gated(
+    gate: Gate, api: Api, handle: Callable[[Any, Call], Response | None]
+) -> Callable[[Any, Call], Response | None]:
+    def gated(request: Any, call: Call) -> Response | None:
+        gate.check(api, request, call.peer.principal)
+        return handle(request, call)
+
+    return gated
 
 
 class Call:
@@ -172,13 +202,14 @@ class Call:
     def code(self, error: BrokerError) -> int:
         """The number for a failure that goes into the answer; the request counts as failed."""
         code = CODES[type(error)]
-        if not isinstance(error, CoordinatorLoadInProgress):  # the log says when they are read
+        # What is not loaded yet is not noted: the log says when it is.
+        if not isinstance(error, (CoordinatorLoadInProgress, *self.route.expected)):
             self.note_code(code)
         return code
 
-    def expected_code(self, error: BrokerError) -> int:
-        """The number for what is a step of a protocol and no failure, though it has one."""
-        return CODES[type(error)]
+    def refused(self, request: Any, error: BrokerError) -> Response:
+        """The response that says of all that was asked for why it is not done."""
+        return self.route.failed(request, self.code(error), error.message or None)
 
     def note_code(self, code: int) -> None:
         if self.error_codes is None:

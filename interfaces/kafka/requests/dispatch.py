@@ -8,13 +8,14 @@ from time import perf_counter_ns
 from typing import Any
 
 from application.ports.event_log import EventLog
-from domain.errors import UnsupportedVersion
+from domain.errors import BrokerError, UnsupportedVersion
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests.about import the_topic
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.apis import BY_KEY
 from interfaces.kafka.requests.call import Call, CloseConnection, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
+from interfaces.kafka.requests.gate import Gate
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
     BEGINNING_START,
@@ -33,9 +34,10 @@ _SASL = (17, 36)
 
 
 class Routes:
-    def __init__(self, max_elements: int | None = None) -> None:
+    def __init__(self, max_elements: int | None = None, gate: Gate | None = None) -> None:
         """`max_elements`: of all arrays of one request together."""
         self._max_elements = max_elements
+        self._gate = gate
         self.made: dict[tuple[int, int], Route] = {}
 
     def find(self, key: int, version: int) -> Route | None:
@@ -45,7 +47,7 @@ class Routes:
             api = BY_KEY.get(key)
             if api is None or not api.serves(version):
                 return None
-            route = self.made[key, version] = Route(api, version, self._max_elements)
+            route = self.made[key, version] = Route(api, version, self._max_elements, self._gate)
         return route
 
 
@@ -138,6 +140,8 @@ class Dispatch:
             response = route.handle(request, call)
             if response is not None:
                 call.respond(response)
+        except BrokerError as refused:
+            call.respond(call.refused(request, refused))
         except CloseConnection:
             raise
         except Exception as error:
@@ -147,7 +151,7 @@ class Dispatch:
     def _respond_with_failure(self, request: Request, call: Call, route: Route) -> None:
         call.note_code(UNKNOWN_SERVER_ERROR)
         try:
-            call.respond(route.failed(request, call, UNKNOWN_SERVER_ERROR))
+            call.respond(route.failed(request, UNKNOWN_SERVER_ERROR, None))
         except Exception as error:
             raise CloseConnection("its answer could not be made") from error
 
@@ -165,7 +169,7 @@ class Dispatch:
         if key != API_VERSIONS or route is None:
             raise CloseConnection(_why_not_served(key, version))
         call = Call(peer, route, correlation_id, bytes_in, received_ns)
-        call.respond(route.failed(None, call, call.code(UnsupportedVersion())))
+        call.respond(call.refused(None, UnsupportedVersion()))
         return call
 
     def log_failure(self, call: Call, error: Exception) -> None:

@@ -39,6 +39,7 @@ from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.declarative import containers, providers
@@ -82,6 +83,7 @@ class ServicesContainer(containers.DeclarativeContainer):
     clock = providers.Singleton(SystemClock)
     checksum = providers.Object(crc32c)
     compression = providers.Singleton(BatchCompression)
+    authorizer = providers.Singleton(OpenAuthorizer)
 
     cluster_id = providers.Singleton(
         known_cluster_id, storage.cluster, storage.commit, config.provided.cluster_id
@@ -151,6 +153,7 @@ class ServicesContainer(containers.DeclarativeContainer):
         Broker,
         cluster_id=cluster_id,
         config=config,
+        authorizer=authorizer,
         catalog=catalog,
         commits=commits,
         partitions=storage.partitions,

@@ -14,12 +14,14 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
+from domain.security.principal import ANONYMOUS
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.serving.correlation import HEADER, correlation_id_of
-from interfaces.rest.serving.guard import Guard
+from interfaces.rest.serving.guard import SAFE, Guard
 from interfaces.rest.serving.methods import answer_head
 from interfaces.rest.templates import Templates
 
@@ -91,6 +93,7 @@ class Gate:
                 # Whoever passed it on may have read the other one.
                 raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
             self._guard.check(scope["method"], scope["path"], headers, _is_bodiless(headers))
+            self._authorize(scope["method"])
             if exchange.method == "HEAD":
                 exchange.scope["method"] = "GET"
                 await answer_head(self._app, exchange.scope, counted, answered)
@@ -112,6 +115,13 @@ class Gate:
                 )
         finally:
             self._log(exchange, headers, failure)
+
+    def _authorize(self, method: str) -> None:
+        """Whoever may use this API may do anything with it, or look at everything."""
+        operation = Operation.DESCRIBE if method in SAFE else Operation.ALTER
+        authorizer = self._admin.broker.authorizer
+        if not authorizer.allows(ANONYMOUS, operation, ResourceType.CLUSTER, CLUSTER_NAME):
+            raise RestError(403, f"{ANONYMOUS} may not {operation.value} the cluster", 40301)
 
     async def _received(self, exchange: Exchange, receive: Receive) -> Message:
         if exchange.is_whole:

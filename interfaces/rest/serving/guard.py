@@ -12,7 +12,7 @@ from ipaddress import ip_address
 
 from interfaces.rest.errors import RestError
 
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Where the links of others may lead.
 _PAGE = "/"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -37,7 +37,7 @@ class Guard:
                 40303,
             )
         is_others = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
-        if method in _SAFE:
+        if method in SAFE:
             if is_others and not (path == _PAGE and _is_visit(headers)):
                 raise RestError(403, "a page of somebody else may not ask for this", 40304)
             return

@@ -1,10 +1,9 @@
-"""Who a group is told that its member is, and what every member is told."""
+"""Who a group is told that its member is."""
 
 from __future__ import annotations
 
 from ipaddress import IPv6Address, ip_address
 
-from domain.errors import BrokerError
 from interfaces.kafka.requests.call import Call
 
 
@@ -18,10 +17,3 @@ def client_host(call: Call) -> str:
     if not isinstance(address, IPv6Address):
         return f"/{host}"
     return "/" + ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))
-
-
-def code_of(error: BrokerError | None, call: Call, expected: type[BrokerError]) -> int:
-    """`expected`: nothing is wrong, it is how members of a group are led."""
-    if error is None:
-        return 0
-    return call.expected_code(error) if isinstance(error, expected) else call.code(error)

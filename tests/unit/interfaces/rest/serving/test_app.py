@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from domain.security.access import Operation, ResourceType
+from domain.security.principal import ANONYMOUS, Principal
 from tests.fakes.admin import Answer, FakeAdmin
+from tests.fakes.broker import FakeBroker
 
 
 def check_failure(answer: Answer, status: int, code: int) -> None:
@@ -132,3 +137,25 @@ def test_a_request_that_is_in_order_is_one_line_where_all_are_wanted(admin: Fake
 def test_no_other_page_holds_an_answer(admin: FakeAdmin) -> None:
     for path in ("/", "/topics", "/nowhere"):
         assert admin.get(path).headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_the_authorizer_is_asked_before_any_path() -> None:
+    class ReadOnly:
+        allows_everything = False
+
+        def allows(
+            self, principal: Principal, operation: Operation, resource: ResourceType, name: str
+        ) -> bool:
+            assert (principal, resource, name) == (
+                ANONYMOUS,
+                ResourceType.CLUSTER,
+                "kafka-cluster",
+            )
+            return operation is Operation.DESCRIBE
+
+    broker = FakeBroker()
+    broker.broker = replace(broker.broker, authorizer=ReadOnly())
+    admin = FakeAdmin(broker)
+    assert admin.get("/topics").status == 200
+    check_failure(admin.post("/topics", {"name": "t"}), 403, 40301)
+    assert broker.broker.catalog.topic("t") is None

@@ -1,0 +1,27 @@
+"""Access: what may be done to which resource. Operations and resource types are Kafka's."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Operation(Enum):
+    READ = "Read"
+    WRITE = "Write"
+    CREATE = "Create"
+    DELETE = "Delete"
+    ALTER = "Alter"
+    DESCRIBE = "Describe"
+    DESCRIBE_CONFIGS = "DescribeConfigs"
+    ALTER_CONFIGS = "AlterConfigs"
+    IDEMPOTENT_WRITE = "IdempotentWrite"
+
+
+class ResourceType(Enum):
+    TOPIC = "Topic"
+    GROUP = "Group"
+    CLUSTER = "Cluster"
+
+
+#: The one resource of its type.
+CLUSTER_NAME = "kafka-cluster"

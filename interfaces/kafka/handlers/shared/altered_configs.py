@@ -1,0 +1,78 @@
+"""What both ways to alter configs share: what is wrong with a request as it stands, and answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from application.configs.alter import Altered, WantedConfigs
+from application.pending import Pending
+from domain.configs.alteration import Alteration, Operation
+from domain.configs.resource import Resource, ResourceKind
+from domain.errors import BrokerError, InvalidRequest
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.config_numbers import OPERATIONS, RESOURCE_KINDS
+from interfaces.kafka.wire.schema import Response
+
+R = TypeVar("R", bound=Response)
+
+
+def alter(
+    request: Any, call: Call, response: type[R], result: Callable[..., Any], *, replaces: bool
+) -> R | None:
+    """`replaces`: each config that is named is set, and the others of its resource are not."""
+    resources = request.resources
+    call.topics = sum(one.resource_type == 2 for one in resources)
+    times = Counter((one.resource_type, one.resource_name) for one in resources)
+    answers: list[Altered] = []
+    wanted: list[WantedConfigs] = []
+    for one in resources:
+        try:
+            if times[one.resource_type, one.resource_name] > 1:
+                raise InvalidRequest("Each resource must appear at most once.")
+            wanted.append(_wanted(one, replaces))
+            answers.append(None)
+        except BrokerError as refused:
+            answers.append(refused.as_value())
+
+    def joined(altered: list[Altered]) -> R:
+        following = iter(altered)
+        results = []
+        for one, answer in zip(resources, answers, strict=True):
+            refused = next(following) if answer is None else answer
+            code, message = (0, None) if refused is None else (call.code(refused), refused.message)
+            results.append(result(code, message, one.resource_type, one.resource_name))
+        return response(responses=results)
+
+    altered = call.broker.alter_configs.alter(wanted, request.validate_only)
+    if isinstance(altered, Pending):
+        call.respond_later(altered, joined)
+        return None
+    return joined(altered)
+
+
+def _wanted(asked: Any, replaces: bool) -> WantedConfigs:
+    if len({config.name for config in asked.configs}) < len(asked.configs):
+        raise InvalidRequest("Error due to duplicate config keys")
+    operations = [_operation(config, replaces) for config in asked.configs]
+    nulls = [
+        config.name
+        for config, operation in zip(asked.configs, operations, strict=True)
+        if config.value is None and operation is not Operation.DELETE
+    ]
+    if nulls:
+        raise InvalidRequest(f"Null value not supported for : {', '.join(nulls)}")
+    kind = RESOURCE_KINDS.get(asked.resource_type)
+    if kind is None or (replaces and kind is ResourceKind.BROKER_LOGGER):
+        raise InvalidRequest(f"Unknown resource type {asked.resource_type}")
+    alterations = []
+    for config, operation in zip(asked.configs, operations, strict=True):
+        if operation is None:
+            raise InvalidRequest(f"Unknown operations type {config.config_operation}")
+        alterations.append(Alteration(config.name, operation, config.value or ""))
+    return WantedConfigs(Resource(kind, asked.resource_name), alterations, replaces)
+
+
+def _operation(config: Any, replaces: bool) -> Operation | None:
+    return Operation.SET if replaces else OPERATIONS.get(config.config_operation)
