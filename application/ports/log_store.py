@@ -66,8 +66,14 @@ class LogStore(Protocol):
         """
         ...
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        """The first 61 bytes of up to `limit` batches, starting like `read`."""
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        """The first 61 bytes of up to `limit` batches, starting like `read`.
+
+        Fewer where the rest is not in memory; none only at the end. With `waits` it waits for the
+        disk itself and gives as many as there are.
+        """
         ...
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:

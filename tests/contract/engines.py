@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
 from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
+from domain.messages.batch import RecordBatch
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
@@ -45,8 +47,18 @@ class PatientLog:
         given = (partition_id, offset, end_offset, max_bytes, whole_first)
         return self._patiently(lambda: self._log.read(*given))
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        return self._patiently(lambda: self._log.headers(partition_id, offset, limit))
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        found: list[bytes] = []
+        while len(found) < limit:
+            given = (partition_id, offset, limit - len(found), waits)
+            more = self._patiently(partial(self._log.headers, *given))
+            if not more:
+                break
+            found += more
+            offset = RecordBatch(memoryview(more[-1])).last_offset + 1
+        return found
 
     def _patiently(self, read: Callable[[], T]) -> T:
         # Nothing that was written is taken to be in memory: all of it goes through the thread.

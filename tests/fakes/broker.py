@@ -49,9 +49,11 @@ class FlakyLogStore(MemoryLogStore):
             raise NotInMemory(self.loading)
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         self._check()
-        return super().headers(partition_id, offset, limit)
+        return super().headers(partition_id, offset, limit, waits)
 
     def _check(self) -> None:
         if self.failing is not None:

@@ -219,11 +219,15 @@ class SimulatedStore:
         self._hands.loaded(place[0])
         loading.resolve(None)
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         self._check(partition_id)
         log = self._disk.logs.get(partition_id)
         if log is None:
             return []
+        if not waits:
+            self._check_it_is_in_memory(partition_id, offset)
         first = bisect_left(log.last_offsets, offset)
         return [batch[:HEADER_BYTES] for batch in log.batches[first : first + limit]]
 

@@ -34,6 +34,9 @@ _LARGEST_PARTITION_ID = (1 << 32) - 1
 #: Each entry that a cursor stands on is touched, page by page; so a trim ends here, too.
 _TRIMMED_AT_ONCE_BYTES = 2 << 20
 
+#: To look at a header is to touch its entry: so much is loaded for one that is asked for.
+_BYTES_PER_HEADER = 8 << 10
+
 _pack_key = KEY.pack
 _unpack_key = KEY.unpack
 _pack_offset = OFFSET.pack
@@ -88,9 +91,7 @@ class LmdbLogStore:
         if offset >= end_offset:
             return b""
         if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
-            loading = self._loader.load(partition_id, offset, max_bytes)
-            if loading is not None:
-                raise NotInMemory(loading)
+            self._load(partition_id, offset, max_bytes)
         views: list[memoryview] = []
         size_bytes = 0
         try:
@@ -120,14 +121,29 @@ class LmdbLogStore:
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def _load(self, partition_id: int, offset: int, read_bytes: int) -> int:
+        """Returns up to which offset entries are in memory."""
+        assert self._loader is not None
+        loading = self._loader.load(partition_id, offset, read_bytes)
+        if loading is not None:
+            raise NotInMemory(loading)
+        return self._loader.in_memory_to(partition_id, offset)
+
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         headers: list[bytes] = []
+        in_memory_to = NO_OFFSET
+        loads = self._loader is not None and not waits
+        if loads and offset < self._memory_from.get(partition_id, NO_OFFSET):
+            in_memory_to = self._load(partition_id, offset, limit * _BYTES_PER_HEADER)
         try:
             with self._env.begin(buffers=True) as txn:
                 cursor = txn.cursor(self._batches)
                 found = cursor.set_range(_pack_key(partition_id, offset))
                 while found and len(headers) < limit:
-                    if _unpack_key(cursor.key())[0] != partition_id:
+                    found_id, last_offset = _unpack_key(cursor.key())
+                    if found_id != partition_id:
                         break
                     entry = cursor.value()
                     first = 0 if headers else position_of(entry, offset)
@@ -135,6 +151,8 @@ class LmdbLogStore:
                         headers.append(bytes(entry[start : start + HEADER_BYTES]))
                         if len(headers) == limit:
                             return headers  # no step further than needed, as in `read`
+                    if last_offset + 1 >= in_memory_to:
+                        break
                     found = cursor.next()
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error

@@ -32,6 +32,8 @@ MAX_AHEAD_BYTES = 8 << 20
 #: What is assumed of a read that asks for less, or for more.
 LEAST_READ_BYTES = 64 << 10
 MOST_READ_BYTES = 64 << 20
+#: A range that is longer begins later.
+RANGE_BYTES = 64 << 20
 #: In one read transaction.
 _PIECE_BYTES = 1 << 20
 #: Clients at different places of one partition that are remembered.
@@ -47,8 +49,8 @@ class LoadedRange:
     """Consecutive entries that were loaded for one client. The thread's while it is `loading`."""
 
     __slots__ = (
-        "ahead_bytes", "end", "generation", "loading", "margin", "margin_bytes", "middle", "next",
-        "partition_id", "read_bytes", "start", "to_the_end", "waiting",
+        "ahead_bytes", "end", "generation", "loaded_bytes", "loading", "margin", "margin_bytes",
+        "middle", "next", "partition_id", "read_bytes", "start", "to_the_end", "waiting",
     )  # fmt: skip
 
     def __init__(self, partition_id: int, start: int, read_bytes: int) -> None:
@@ -59,6 +61,8 @@ class LoadedRange:
         #: From here on it is time to load more, and from `next` on.
         self.middle = self.next = start
         self.ahead_bytes = 0
+        #: From `start` on, about.
+        self.loaded_bytes = 0
         #: Where each entry from `end` to `next` ends, and its size.
         self.margin: deque[tuple[int, int]] = deque()
         self.margin_bytes = 0
@@ -71,6 +75,7 @@ class LoadedRange:
         self.next = last_offset + 1
         self.margin.append((self.next, size_bytes))
         self.margin_bytes += size_bytes
+        self.loaded_bytes += size_bytes
 
     def give_up(self) -> None:
         """The loop's own read meets the same error, and reports it."""
@@ -87,7 +92,9 @@ class LoadedRange:
             end, size_bytes = margin.popleft()
             passed.append(end)
             self.margin_bytes -= size_bytes
-        self.start, self.middle, self.end = self.middle, passed[len(passed) // 2], passed[-1]
+        if self.loaded_bytes > RANGE_BYTES:
+            self.start, self.loaded_bytes = self.middle, 0
+        self.middle, self.end = passed[len(passed) // 2], passed[-1]
 
 
 class PageLoader:
@@ -155,6 +162,11 @@ class PageLoader:
         loading: Pending[None] = Pending()
         range_.waiting.append(loading)
         return loading
+
+    def in_memory_to(self, partition_id: int, offset: int) -> int:
+        """Up to which offset entries are in memory, after `load` has said so of `offset`."""
+        known = self._ranges.get(partition_id, [])
+        return max((r.next for r in known if r.start <= offset < r.end), default=NO_OFFSET)
 
     def _range(self, partition_id: int, offset: int, read_bytes: int) -> LoadedRange:
         """A client that reads in order comes back where its last read may have ended."""

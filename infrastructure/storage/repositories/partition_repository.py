@@ -60,7 +60,9 @@ class StoredPartitionRepository:
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
             partition.restore(PartitionSnapshot(end, []), self._look_up(partition_id))
         while True:
-            headers = self._log.headers(partition_id, partition.end.next_offset, _HEADERS_AT_ONCE)
+            headers = self._log.headers(
+                partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits=True
+            )
             for header in headers:
                 partition.replay(header)
             if len(headers) < _HEADERS_AT_ONCE:
