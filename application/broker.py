@@ -31,6 +31,7 @@ from application.offset_fetch import OffsetFetchService
 from application.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
+from application.ports.placement import Placement
 from application.produce import ProduceService
 from application.records.records import Records
 from application.topics.catalog import Catalog
@@ -51,6 +52,7 @@ class Broker:
     cluster_id: str
     config: BrokerConfig
     authorizer: Authorizer
+    placement: Placement
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository

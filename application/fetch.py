@@ -13,13 +13,11 @@ from application.watching import Watching
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
-    FencedLeaderEpoch,
     StorageFailed,
-    UnknownLeaderEpoch,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.partitions.partition import LEADER_EPOCH, Partition
+from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
 NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
@@ -195,7 +193,7 @@ class FetchService:
         try:
             partition = self._resolve(item)
             if item.leader_epoch >= 0:
-                check_leader_epoch(item.leader_epoch)
+                partition.check_leader_epoch(item.leader_epoch)
             partition.check_readable(item.offset)
             stable = partition.last_stable_offset
             end = stable if read_committed else partition.high_watermark
@@ -388,10 +386,3 @@ class WaitingFetch(LaterFetch):
         self._service.ended(self._query)
         self._timer.cancel()
         self._watching.unwatch(self._partitions, self)
-
-
-def check_leader_epoch(epoch: int) -> None:
-    if epoch > LEADER_EPOCH:
-        raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
-    if epoch < LEADER_EPOCH:
-        raise FencedLeaderEpoch("The client's leader epoch is older than the broker's")

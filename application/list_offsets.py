@@ -18,7 +18,8 @@ from domain.errors import (
     UnsupportedVersion,
 )
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
-from domain.partitions.partition import LEADER_EPOCH, Partition
+from domain.partitions.leader_epochs import NO_EPOCH
+from domain.partitions.partition import Partition
 
 LATEST = -1
 EARLIEST = -2
@@ -42,14 +43,14 @@ class FoundOffset:
     __slots__ = ("leader_epoch", "offset", "timestamp")
 
     def __init__(
-        self, offset: int, timestamp: int = NO_TIMESTAMP, leader_epoch: int = LEADER_EPOCH
+        self, offset: int, timestamp: int = NO_TIMESTAMP, leader_epoch: int = NO_EPOCH
     ) -> None:
         self.offset = offset
         self.timestamp = timestamp
         self.leader_epoch = leader_epoch
 
 
-NOTHING_FOUND = FoundOffset(UNKNOWN_OFFSET, NO_TIMESTAMP, -1)
+NOTHING_FOUND = FoundOffset(UNKNOWN_OFFSET)
 
 
 class Search:
@@ -205,9 +206,10 @@ class ListOffsetsService:
     ) -> FoundOffset | Search:
         end = partition.last_stable_offset if read_committed else partition.high_watermark
         if timestamp == LATEST:
-            return FoundOffset(end)
+            return FoundOffset(end, leader_epoch=partition.leader.epoch)
         if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return FoundOffset(partition.log_start_offset)
+            start = partition.log_start_offset
+            return FoundOffset(start, leader_epoch=partition.leader_epochs.at(start))
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return NOTHING_FOUND
         if timestamp == MAX_TIMESTAMP:

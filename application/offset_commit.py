@@ -75,7 +75,7 @@ class OffsetCommitService:
         self._max_metadata_units = config.offset_metadata_max_bytes
 
     def begin(self, commit: OffsetCommit, retention_time_ms: int = NO_RETENTION_TIME) -> None:
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(commit.group_id)
         commit.now_ms = self._clock.now_ms()
         if retention_time_ms != NO_RETENTION_TIME:
             commit.expire_timestamp_ms = expire_timestamp_ms(retention_time_ms, commit.now_ms)

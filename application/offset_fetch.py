@@ -17,7 +17,7 @@ class OffsetFetchService:
 
         Of a group whose end is not durable yet it is what was durable before.
         """
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             return self._offsets.of(group_id)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from application.groups.offsets import GroupOffsets, Offsets
 from application.groups.registry import Groups
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.groups.group import Group
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
@@ -67,7 +67,7 @@ class Summaries:
         topic = self._catalog.topic(topic_name)
         try:
             return None if topic is None else self._catalog.partition(topic, index)
-        except StorageFailed:
+        except (NotLeaderOrFollower, StorageFailed):
             return None  # the catalogue has said so in the log
 
     def groups(self) -> Iterator[GroupSummary]:

@@ -19,12 +19,15 @@
         InvalidRequiredAcks  UnsupportedCompressionType
         OutOfOrderSequence  InvalidProducerEpoch
         TransactionalIdNotAuthorized
+      NotLeaderOrFollower            the client's metadata is stale
+        FencedLeaderEpoch
       fetch
-        OffsetOutOfRange  FencedLeaderEpoch  UnknownLeaderEpoch
+        OffsetOutOfRange  UnknownLeaderEpoch
         FetchSessionNotFound  InvalidFetchSessionEpoch  FetchSessionTopicIdError
       groups
         CoordinatorLoadInProgress      asked before what is stored has been read
         CoordinatorNotAvailable        asked again, it may work
+        NotCoordinator                 another node coordinates the group
         InvalidGroupId  GroupIdNotFound  NonEmptyGroup  GroupMaxSizeReached
         GroupMetadataTooLarge
         UnknownMemberId  MemberIdRequired  FencedInstanceId  UnreleasedInstanceId
@@ -41,6 +44,8 @@ that goes over the wire is known to `interfaces/kafka/requests/error_codes.py` a
 from __future__ import annotations
 
 from typing import Self
+
+from domain.cluster.nodes import Leader
 
 
 class BrokerError(Exception):
@@ -209,8 +214,16 @@ class OffsetOutOfRange(BrokerError):
     pass
 
 
-class FencedLeaderEpoch(BrokerError):
-    pass
+class NotLeaderOrFollower(BrokerError):
+    """Bears the current leader, so that the client need not ask for metadata (KIP-951)."""
+
+    def __init__(self, leader: Leader, message: str = "") -> None:
+        super().__init__(message)
+        self.leader = leader
+
+
+class FencedLeaderEpoch(NotLeaderOrFollower):
+    """The same node leads, in a later epoch than the client knows."""
 
 
 class UnknownLeaderEpoch(BrokerError):
@@ -230,6 +243,10 @@ class FetchSessionTopicIdError(BrokerError):
 
 
 class CoordinatorLoadInProgress(BrokerError):
+    pass
+
+
+class NotCoordinator(BrokerError):
     pass
 
 

@@ -1,4 +1,4 @@
-"""Sockets for one HOST:PORT, bound and not yet listening."""
+"""Sockets that listen at one HOST:PORT. Nobody is accepted yet."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
+#: Clients that wait to be accepted.
+BACKLOG = 1024
 #: Both loopback addresses.
 LOCALHOST = "localhost"
 #: As with Kafka, all of IPv6 is all of IPv4 too; asyncio would keep `::` to IPv6.
@@ -17,44 +19,49 @@ _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 _TRIES = 20
 
 
-class BoundSockets:
+class ListeningSockets:
     """One port on one or more addresses."""
 
-    __slots__ = ("host", "port", "sockets")
+    __slots__ = ("host", "port", "requested_host", "sockets")
 
     def __init__(self, host: str, sockets: Sequence[socket.socket]) -> None:
+        self.requested_host = host
         self.sockets = sockets
         address, self.port = sockets[0].getsockname()[:2]
         #: To show: the first address, or the name that stands for all of them.
         self.host: str = LOCALHOST if host == LOCALHOST else address
 
+    def close(self) -> None:
+        for each in self.sockets:
+            each.close()
 
-def bind(host: str, port: int) -> BoundSockets:
-    """Raises OSError when an address of the host cannot be bound."""
+
+def listen(host: str, port: int) -> ListeningSockets:
+    """Raises OSError when an address of the host cannot be had."""
     if host in _DUAL_STACK and socket.has_dualstack_ipv6():
-        sockets = [_bound(socket.AF_INET6, ("::", port), only_ipv6=False)]
+        sockets = [_listening(socket.AF_INET6, ("::", port), only_ipv6=False)]
     elif host == LOCALHOST:
-        sockets = _bind_localhost(port)
+        sockets = _listen_on_localhost(port)
     else:
-        sockets = _bind_all(host, port)
-    return BoundSockets(host, sockets)
+        sockets = _listen_on_all(host, port)
+    return ListeningSockets(host, sockets)
 
 
-def _bind_localhost(port: int) -> list[socket.socket]:
+def _listen_on_localhost(port: int) -> list[socket.socket]:
     """Both, whatever the hosts file says: clients take either, librdkafka at random."""
     for _ in range(_TRIES - 1):
         try:
-            return _bind_loopback(port)
+            return _listen_on_loopback(port)
         except OSError as failure:
             if port or failure.errno != errno.EADDRINUSE:
                 raise
-    return _bind_loopback(port)
+    return _listen_on_loopback(port)
 
 
-def _bind_loopback(port: int) -> list[socket.socket]:
-    sockets = [_bound(socket.AF_INET, ("127.0.0.1", port))]
+def _listen_on_loopback(port: int) -> list[socket.socket]:
+    sockets = [_listening(socket.AF_INET, ("127.0.0.1", port))]
     try:
-        sockets.append(_bound(socket.AF_INET6, ("::1", sockets[0].getsockname()[1])))
+        sockets.append(_listening(socket.AF_INET6, ("::1", sockets[0].getsockname()[1])))
     except OSError as failure:
         if failure.errno not in _NO_IPV6:
             sockets[0].close()
@@ -62,12 +69,12 @@ def _bind_loopback(port: int) -> list[socket.socket]:
     return sockets
 
 
-def _bind_all(host: str, port: int) -> list[socket.socket]:
+def _listen_on_all(host: str, port: int) -> list[socket.socket]:
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     sockets: list[socket.socket] = []
     try:
         for family, (address, _port, *scope) in dict.fromkeys((each[0], each[4]) for each in found):
-            sockets.append(_bound(family, (address, port, *scope)))
+            sockets.append(_listening(family, (address, port, *scope)))
             port = sockets[0].getsockname()[1]
     except OSError:
         for each in sockets:
@@ -76,13 +83,16 @@ def _bind_all(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def _bound(family: int, address: tuple[Any, ...], only_ipv6: bool = True) -> socket.socket:
+def _listening(family: int, address: tuple[Any, ...], only_ipv6: bool = True) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_ipv6)
         made.bind(address)
+        # Sockets that only have a port do not keep others from it.
+        made.listen(BACKLOG)
+        made.setblocking(False)
     except OSError:
         made.close()
         raise

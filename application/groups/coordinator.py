@@ -106,7 +106,7 @@ class GroupCoordinator:
     def join_group(self, request: JoinRequest) -> Joined:
         _check_group_id(request.group_id)
         self._classic.check_session_timeout(request)
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(request.group_id)
         group = self._groups.find(request.group_id)
         if group is None:
             return self._classic.create(request)
@@ -125,7 +125,7 @@ class GroupCoordinator:
 
     def leave_group(self, group_id: str, leaving: Sequence[Leaving]) -> Left:
         _check_group_id(group_id)
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             return resolved([UnknownMemberId() for _ in leaving])
@@ -134,12 +134,12 @@ class GroupCoordinator:
     def consumer_group_heartbeat(
         self, group_id: str, heartbeat: Heartbeat, members_make_ids: bool
     ) -> HeartbeatResponse:
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         return self._consumer.heartbeat(group_id, heartbeat, members_make_ids)
 
     def _find(self, group_id: str) -> Group:
         _check_group_id(group_id)
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             raise UnknownMemberId()

@@ -43,7 +43,7 @@ class DeleteGroupsService:
         return later(respond(places, [None] * len(places))).map(done)
 
     def _find(self, group_id: str) -> Group:
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             raise GroupIdNotFound(f"Group {group_id} not found.")

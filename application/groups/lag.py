@@ -39,7 +39,7 @@ class GroupLagService:
 
     def group(self, group_id: str) -> Group:
         """Raises GroupIdNotFound, and CoordinatorLoadInProgress."""
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             raise GroupIdNotFound(f"Group {group_id} not found.")

@@ -21,7 +21,7 @@ class OffsetDeleteService:
         """Whose offsets may be deleted now."""
         if not group_id:
             raise InvalidGroupId()
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is None:
             raise GroupIdNotFound(f"Group {group_id} not found.")

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
+from application.ports.placement import Placement
 from application.state.runtime import Done, Runtime
 from application.topics.catalog import Catalog
-from domain.errors import CoordinatorLoadInProgress, StorageFailed
+from domain.errors import CoordinatorLoadInProgress, NotCoordinator, StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
@@ -25,8 +26,15 @@ NOTHING: GroupOffsets = {}
 
 
 class Offsets:
-    def __init__(self, repository: OffsetRepository, groups: Groups, catalog: Catalog) -> None:
+    def __init__(
+        self,
+        repository: OffsetRepository,
+        groups: Groups,
+        catalog: Catalog,
+        placement: Placement,
+    ) -> None:
         self._repository = repository
+        self._placement = placement
         self._groups = groups
         self._catalog = catalog
         self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
@@ -71,6 +79,12 @@ class Offsets:
     def check_loaded(self) -> None:
         if not self.loaded:
             raise CoordinatorLoadInProgress()
+
+    def check_coordinated(self, group_id: str) -> None:
+        """Whether this node coordinates the group, and can respond by now."""
+        self.check_loaded()
+        if self._placement.coordinator(group_id) != self._placement.node_id:
+            raise NotCoordinator(f"Another node coordinates group {group_id}.")
 
     def _keep_group(self, group_id: str) -> None:
         """There is a group wherever there are offsets: nothing is kept of a simple one but them."""

@@ -33,7 +33,6 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.groups.group import NO_EPOCH
-from domain.partitions.partition import LEADER_EPOCH
 
 #: Made ready for the commit in one pass of the loop; the commit itself has all of them.
 RESETS_AT_ONCE = 500
@@ -122,7 +121,7 @@ class ResetOffsetsService:
     def _check(self, group_id: str) -> None:
         if not group_id:
             raise InvalidGroupId("A group has a name.")
-        self._offsets.check_loaded()
+        self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is not None and not group.is_empty:
             raise NonEmptyGroup(
@@ -184,7 +183,9 @@ class ResetOffsetsService:
         for number, reset in enumerate(resets, 1):
             topic = self._catalog.topic(reset.place.topic)
             if topic is not None:  # else deleted meanwhile
-                wanted = _Wanted(reset.place.partition, reset.after)
+                partition = self._catalog.existing_partition(*reset.place)
+                epoch = partition.leader_epochs.at(reset.after)
+                wanted = _Wanted(reset.place.partition, reset.after, epoch)
                 self._commit.add(commit, topic, (wanted,))
             if number % RESETS_AT_ONCE == 0:
                 yield None
@@ -202,10 +203,12 @@ class _Wanted:
         "committed_leader_epoch", "committed_metadata", "committed_offset", "partition_index",
     )  # fmt: skip
 
-    def __init__(self, partition_index: int, committed_offset: int) -> None:
+    def __init__(
+        self, partition_index: int, committed_offset: int, committed_leader_epoch: int
+    ) -> None:
         self.partition_index = partition_index
         self.committed_offset = committed_offset
-        self.committed_leader_epoch = LEADER_EPOCH
+        self.committed_leader_epoch = committed_leader_epoch
         self.committed_metadata: str | None = ""
 
 

@@ -11,7 +11,7 @@ from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families import others, own
 from application.metrics.family import Reading, in_readings
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 
 #: Committed offsets that are looked at before others may run.
 LOOKED_AT_ONCE = 50
@@ -77,6 +77,6 @@ class GroupReadings:
         topic = self._catalog.topic(topic_name)
         try:
             partition = None if topic is None else self._catalog.partition(topic, index)
-        except StorageFailed:
+        except (NotLeaderOrFollower, StorageFailed):
             return UNKNOWN_LAG
         return UNKNOWN_LAG if partition is None else max(partition.high_watermark - offset, 0)

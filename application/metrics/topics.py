@@ -16,7 +16,7 @@ from application.metrics.families import kafka_exporter as exporter
 from application.metrics.family import Family, Reading, Sample, in_readings
 from application.ports.clock import Clock
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
@@ -127,7 +127,7 @@ class TopicReadings:
     def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:
             partition = self._catalog.partition(topic, index)
-        except StorageFailed:
+        except (NotLeaderOrFollower, StorageFailed):
             seen.unreadable += 1  # the catalogue has said so in the log
             partition = self._catalog.loaded_partition(topic, index)
             if partition is not None:

@@ -49,11 +49,6 @@ class RecordFilter:
         self.anywhere = anywhere
         self.headers = headers
 
-    @property
-    def looks_inside(self) -> bool:
-        """Whether it asks for more than a time."""
-        return bool(self.needles()) or self.key is not None or bool(self.headers)
-
     def needles(self) -> list[bytes]:
         """Bytes that a batch's records must have somewhere, or none of them fits.
 

@@ -16,7 +16,6 @@ from application.records.scan import Found
 from domain.messages.message import Message
 
 AUTO, STRING, BASE64 = "auto", "string", "base64"
-DATA_FORMATS = (AUTO, STRING, BASE64)
 
 _SPACE = b" \t\r\n"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode

@@ -22,14 +22,14 @@ from domain.errors import (
 from domain.messages.building import build_batch
 from domain.messages.message import Headers, Message
 from domain.partitions.partition import Partition
-from domain.topics.partitioner import murmur2, partition_for_hash
+from domain.topics.partitioner import partition_for_key
 from domain.topics.topic import Topic, why_not_writable
 
 
 class OutgoingRecord:
     """Without a partition the key decides; without a timestamp it is now."""
 
-    __slots__ = ("headers", "key", "key_hash", "partition", "timestamp", "value")
+    __slots__ = ("headers", "key", "partition", "timestamp", "value")
 
     def __init__(
         self,
@@ -40,8 +40,6 @@ class OutgoingRecord:
         timestamp: int | None = None,
     ) -> None:
         self.key = key
-        #: Its murmur2, where somebody took it in slices because the key is long.
-        self.key_hash: int | None = None
         self.value = value
         self.headers = headers
         self.partition = partition
@@ -105,8 +103,7 @@ class SendService:
             return record.partition
         if record.key is None:
             return self._keyless % count
-        key_hash = murmur2(record.key) if record.key_hash is None else record.key_hash
-        return partition_for_hash(key_hash, count)
+        return partition_for_key(record.key, count)
 
     def _append(
         self,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from application.ports.partition_repository import PartitionRepository
+from application.ports.placement import Placement
 from application.ports.topic_repository import TopicRepository
 from application.trouble import Trouble
+from application.watching import Watching
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
-from domain.errors import StorageFailed, UnknownTopicOrPartition
+from domain.errors import NotLeaderOrFollower, StorageFailed, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, collision_key
 
@@ -27,10 +29,14 @@ class Catalog:
         partitions: PartitionRepository,
         config: BrokerConfig,
         trouble: Trouble,
+        placement: Placement,
+        watching: Watching,
     ) -> None:
         self._partitions = partitions
         self._trouble = trouble
         self._config = config
+        self._placement = placement
+        self._watching = watching
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
         # Asked for with every request: the look-up itself, without a call of ours around it.
@@ -46,6 +52,7 @@ class Catalog:
         self._moved: deque[tuple[int, str]] = deque(maxlen=MOVED)
         for topic in topics.load():
             self.put(topic)
+        placement.when_moved(self._moved_away)
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self._by_name.values())
@@ -80,7 +87,9 @@ class Catalog:
         return config
 
     def partition(self, topic: Topic, index: int) -> Partition | None:
-        """Raises StorageFailed when the partition's log cannot be read."""
+        """Raises StorageFailed when the log cannot be read, NotLeaderOrFollower when another node
+        leads the partition.
+        """
         ids = topic.partition_ids
         if not 0 <= index < len(ids):
             return None
@@ -106,6 +115,9 @@ class Catalog:
         return partition
 
     def _recover(self, partition: Partition) -> None:
+        leader = self._placement.leader(partition.partition_id)
+        if leader.node_id != self._placement.node_id:
+            raise NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")
         try:
             self._partitions.recover(partition)
         except StorageFailed as failure:
@@ -113,6 +125,15 @@ class Catalog:
             partition.broken = StorageFailed(failure.message)
             self._trouble.unreadable(partition, failure)
             raise
+        partition.lead(leader)
+
+    def _moved_away(self, partition_ids: Collection[int]) -> None:
+        """Another node leads them, or this one in another epoch: whoever waits looks again."""
+        held = [self._loaded.pop(one, None) for one in partition_ids]
+        self.revision += 1
+        for partition in held:
+            if partition is not None:
+                self._watching.advanced(partition)
 
     def is_loaded(self, topic: Topic, index: int) -> bool:
         """Whether to ask for it costs nothing; also where there is none."""

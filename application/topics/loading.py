@@ -7,7 +7,7 @@ thousand headers.
 from __future__ import annotations
 
 from application.topics.catalog import Catalog
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import HEADER_READ_BYTES, Partition
 from domain.topics.topic import Topic
 
@@ -24,7 +24,7 @@ def load(catalog: Catalog, topic: Topic, index: int) -> tuple[Partition | None, 
     loaded = catalog.is_loaded(topic, index)
     try:
         partition = catalog.partition(topic, index)
-    except StorageFailed:
+    except (NotLeaderOrFollower, StorageFailed):
         return None, LOADING_WORK  # the catalogue has said so in the log
     if loaded or partition is None:
         return partition, 1

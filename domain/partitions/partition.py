@@ -10,13 +10,16 @@ still take back.
 
 from __future__ import annotations
 
+from domain.cluster.nodes import Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
+    FencedLeaderEpoch,
     InvalidTimestamp,
     MessageTooLarge,
     OffsetOutOfRange,
     PolicyViolation,
     StorageFailed,
+    UnknownLeaderEpoch,
 )
 from domain.messages.batch import (
     CHECKSUM_START,
@@ -31,6 +34,7 @@ from domain.messages.batch import (
     corrupt,
     what_is_wrong,
 )
+from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from domain.partitions.log_end import LogEnd
 from domain.partitions.producers import (
     AppendedBatch,
@@ -41,8 +45,8 @@ from domain.partitions.producers import (
 )
 from domain.partitions.traffic import Traffic
 
-#: On one node leadership never moves.
-LEADER_EPOCH = 0
+#: In place of a leader: for those who look into a log and lead nothing.
+NO_LEADER = Leader(-1, 0)
 
 #: In place of an offset up to which records are to be deleted.
 UP_TO_HIGH_WATERMARK = -1
@@ -80,10 +84,13 @@ class Appended:
 class PartitionSnapshot:
     """What a restart would otherwise have to learn from every header of the log."""
 
-    __slots__ = ("end", "producers")
+    __slots__ = ("end", "leader_epochs", "producers")
 
-    def __init__(self, end: LogEnd, producers: list[ProducerState]) -> None:
+    def __init__(
+        self, end: LogEnd, leader_epochs: LeaderEpochs, producers: list[ProducerState]
+    ) -> None:
         self.end = end
+        self.leader_epochs = leader_epochs
         #: Those that have changed since the snapshot before.
         self.producers = producers
 
@@ -97,6 +104,8 @@ class Partition:
         "durable",
         "end",
         "index",
+        "leader",
+        "leader_epochs",
         "partition_id",
         "producers",
         "topic",
@@ -114,6 +123,7 @@ class Partition:
         self.topic = topic
         self.index = index
         self.config = config
+        self.leader = NO_LEADER
         self.producers = Producers()
         self.traffic = Traffic()
         self.durable = LogEnd()
@@ -156,12 +166,12 @@ class Partition:
         if config.log_append_time:
             log_append_time = max(now_ms, self.end.max_timestamp)
             batch.stamp(log_append_time, checksum)
-        batch.place(self.end.next_offset, LEADER_EPOCH)
+        batch.place(self.end.next_offset, self.leader.epoch)
         return self._advance(batch, log_append_time)
 
     def adopt(self, batch: RecordBatch) -> Appended:
         """A batch of another log, as it lies there: it was checked when it came in."""
-        batch.place(self.end.next_offset, LEADER_EPOCH)
+        batch.place(self.end.next_offset, self.leader.epoch)
         return self._advance(batch)
 
     def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
@@ -217,6 +227,25 @@ class Partition:
                 f"{durable.start_offset} and {durable.next_offset}"
             )
 
+    def check_leader_epoch(self, epoch: int) -> None:
+        """Refuses a client whose metadata is of another leader epoch (KIP-320)."""
+        if epoch > self.leader.epoch:
+            raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
+        if epoch < self.leader.epoch:
+            raise FencedLeaderEpoch(
+                self.leader, "The client's leader epoch is older than the broker's"
+            )
+
+    def epoch_end(self, epoch: int) -> EpochEnd:
+        """Where a leader epoch ends, for consumers that look for lost records.
+
+        Of the latest one Kafka returns the log end; here that may still be lost with its commit.
+        """
+        found = self.leader_epochs.end_of(epoch, self.durable.next_offset)
+        if found is UNKNOWN_END:
+            return found
+        return found._replace(end_offset=max(found.end_offset, self.durable.start_offset))
+
     # ---- deleting from the front
 
     def delete_records(self, offset: int) -> bool:
@@ -262,6 +291,7 @@ class Partition:
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = snapshot.end if snapshot else LogEnd()
         self.end = self.durable.copy()
+        self.leader_epochs = snapshot.leader_epochs if snapshot else LeaderEpochs()
         #: Why the partition has to be rebuilt from the store, which is done when it is next used.
         self.broken: StorageFailed | None = None
         self.bytes_since_snapshot = 0
@@ -276,14 +306,21 @@ class Partition:
         batch = RecordBatch(memoryview(header))
         if batch.producer_id >= 0 and batch.producer_id not in self.producers:
             self.producers.recall(batch.producer_id)
+        self.leader_epochs.begin(batch.leader_epoch, batch.base_offset)
         self._advance(batch)
         self._bytes_since_index = INDEX_INTERVAL_BYTES
         self.durable = self.end.copy()
 
+    def lead(self, leader: Leader) -> None:
+        """From now on batches are appended in the epoch of this leader, which is here."""
+        self.leader = leader
+        self.leader_epochs.begin(leader.epoch, self.end.next_offset)
+
     def snapshot(self) -> PartitionSnapshot:
         """Of the log end: to be staged with, or after, the batches that led there."""
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end.copy(), self.producers.changed())
+        self.leader_epochs.trim(self.end.start_offset)
+        return PartitionSnapshot(self.end.copy(), self.leader_epochs, self.producers.changed())
 
 
 def _appended_before(duplicate: AppendedBatch) -> Appended:

@@ -159,9 +159,9 @@ def serve(channel: Channel, folder: Path | None) -> None:
 def _log(channel: Channel, folder: Path | None) -> LogStore:
     if folder is None:
         return AskedLogStore(channel)  # type: ignore[return-value]
-    from infrastructure.storage.lmdb.reading import open_to_read
+    from infrastructure.opening import folder_of
 
-    return open_to_read(folder)
+    return folder_of(os.fspath(folder)).open_log()
 
 
 def _let_the_broker_go_first() -> None:

@@ -24,7 +24,8 @@ class StorageInfo:
     """What the banner says of the store."""
 
     __slots__ = (
-        *("flush", "kind", "live_bytes", "path", "power_cut", "size_bytes", "store_id", "warning"),
+        *("flush", "kind", "live_bytes", "losses", "path", "power_cut", "size_bytes", "store_id"),
+        "warning",
     )
 
     def __init__(
@@ -37,6 +38,7 @@ class StorageInfo:
         warning: str | None,
         power_cut: str | None = None,
         live_bytes: int = 0,
+        losses: int = 0,
     ) -> None:
         self.kind = kind
         self.path = path
@@ -48,6 +50,8 @@ class StorageInfo:
         self.power_cut = power_cut
         #: Of `size_bytes`, when it was opened: what is not free.
         self.live_bytes = live_bytes
+        #: How often acknowledged data may have been lost: each time a new leader epoch begins.
+        self.losses = losses
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class StoreBeside(Protocol):
 class StoreFolder(Protocol):
     """The folder of a store that is not opened. Its methods raise StorageUnusable.
 
-    A folder that a process has open is refused, except by `beside`.
+    A folder that a process has open is refused, except by `beside` and `open_log`.
     """
 
     @property
@@ -121,6 +125,10 @@ class StoreFolder(Protocol):
 
     def beside(self, known_whole: bool) -> StoreBeside:
         """What is `known_whole` is not checked again."""
+        ...
+
+    def open_log(self) -> LogStore:
+        """To be read beside a broker, by a process of its own. Raises StorageFailed."""
         ...
 
     def last_end(self) -> str:

@@ -272,26 +272,28 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
 def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Namespace) -> list[str]:
     """Their names. Raises CommandFailed if one does not exist, or waits for it with --wait."""
     began = time.monotonic()
-    #: A broker that has answered once may come back.
-    has_answered = is_away = False
-    is_waiting = False
+    has_answered = False
+    noted: type[Exception] | None = None
     while True:
         try:
             there = clients.metadata(consumer).topics
-            has_answered, is_away = True, False
+            has_answered = True
             return _matching(there, parsed.topics)
-        except (NoSuchTopic, CommandFailed) as failure:
-            if isinstance(failure, NoSuchTopic) and not parsed.wait:
-                raise CommandFailed(f"{failure} (--wait waits for it)") from None
-            is_over = parsed.idle is not None and time.monotonic() - began > parsed.idle
-            if is_over or not has_answered:
-                raise CommandFailed(str(failure)) from None
-            if isinstance(failure, NoSuchTopic) and not is_waiting:
-                is_waiting = True
-                clients.note(f"{failure} yet (waiting for it)")
-            if isinstance(failure, CommandFailed) and not is_away:
-                is_away = True
-                clients.note(f"{failure} (still waiting)")
+        except NoSuchTopic as missing:
+            if not parsed.wait:
+                raise CommandFailed(f"{missing} (--wait waits for it)") from None
+            failure: Exception = missing
+            note = f"{missing} yet (waiting for it)"
+        except CommandFailed as gone:
+            if not has_answered:  # a broker that has answered once may come back
+                raise
+            failure = gone
+            note = f"{gone} (still waiting)"
+        if parsed.idle is not None and time.monotonic() - began > parsed.idle:
+            raise CommandFailed(str(failure))
+        if noted is not type(failure):
+            noted = type(failure)
+            clients.note(note)
         _check_that_somebody_reads()
         time.sleep(_LOOK_EVERY_S)
 

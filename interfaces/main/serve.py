@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
 import signal
-import socket
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,15 +15,13 @@ from domain.errors import StorageFailed
 from infrastructure.observability.event_log import event_log
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from interfaces.embed import __version__
-from interfaces.main.admin import AdminBusy, AdminDoor, open_admin
 from interfaces.main.banner import banner
 from interfaces.main.notify import notify
+from interfaces.main.ports import CannotStart, Ports, reason_of
 from interfaces.main.ready import remove_ready_file, write_ready_file
-from interfaces.main.settings.listeners import Address, ListenerSettings
-from interfaces.main.settings.origin import DEFAULT
 from interfaces.main.settings.sources import Settings
 from interfaces.main.started import OpenListener, Started
-from interfaces.sockets import bind
+from interfaces.sockets import ListeningSockets
 from interfaces.terminal.addresses import host_port
 
 #: A waiting thread gets the interpreter this soon: an fsync that returns is not kept waiting.
@@ -39,10 +35,11 @@ LOG_PATIENCE_SECONDS = 1.0
 
 
 class Listener(Protocol):
-    @property
-    def bound(self) -> tuple[str, int]: ...
+    async def start(self, sockets: ListeningSockets) -> None: ...
 
-    async def start(self) -> None: ...
+
+class Admin(Protocol):
+    def open(self, sockets: ListeningSockets) -> tuple[str, int]: ...
 
 
 class Container(Protocol):
@@ -60,7 +57,7 @@ class Container(Protocol):
     def listeners(self) -> Sequence[Listener]: ...
 
     @property
-    def admin(self) -> AdminDoor: ...
+    def admin(self) -> Admin: ...
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """Calls when it is found that the broker cannot go on with its data."""
@@ -82,10 +79,6 @@ class Container(Protocol):
 
 
 Build = Callable[[Settings, asyncio.AbstractEventLoop, EventLog], Container]
-
-
-class CannotStart(Exception):
-    """Expected on some machines: one line, no traceback."""
 
 
 def run(settings: Settings, ready_file: Path | None, build: Build) -> int:
@@ -131,8 +124,12 @@ async def serve(
     """Runs until `stop` is set; the process's exit code."""
     if ready_file is not None:
         _write(ready_file, lambda: remove_ready_file(ready_file))
-    _check_that_ports_are_free(settings)
-    container = _build(settings, log, build)
+    ports = Ports(settings, log)
+    try:
+        container = _build(settings, log, build)
+    except CannotStart:
+        ports.close()
+        raise
     failures: list[StorageUnusable] = []
 
     def unusable(failure: StorageUnusable) -> None:
@@ -141,7 +138,7 @@ async def serve(
 
     container.when_unusable(unusable)
     try:
-        started = await _start(settings, container, log)
+        started = await _start(settings, container, ports)
         _collect_rarely()
         if ready_file is not None:
             _write(ready_file, lambda: write_ready_file(ready_file, started))
@@ -154,6 +151,7 @@ async def serve(
         await _drain(container, settings.broker.drain_timeout_ms / 1000, log)
     finally:
         closed = _close(container, log)
+        ports.close()
     if failures:
         raise _cannot_keep_offsets(settings, failures[0])
     if closed:
@@ -168,84 +166,40 @@ def _collect_rarely() -> None:
     gc.set_threshold(*COLLECTION_THRESHOLDS)
 
 
-def _check_that_ports_are_free(settings: Settings) -> None:
-    """Before a data folder is created for a broker that cannot listen."""
-    wanted: list[tuple[ListenerSettings | Address, str]] = [
-        (each, "--listen") for each in settings.listeners
-    ]
-    if settings.origin("admin.listeners") != DEFAULT:
-        wanted += [(each, "--admin") for each in settings.admin]
-    held: list[socket.socket] = []
-    try:
-        for each, option in wanted:
-            try:
-                bound = bind(each.host, each.port)
-                held += bound.sockets
-                for one in bound.sockets:
-                    one.listen()  # sockets that only bound a port do not keep others from it
-            except OSError as failure:
-                raise CannotStart(_bind_failure(each, failure, option)) from failure
-    finally:
-        for one in held:
-            one.close()
-
-
 def _build(settings: Settings, log: EventLog, build: Build) -> Container:
     try:
         return build(settings, asyncio.get_running_loop(), log)
     except OffsetsUnusable as failure:
         raise _cannot_keep_offsets(settings, failure) from failure
     except (StorageFailed, StorageUnusable, OSError) as failure:
-        raise CannotStart(f"cannot open {settings.storage.url}: {_reason(failure)}") from failure
+        raise CannotStart(f"cannot open {settings.storage.url}: {reason_of(failure)}") from failure
 
 
 def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> CannotStart:
     return CannotStart(
         f"cannot keep committed offsets in {settings.offsets.shown or settings.storage.url}: "
-        f"{_reason(failure)}"
+        f"{reason_of(failure)}"
     )
 
 
-async def _start(settings: Settings, container: Container, log: EventLog) -> Started:
+async def _start(settings: Settings, container: Container, ports: Ports) -> Started:
     await container.loaded()
     opened = []
-    for listener, wanted in zip(container.listeners, settings.listeners, strict=True):
-        try:
-            await listener.start()
-        except OSError as failure:
-            raise CannotStart(_bind_failure(wanted, failure)) from failure
-        opened.append(OpenListener(wanted, *listener.bound))
-    try:
-        admin = open_admin(settings, container.admin, log)
-    except AdminBusy as busy:
-        words = _bind_failure(busy.wanted, busy.failure, "--admin")
-        raise CannotStart(words) from busy.failure
+    for listener, wanted, sockets in zip(
+        container.listeners, settings.listeners, ports.kafka, strict=True
+    ):
+        await listener.start(sockets)
+        opened.append(OpenListener(wanted, sockets.host, sockets.port))
+    admin = [host_port(*container.admin.open(sockets)) for sockets in ports.admin]
     container.start_upkeep()
     return Started(settings, __version__, container.cluster_id, opened, container.recovered, admin)
-
-
-def _bind_failure(
-    wanted: ListenerSettings | Address, failure: OSError, option: str = "--listen"
-) -> str:
-    address = host_port(wanted.host, wanted.port)
-    if failure.errno == errno.EADDRINUSE:
-        return (
-            f"cannot listen on {address}: the port is in use; "
-            f"choose another port with {option} HOST:PORT (port 0: any free one)"
-        )
-    return f"cannot listen on {address}: {_reason(failure)}"
-
-
-def _reason(failure: Exception) -> str:
-    text = failure.strerror if isinstance(failure, OSError) else str(failure)
-    return (text or type(failure).__name__).replace("\n", " ")
 
 
 def _write(path: Path, action: Callable[[], None]) -> None:
     try:
         action()
     except OSError as failure:
-        raise CannotStart(f"cannot write the ready file {path}: {_reason(failure)}") from failure
+        raise CannotStart(f"cannot write the ready file {path}: {reason_of(failure)}") from failure
 
 
 async def _drain(container: Container, timeout_seconds: float, log: EventLog) -> None:

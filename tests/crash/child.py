@@ -39,7 +39,7 @@ class Plan:
 
 def run(plan: Plan) -> int:
     from interfaces.main.__main__ import main
-    from interfaces.main.container.app import AppContainer
+    from interfaces.main.container.adapters import Adapters
     from interfaces.main.container.declarative import providers
 
     passages = Passages(plan.point, plan.passage, plan.moment_us)
@@ -56,10 +56,9 @@ def run(plan: Plan) -> int:
     if plan.fault is not None:
         break_it, _points = faults.FAULTS[plan.fault]
         break_it()
-    storage: Any = AppContainer.storage
-    storage.store.override(
+    Adapters.storage.override(
         providers.Singleton(
-            wrapped_opening(passages, plan.map_size_bytes), storage.url, storage.flush
+            wrapped_opening(passages, plan.map_size_bytes), Adapters.storage_url, Adapters.flush
         )
     )
     return main(plan.arguments)

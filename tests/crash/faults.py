@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from application.commits import Commits, CommitWaiter
+from application.commits import Commits, Done
 from application.groups.offsets import Offsets
-from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, Producers
@@ -19,17 +18,12 @@ from infrastructure.storage.repositories.partition_repository import StoredParti
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 
 
-class Deaf:
-    def committed(self, failure: StorageFailed | None) -> None:
-        pass
-
-
 def answers_before_the_commit() -> None:
     wait = Commits.wait
 
-    def hasty(self: Commits, waiter: CommitWaiter) -> None:
-        wait(self, Deaf())
-        waiter.committed(None)
+    def hasty(self: Commits, then: Done) -> None:
+        wait(self, lambda failure: None)
+        then(None)
 
     Commits.wait = hasty  # type: ignore[method-assign]
 
@@ -79,7 +73,7 @@ def forgets_producers_at_a_start() -> None:
 def leaves_producers_out_of_snapshots() -> None:
     def snapshot(self: Partition) -> PartitionSnapshot:
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end.copy(), [])
+        return PartitionSnapshot(self.end.copy(), self.leader_epochs, [])
 
     Partition.snapshot = snapshot  # type: ignore[method-assign]
 

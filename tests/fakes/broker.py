@@ -6,23 +6,29 @@ FakeBroker has the memory engine with a clock, a commit and reads that tests mov
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
-from application.broker import Broker
 from application.pending import Pending
+from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
+from application.ports.offset_repository import OffsetRepository
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
 from domain.partitions.partition import Appended, Partition
 from domain.topics.topic import Topic
+from infrastructure.clock import SystemClock
+from infrastructure.opening import open_storage
+from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
+from infrastructure.storage.flush import Flush
 from infrastructure.storage.memory.log_store import MemoryLogStore
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
-from interfaces.main.container.declarative import providers
-from interfaces.main.container.services import ServicesContainer
-from interfaces.main.container.storage import StorageContainer
+from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
+from interfaces.main.container.core import Core
+from interfaces.main.container.groups import GroupServices
+from interfaces.main.container.services import make_broker
 from tests.fakes.clock import FakeClock
 from tests.fakes.commit import FakeCommit
 from tests.fakes.logs import FakeEventLog
@@ -76,19 +82,27 @@ class InProcessBroker:
         self.config = BrokerConfig(
             {name.replace("_", "."): value for name, value in settings.items()}
         )
-        self._storage: Any = StorageContainer(url=storage, flush=flush)
-        self.container: Any = ServicesContainer(
-            config=self.config, scheduler=self.scheduler, events=self.events, storage=self._storage
+        self.core = Core(
+            self.config, self.scheduler, self._clock(), self.events, self._storage(storage, flush)
         )
-        self._replace()
-        self.broker: Broker = self.container.broker()
+        self._offset_repository = self._offsets()
+        self.group_services = GroupServices(self.core, self._offset_repository)
+        self.broker = make_broker(self.core, self.group_services, OpenAuthorizer())
 
-    def _replace(self) -> None:
-        """Where a fake takes the place of something real, before anything is made from it."""
+    # Where a fake takes the place of something real:
+
+    def _clock(self) -> Clock:
+        return SystemClock()
+
+    def _storage(self, url: str, flush: str) -> Storage:
+        return open_storage(url, cast(Flush, flush))
+
+    def _offsets(self) -> OffsetRepository:
+        return StoredOffsetRepository(self.core.storage.state, self.core.commits.when_committed)
 
     def close(self) -> None:
-        self.container.groups.offset_repository().close()
-        self._storage.commit().close()
+        self._offset_repository.close()
+        self.core.commit.close()
 
     def run(self) -> None:
         self.scheduler.run()
@@ -137,11 +151,12 @@ class FakeBroker(InProcessBroker):
         self.log = FlakyLogStore(self.store)
         super().__init__(**settings)
 
-    def _replace(self) -> None:
+    def _storage(self, url: str, flush: str) -> Storage:
         info = StorageInfo("memory", None, 0, "none", "a-store", None)
-        storage = Storage(self.log, MemoryStateStore(self.store), self.commit, info)
-        self._storage.store.override(providers.Object(storage))
-        self.container.clock.override(providers.Object(self.clock))
+        return Storage(self.log, MemoryStateStore(self.store), self.commit, info)
+
+    def _clock(self) -> Clock:
+        return self.clock
 
     def restarted(self) -> FakeBroker:
         """Another broker over what this one has committed."""

@@ -6,21 +6,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from infrastructure.storage.errors import StorageUnusable
-from interfaces.main.settings.listeners import ListenerSettings
 from interfaces.main.settings.sources import Settings
+from interfaces.sockets import ListeningSockets
 
 
 class EchoListener:
-    def __init__(self, settings: ListenerSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self._server: asyncio.Server | None = None
-        self.bound = ("", 0)
 
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(
-            self._answer, self._settings.host, self._settings.port
-        )
-        self.bound = self._server.sockets[0].getsockname()[:2]
+    async def start(self, sockets: ListeningSockets) -> None:
+        self._server = await asyncio.start_server(self._answer, sock=sockets.sockets[0])
 
     def close(self) -> None:
         if self._server is not None:
@@ -32,17 +27,17 @@ class EchoListener:
         writer.close()
 
 
-class ClosedDoor:
-    """No admin side: every address is had, and nobody listens there."""
+class NoAdmin:
+    """Nobody is accepted there."""
 
-    def open(self, host: str, port: int) -> tuple[str, int]:
-        return host, port
+    def open(self, sockets: ListeningSockets) -> tuple[str, int]:
+        return sockets.host, sockets.port
 
 
 class EchoContainer:
     def __init__(self, settings: Settings) -> None:
-        self.listeners: Sequence[EchoListener] = [EchoListener(each) for each in settings.listeners]
-        self.admin = ClosedDoor()
+        self.listeners: Sequence[EchoListener] = [EchoListener() for _ in settings.listeners]
+        self.admin = NoAdmin()
         self.cluster_id = "a-cluster"
         self.recovered = "2 topics, 3 partitions"
         self.steps: list[str] = []

@@ -13,8 +13,8 @@ from typing import Any
 
 from crc32c import crc32c
 
+from application.ports.clock import Clock
 from application.topics.catalog import Catalog
-from interfaces.main.container.declarative import providers
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, InProcessKafka
 from tests.fakes.plain_requests import TOPIC_ID
@@ -123,8 +123,8 @@ def sealed(batch: bytes) -> bytes:
 
 
 class World(InProcessKafka):
-    def _replace(self) -> None:
-        self.container.clock.override(providers.Object(self.clock))
+    def _clock(self) -> Clock:
+        return self.clock
 
 
 class Round:

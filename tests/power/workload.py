@@ -66,7 +66,7 @@ class Workload:
         self.kafka.clock.advance(self.now_ms)
         self.kafka.broker.start_upkeep()
         self.clients = [self.kafka.client() for _ in range(CLIENTS)]
-        self.start_flush = self.kafka._storage.store().start_flush
+        self.start_flush = self.kafka.core.storage.start_flush
 
     def close(self) -> None:
         failures: list[Any] = []

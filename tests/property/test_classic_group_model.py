@@ -326,7 +326,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
     @property
     def kept(self) -> Image:
         """What a restart would find."""
-        changes = list(self.fake.container.storage.groups().load("g"))
+        changes = list(self.fake.core.groups.load("g"))
         assert len(changes) == 1
         change = changes[0]
         assert isinstance(change, GroupMetadataChanged) and change.image is not None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from application.broker import Broker
 from domain.configs.broker import BrokerConfig
+from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
+from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised, Shared
-from interfaces.main.container.declarative import providers
-from interfaces.main.container.services import ServicesContainer
-from interfaces.main.container.storage import StorageContainer
+from interfaces.main.container.core import Core
+from interfaces.main.container.groups import GroupServices
+from interfaces.main.container.services import make_broker
 from tests.fakes.logs import FakeRequestLog
 from tests.simulation.model import Violation
 from tests.simulation.network import Line
@@ -51,49 +51,6 @@ class Events:
         )
 
 
-class Wiring:
-    """The containers, made once: copying all their providers is a third of a small world's cost."""
-
-    _made: Wiring | None = None
-
-    def __init__(self) -> None:
-        self.storage: Any = StorageContainer(url="memory://", flush="commit")
-        self.services: Any = ServicesContainer(storage=self.storage)
-
-    @classmethod
-    def of_this_run(cls) -> Wiring:
-        if cls._made is None:
-            cls._made = Wiring()
-        return cls._made
-
-
-def _wire(
-    wiring: Wiring,
-    timeline: Timeline,
-    loop: ProcessLoop,
-    store: SimulatedStore,
-    config: BrokerConfig,
-    events: Events,
-) -> Broker:
-    info = StorageInfo("simulated", None, 0, "os", "a-store", None)
-    storage, services = wiring.storage, wiring.services
-    given = {
-        storage.store: Storage(store, store, store, info),
-        services.config: config,
-        services.scheduler: loop,
-        services.events: events,
-        services.clock: timeline,
-    }
-    for provider, value in given.items():
-        provider.override(providers.Object(value))
-    broker: Broker = services.broker()
-    for provider in given:
-        provider.reset_override()
-    storage.reset_singletons()
-    services.reset_singletons()
-    return broker
-
-
 class Process:
     def __init__(
         self,
@@ -106,7 +63,11 @@ class Process:
         self.loop = ProcessLoop(timeline)
         self.store = SimulatedStore(disk, self.loop, hands)
         events = Events(say)
-        self.broker = _wire(Wiring.of_this_run(), timeline, self.loop, self.store, config, events)
+        info = StorageInfo("simulated", None, 0, "os", "a-store", None)
+        storage = Storage(self.store, self.store, self.store, info)
+        core = Core(config, self.loop, timeline, events, storage)
+        offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)
+        self.broker = make_broker(core, GroupServices(core, offsets), OpenAuthorizer())
         self.shared = Shared(self.broker, self.loop, events, FakeRequestLog())
         self.shared.advertise(Advertised(LISTENER))
         self.shared.watch_idle()

@@ -54,6 +54,7 @@ def _open(
             POWER_LOSS_WARNINGS.get(flush),
             environment.power_cut,
             environment.live_bytes,
+            environment.losses,
         ),
         commit.start_flush if flush == "interval" else None,
         lambda: StoreRoom(

@@ -32,7 +32,7 @@ import lmdb
 from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.folder_lock import FolderLock
-from infrastructure.storage.lmdb.identity import FORMAT, FORMAT_ROW, ID_ROW, identify
+from infrastructure.storage.lmdb.identity import FORMAT, FORMAT_ROW, ID_ROW, LOSSES_ROW, identify
 from infrastructure.storage.lmdb.inspection import (
     DATA_FILE,
     check_batches,
@@ -60,7 +60,8 @@ _TURN_ROW = b"store\0turn"
 
 class LmdbEnvironment:
     __slots__ = (
-        "_lock", "batches", "env", "flush", "folder", "loader", "map_size_bytes", "power_cut",
+        "_lock", "batches", "env", "flush", "folder", "loader", "losses", "map_size_bytes",
+        "power_cut",
         "read_only", "recovery_point", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
@@ -137,6 +138,10 @@ class LmdbEnvironment:
         point = self.recovery_point
         if point.was_cut_off and point.found is not None and not point.found.root:
             check_batches(self.folder, self.env, self.batches)
+        with self.env.begin() as txn:
+            self.losses = int(txn.get(LOSSES_ROW, b"0", db=self.rows))
+        if self.power_cut is not None and not self.read_only:
+            self._count_loss()
         if self.read_only or (self.flush == "commit" and point.found is None):
             return
         point.open()
@@ -148,6 +153,13 @@ class LmdbEnvironment:
         if self.flush == "commit":
             point.close()
             point.forget()
+
+    def _count_loss(self) -> None:
+        """Synced before anybody is served: after the next power cut the count still rises."""
+        self.losses += 1
+        with self.env.begin(write=True) as txn:
+            txn.put(LOSSES_ROW, b"%d" % self.losses, db=self.rows)
+        self.env.sync(True)
 
     def _keep_newest(self) -> None:
         point = self.recovery_point

@@ -17,6 +17,8 @@ FORMAT = 4
 
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"
+#: How often acknowledged data may have been lost.
+LOSSES_ROW = b"store\0losses"
 
 
 class Identity(NamedTuple):

@@ -1,7 +1,8 @@
 """Partitions from snapshot rows and the log's headers, the same for every engine.
 
 partitions      partition id -> {"end": [next offset, max timestamp, its offset],
-                                 "start": log start offset, "size": bytes of batches}
+                                 "start": log start offset, "size": bytes of batches,
+                                 "epochs": [[leader epoch, its first offset], ...]}
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
@@ -18,6 +19,7 @@ from struct import error as StructError
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
+from domain.partitions.leader_epochs import LeaderEpochs
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
@@ -31,6 +33,9 @@ _PRODUCERS = "producers"
 _PRODUCER_KEY = Struct(">IQ")
 _PRODUCER = Struct(">hq")
 _BATCH = Struct(">iiqqq")
+
+#: Of a snapshot that names none.
+FIRST_EPOCH = ((0, 0),)
 
 #: So many headers are in memory at a time.
 _HEADERS_AT_ONCE = 1024
@@ -58,7 +63,8 @@ class StoredPartitionRepository:
             values = json.loads(row)
             next_offset, max_timestamp, its_offset = values["end"]
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
-            partition.restore(PartitionSnapshot(end, []), self._look_up(partition_id))
+            epochs = LeaderEpochs(values.get("epochs", FIRST_EPOCH))
+            partition.restore(PartitionSnapshot(end, epochs, []), self._look_up(partition_id))
         while True:
             headers = self._log.headers(
                 partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits=True
@@ -119,6 +125,7 @@ class StoredPartitionRepository:
             "end": [end.next_offset, end.max_timestamp, end.max_timestamp_offset],
             "start": end.start_offset,
             "size": end.size_bytes,
+            "epochs": snapshot.leader_epochs.starts(),
         }
         self._state.put(
             _PARTITIONS,

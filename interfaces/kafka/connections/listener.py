@@ -7,30 +7,26 @@ from dataclasses import dataclass, field
 
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised, Shared
-from interfaces.sockets import BoundSockets, bind
-
-BACKLOG = 1024
+from interfaces.sockets import BACKLOG, ListeningSockets
 
 
 @dataclass
 class Listener:
-    """One HOST:PORT. `start` raises OSError when it cannot be bound."""
+    """Serves clients at one HOST:PORT."""
 
     shared: Shared
     name: str
-    host: str
-    port: int
     advertised: Advertised
-    _bound: BoundSockets | None = field(default=None, init=False)
+    _sockets: ListeningSockets | None = field(default=None, init=False)
     _servers: list[asyncio.Server] = field(default_factory=list, init=False)
 
-    async def start(self) -> None:
+    async def start(self, sockets: ListeningSockets) -> None:
         loop = asyncio.get_running_loop()
         self.shared.advertise(self.advertised)
-        self._bound = bind(self.host, self.port)
-        for bound in self._bound.sockets:
+        self._sockets = sockets
+        for each in sockets.sockets:
             self._servers.append(
-                await loop.create_server(self._session, sock=bound, backlog=BACKLOG)
+                await loop.create_server(self._session, sock=each, backlog=BACKLOG)
             )
 
     def _session(self) -> Session:
@@ -38,8 +34,8 @@ class Listener:
 
     @property
     def bound(self) -> tuple[str, int]:
-        assert self._bound is not None
-        return self._bound.host, self._bound.port
+        assert self._sockets is not None
+        return self._sockets.host, self._sockets.port
 
     @property
     def is_open(self) -> bool:

@@ -37,7 +37,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
     if not group_id:
         return DescribedGroup(group_id=group_id, error_code=call.code(InvalidGroupId()))
     try:
-        call.broker.offsets.check_loaded()
+        call.broker.offsets.check_coordinated(group_id)
         group = ConsumerGroup.existing(call.broker.groups.find(group_id), group_id)
     except BrokerError as error:
         # Admin clients ask of both kinds, one after the other.

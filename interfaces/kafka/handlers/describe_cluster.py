@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from domain.errors import MismatchedEndpointType, UnsupportedEndpointType
 from interfaces.kafka.handlers.shared.authorized_operations import cluster_operations
+from interfaces.kafka.handlers.shared.nodes import nodes_for
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -27,18 +28,13 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
         )
     if request.endpoint_type != BROKERS:
         raise UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
-    config = call.broker.config
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=call.broker.cluster_id,
-        controller_id=config.node_id,
+        controller_id=call.broker.placement.node_id,
         brokers=[
-            DescribeClusterBroker(
-                broker_id=config.node_id,
-                host=call.peer.advertised_host,
-                port=call.peer.advertised_port,
-                rack=config.broker_rack,
-            )
+            DescribeClusterBroker(broker_id=node.node_id, host=host, port=port, rack=node.rack)
+            for node, (host, port) in nodes_for(call)
         ],
         cluster_authorized_operations=cluster_operations(
             request.include_cluster_authorized_operations

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from application.metadata import why_unknown
 from domain.errors import InvalidRequest
-from domain.partitions.partition import LEADER_EPOCH
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import topic_operations
 from interfaces.kafka.requests.call import Call
@@ -55,8 +54,7 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
 
 
 def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicPartitionsResponseTopic:
-    node_id = call.broker.config.node_id
-    nodes = [node_id]
+    leaders = list(map(call.broker.placement.leader, topic.partition_ids))
     return DescribeTopicPartitionsResponseTopic(
         error_code=0,
         name=topic.name,
@@ -66,10 +64,10 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
             DescribeTopicPartitionsResponsePartition(
                 error_code=0,
                 partition_index=index,
-                leader_id=node_id,
-                leader_epoch=LEADER_EPOCH,
-                replica_nodes=nodes,
-                isr_nodes=nodes,
+                leader_id=leaders[index].node_id,
+                leader_epoch=leaders[index].epoch,
+                replica_nodes=[leaders[index].node_id],
+                isr_nodes=[leaders[index].node_id],
                 eligible_leader_replicas=[],
                 last_known_elr=[],
             )

@@ -3,7 +3,7 @@
  4  isolation level, last stable offset    12  flexible; last fetched epoch
  5  log start offset                       13  topics by id (KIP-516)
  7  fetch sessions (KIP-227)               15  replica state in a tagged field
- 9  leader epoch of the client (KIP-320)   16  node endpoints (never set: one node)
+ 9  leader epoch of the client (KIP-320)   16  the current leader and its address (KIP-951)
 11  rack                                   17, 18  for followers
 
 `records` is never null: librdkafka takes null for a broken answer.
@@ -14,16 +14,20 @@ from __future__ import annotations
 from application.fetch import FetchedPartition, FetchItem, FetchQuery
 from application.fetch_sessions import FetchContext, ItemKey
 from application.pending import Pending
-from domain.errors import BrokerError
+from domain.errors import BrokerError, NotLeaderOrFollower
+from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 
 FIRST_WITH_TOPIC_IDS = 13
+FIRST_WITH_ENDPOINTS = 16
 READ_COMMITTED = 1
 
 #: In versions without an error of the whole answer.
@@ -93,6 +97,10 @@ def _response(
             answer = FetchableTopicResponse(topic=item.topic_name or "", topic_id=item.topic_id)
             response.responses.append(answer)
         answer.partitions.append(_partition(one, read_committed, call))
+        if isinstance(one.error, NotLeaderOrFollower) and call.version >= FIRST_WITH_ENDPOINTS:
+            leader = one.error.leader
+            answer.partitions[-1].current_leader = LeaderIdAndEpoch(*leader)
+            add_endpoint(response.node_endpoints, NodeEndpoint, leader.node_id, call)
     return response
 
 

@@ -3,9 +3,9 @@
 1  of transactions too      3  flexible      4  many keys at once
 5  clients know that transactions may abort      6  of share groups (KIP-932)
 
-This node coordinates all groups; the response has its address as this client can reach it. Not
-here: transactions, whose ids are refused with 53 and words that librdkafka's users see; share
-groups, whose keys are checked and answered with this node.
+The response has the coordinator's address as this client can reach it. Not here: transactions,
+whose ids are refused with 53 and words that librdkafka's users see; share groups, whose keys are
+checked and answered with their coordinator.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import base64
 import binascii
 
-from domain.errors import InvalidRequest
+from domain.errors import CoordinatorNotAvailable, InvalidRequest
+from interfaces.kafka.handlers.shared.nodes import nodes_for
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.find_coordinator import (
     Coordinator,
@@ -48,11 +49,9 @@ def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorRespon
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
             raise InvalidRequest(MALFORMED)
+        node_id, host, port = _node(request.key, call)
         return FindCoordinatorResponse(
-            error_message=NO_ERROR,
-            node_id=call.broker.config.node_id,
-            host=call.peer.advertised_host,
-            port=call.peer.advertised_port,
+            error_message=NO_ERROR, node_id=node_id, host=host, port=port
         )
     return FindCoordinatorResponse(
         coordinators=[_coordinator(request.key_type, key, call) for key in request.coordinator_keys]
@@ -66,12 +65,16 @@ def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
         return Coordinator(
             key=key, node_id=NOBODY, port=NOBODY, error_code=call.code(InvalidRequest())
         )
-    return Coordinator(
-        key=key,
-        node_id=call.broker.config.node_id,
-        host=call.peer.advertised_host,
-        port=call.peer.advertised_port,
-    )
+    node_id, host, port = _node(key, call)
+    return Coordinator(key=key, node_id=node_id, host=host, port=port)
+
+
+def _node(key: str, call: Call) -> tuple[int, str, int]:
+    coordinator = call.broker.placement.coordinator(key)
+    for node, (host, port) in nodes_for(call):
+        if node.node_id == coordinator:
+            return coordinator, host, port
+    raise CoordinatorNotAvailable(f"Node {coordinator} is not alive.")
 
 
 def _is_of_share_group(key: str) -> bool:

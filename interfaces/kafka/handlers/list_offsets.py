@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from application.fetch import check_leader_epoch
 from application.list_offsets import (
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
@@ -101,7 +100,7 @@ def _partition(
             )
         partition = call.broker.catalog.existing_partition(topic_name, wanted.partition_index)
         if wanted.current_leader_epoch != NO_LEADER_EPOCH:
-            check_leader_epoch(wanted.current_leader_epoch)
+            partition.check_leader_epoch(wanted.current_leader_epoch)
         found = call.broker.list_offsets.find(partition, wanted.timestamp, searches.read_committed)
     except BrokerError as refused:
         return _refused(wanted.partition_index, refused, call)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from application.metadata import Described, UnknownTopic
 from application.pending import Pending
+from application.ports.placement import Placement
 from domain.errors import InvalidRequest
-from domain.partitions.partition import LEADER_EPOCH
 from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import (
     cluster_operations,
     topic_operations,
 )
+from interfaces.kafka.handlers.shared.nodes import nodes_for
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.messages.metadata import (
     MetadataRequest,
@@ -89,21 +90,17 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
 
 
 def _response(topics: list[Described], request: MetadataRequest, call: Call) -> MetadataResponse:
-    config = call.broker.config
+    placement = call.broker.placement
     operations = topic_operations(request.include_topic_authorized_operations)
     return MetadataResponse(
         brokers=[
-            MetadataResponseBroker(
-                node_id=config.node_id,
-                host=call.peer.advertised_host,
-                port=call.peer.advertised_port,
-                rack=config.broker_rack,
-            )
+            MetadataResponseBroker(node_id=node.node_id, host=host, port=port, rack=node.rack)
+            for node, (host, port) in nodes_for(call)
         ],
         cluster_id=call.broker.cluster_id,
-        controller_id=config.node_id,
+        controller_id=placement.node_id,
         topics=[
-            _topic(topic, config.node_id, operations)
+            _topic(topic, placement, operations)
             if isinstance(topic, Topic)
             else _unknown(topic, call)
             for topic in topics
@@ -114,8 +111,8 @@ def _response(topics: list[Described], request: MetadataRequest, call: Call) -> 
     )
 
 
-def _topic(topic: Topic, node_id: int, operations: int) -> MetadataResponseTopic:
-    nodes = [node_id]
+def _topic(topic: Topic, placement: Placement, operations: int) -> MetadataResponseTopic:
+    leaders = map(placement.leader, topic.partition_ids)
     return MetadataResponseTopic(
         error_code=0,
         name=topic.name,
@@ -126,11 +123,11 @@ def _topic(topic: Topic, node_id: int, operations: int) -> MetadataResponseTopic
                 error_code=0,
                 partition_index=index,
                 leader_id=node_id,
-                leader_epoch=LEADER_EPOCH,
-                replica_nodes=nodes,
-                isr_nodes=nodes,
+                leader_epoch=epoch,
+                replica_nodes=[node_id],
+                isr_nodes=[node_id],
             )
-            for index in range(len(topic.partition_ids))
+            for index, (node_id, epoch) in enumerate(leaders)
         ],
         topic_authorized_operations=operations,
     )

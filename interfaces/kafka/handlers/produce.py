@@ -1,7 +1,7 @@
 """Produce (key 0), versions 3-13.
 
  3  message format v2                 9  flexible
- 7  zstd (KIP-110)                   10  current leader in a tagged field (never set: one node)
+ 7  zstd (KIP-110)                   10  the current leader and its address (KIP-951)
  8  record errors (KIP-467)          13  topics by id (KIP-516)
 
 Advertised from 0 because librdkafka looks for that; 0-2 close the connection, as Kafka has it.
@@ -15,12 +15,14 @@ from domain.errors import (
     InvalidRecord,
     InvalidRequiredAcks,
     InvalidTimestamp,
+    NotLeaderOrFollower,
     StorageFailed,
     TransactionalIdNotAuthorized,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic, why_not_writable
+from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.repeated_produce import (
     FIRST_WITH_ZSTD,
@@ -30,6 +32,8 @@ from interfaces.kafka.requests.repeated_produce import (
 )
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -37,6 +41,7 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceResponse,
 )
 
+FIRST_WITH_ENDPOINTS = 10
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ANSWER = 0
@@ -119,6 +124,12 @@ def _append(
     broker = call.broker
     try:
         partition = broker.catalog.partition(topic, data.index)
+    except NotLeaderOrFollower as elsewhere:
+        if call.version >= FIRST_WITH_ENDPOINTS:
+            leader = elsewhere.leader
+            answer.current_leader = LeaderIdAndEpoch(*leader)
+            add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
+        return _refuse(answer, elsewhere, call)
     except StorageFailed as failure:
         return _refuse(answer, failure, call)
     if partition is None:

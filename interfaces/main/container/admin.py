@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from application.broker import Broker
-from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
-from interfaces.main.container.declarative import containers, providers
+from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin, KafkaListener
@@ -22,9 +20,8 @@ from interfaces.terminal.addresses import host_port
 
 def make_admin(
     settings: Settings,
+    core: Core,
     broker: Broker,
-    clock: Clock,
-    events: EventLog,
     request_log: RequestLog,
     shared: Shared,
     listeners: Sequence[Listener],
@@ -43,9 +40,9 @@ def make_admin(
 
     return Admin(
         broker=broker,
-        events=events,
+        events=core.events,
         request_log=request_log,
-        clock=clock,
+        clock=core.clock,
         version=__version__,
         started_at_ms=metrics.started_at_ms,
         requests=shared.accounting.recent,
@@ -81,19 +78,3 @@ def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> Admin
         return UvicornServer(admin, hosts)
 
     return AdminServer(http, events)
-
-
-class AdminContainer(containers.DeclarativeContainer):
-    settings: providers.Dependency[Any] = providers.Dependency()
-    broker: providers.Dependency[Any] = providers.Dependency()
-    clock: providers.Dependency[Any] = providers.Dependency()
-    events: providers.Dependency[Any] = providers.Dependency()
-    request_log: providers.Dependency[Any] = providers.Dependency()
-    shared: providers.Dependency[Any] = providers.Dependency()
-    listeners: providers.Dependency[Any] = providers.Dependency()
-    metrics: providers.Dependency[Any] = providers.Dependency()
-
-    admin = providers.Singleton(
-        make_admin, settings, broker, clock, events, request_log, shared, listeners, metrics
-    )
-    server = providers.Singleton(make_server, admin, events, metrics)

@@ -5,28 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
-from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
-from application.ports.topic_repository import TopicRepository
 from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
+from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
-from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections.listener import Listener
-from interfaces.kafka.connections.shared import Shared
-from interfaces.main.container.admin import AdminContainer
-from interfaces.main.container.declarative import containers, providers
-from interfaces.main.container.interfaces import InterfacesContainer
+from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.main.container.adapters import Adapters
+from interfaces.main.container.admin import make_admin, make_server
+from interfaces.main.container.core import Core
+from interfaces.main.container.groups import GroupServices
 from interfaces.main.container.metrics import BrokerMetrics
-from interfaces.main.container.services import ServicesContainer
-from interfaces.main.container.storage import StorageContainer
+from interfaces.main.container.services import make_broker
 from interfaces.main.settings.listeners import EVERY_ADDRESS
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.serving.server import AdminServer
@@ -36,73 +33,6 @@ from interfaces.terminal.addresses import host_port, is_loopback
 STRAYS_AFTER_MS = 200
 #: Before clients are let in, while committed offsets are read from a file.
 LOADING_PATIENCE_S = 5.0
-
-
-class AppContainer(containers.DeclarativeContainer):
-    settings = providers.Dependency(instance_of=Settings)
-    scheduler: providers.Dependency[Any] = providers.Dependency()
-    events: providers.Dependency[Any] = providers.Dependency()
-    offsets_unusable: providers.Dependency[Any] = providers.Dependency()
-    loop: providers.Dependency[Any] = providers.Dependency()
-
-    config = settings.provided.broker
-    storage = providers.Container(
-        StorageContainer,
-        url=settings.provided.storage.url,
-        flush=config.flush,
-        to_loop=scheduler.provided.from_thread,
-    )
-    scan_workers = providers.Singleton(
-        ScanProcesses, loop, storage.store.provided.info.path, events
-    )
-    services = providers.Container(
-        ServicesContainer,
-        config=config,
-        scheduler=scheduler,
-        events=events,
-        storage=storage,
-        scan_workers=scan_workers,
-        offsets_url=settings.provided.offsets.url,
-        offsets_unusable=offsets_unusable,
-    )
-    request_log = providers.Singleton(
-        StructuredRequestLog,
-        events,
-        config.log_requests,
-        config.log_requests_slow_ms,
-        config.log_requests_sample,
-    )
-    interfaces = providers.Container(
-        InterfacesContainer,
-        broker=services.broker,
-        scheduler=scheduler,
-        events=events,
-        request_log=request_log,
-        listener_settings=settings.provided.listeners,
-    )
-    loop_lag = providers.Singleton(LoopLag, services.spare_time)
-    metrics = providers.Singleton(
-        BrokerMetrics,
-        services.broker,
-        services.clock,
-        scheduler,
-        storage.store,
-        storage.commit,
-        interfaces.shared,
-        interfaces.listeners,
-        loop_lag,
-    )
-    admin = providers.Container(
-        AdminContainer,
-        settings=settings,
-        broker=services.broker,
-        clock=services.clock,
-        events=events,
-        request_log=request_log,
-        shared=interfaces.shared,
-        listeners=interfaces.listeners,
-        metrics=metrics,
-    )
 
 
 class App:
@@ -115,36 +45,60 @@ class App:
         self._offsets_in_file = settings.offsets.is_file
         #: Committed offsets are loaded, or never will be.
         self._settled = asyncio.Event()
-        container: Any = AppContainer(
-            settings=settings,
-            scheduler=self._scheduler,
-            loop=loop,
-            events=events,
-            offsets_unusable=self._cannot_go_on,
-        )
         self._unusable: StorageUnusable | None = None
         self._when_unusable: Callable[[StorageUnusable], None] | None = None
         self._events = events
         self._flush_interval_ms = settings.broker.flush_interval_ms
-        self.storage: Storage = container.storage.store()
-        if self.storage.info.power_cut is not None:
-            events.warning(self.storage.info.power_cut)
-        self._topics: TopicRepository = container.storage.topics()
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
-        self._scan_workers: ScanProcesses = container.scan_workers()
+        adapters = Adapters(
+            storage_url=settings.storage.url,
+            offsets_url=settings.offsets.url,
+            flush=settings.broker.flush,
+            to_loop=self._scheduler.from_thread,
+        )
+        self.storage = adapters.storage()
+        if self.storage.info.power_cut is not None:
+            events.warning(self.storage.info.power_cut)
+        self._scan_workers = ScanProcesses(loop, self.storage.info.path, events)
         try:
-            self._offset_repository = container.services.groups.offset_repository()
-            self.broker: Broker = container.services.broker()
-            self._shared: Shared = container.interfaces.shared()
-            self.listeners: list[Listener] = container.interfaces.listeners()
-            self.admin = self._admin = container.admin.server()
-            self._shared.admin_urls = self._admin_urls
-            self._loop_lag: LoopLag = container.loop_lag()
-            self._metrics: BrokerMetrics = container.metrics()
+            self._make(settings, adapters)
         except BaseException:
             self.close()
             raise
+
+    def _make(self, settings: Settings, adapters: Adapters) -> None:
+        config, scheduler, events = settings.broker, self._scheduler, self._events
+        core = Core(config, scheduler, SystemClock(), events, self.storage)
+        self._topics = core.topics
+        self._offset_repository = adapters.offsets(
+            when_committed=core.commits.when_committed,
+            unusable=self._cannot_go_on,
+            events=events,
+        )
+        groups = GroupServices(core, self._offset_repository)
+        self.broker = make_broker(core, groups, adapters.authorizer(), self._scan_workers)
+        request_log = StructuredRequestLog(
+            events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
+        )
+        self._shared = Shared(self.broker, scheduler, events, request_log)
+        self._shared.admin_urls = self._admin_urls
+        self.listeners = [
+            Listener(
+                self._shared,
+                one.name,
+                Advertised(one.name, one.advertised_host, one.advertised_port),
+            )
+            for one in settings.listeners
+        ]
+        self._loop_lag = LoopLag(core.spare_time)
+        self._metrics = BrokerMetrics(
+            core, self.broker, self._shared, self.listeners, self._loop_lag
+        )
+        admin = make_admin(
+            settings, core, self.broker, request_log, self._shared, self.listeners, self._metrics
+        )
+        self.admin = self._admin = make_server(admin, events, self._metrics)
 
     def _admin_urls(self, client_host: str) -> list[str]:
         """An admin side on every address is reached by the host that the client knows."""

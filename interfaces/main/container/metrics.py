@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 from application.broker import Broker
 from application.pending import Pending
-from application.ports.clock import Clock
 from application.ports.event_log import EventLog
-from application.ports.scheduler import Scheduler
 from infrastructure.observability.loop_lag import LoopLag
-from infrastructure.observability.timed_commit import TimedCommit
-from infrastructure.storage.engine import Storage
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
+from interfaces.main.container.core import Core
 from interfaces.terminal.addresses import host_port
 
 if TYPE_CHECKING:
@@ -27,24 +24,18 @@ if TYPE_CHECKING:
 class BrokerMetrics:
     def __init__(
         self,
+        core: Core,
         broker: Broker,
-        clock: Clock,
-        scheduler: Scheduler,
-        storage: Storage,
-        commit: TimedCommit,
         shared: Shared,
         listeners: Sequence[Listener],
         loop_lag: LoopLag,
     ) -> None:
+        self._core = core
         self._broker = broker
-        self._clock = clock
-        self._scheduler = scheduler
-        self._storage = storage
-        self._commit = commit
         self._shared = shared
         self._listeners = listeners
         self._loop_lag = loop_lag
-        self.started_at_ms = clock.now_ms()
+        self.started_at_ms = core.clock.now_ms()
         self._collector: Collector | None = None
         self._scrapes: Scrapes | None = None
 
@@ -53,7 +44,7 @@ class BrokerMetrics:
         from infrastructure.observability.collecting import Collector, Scrapes
 
         if self._scrapes is None:
-            self._collector = Collector(self._sources(), self._scheduler)
+            self._collector = Collector(self._sources(), self._core.scheduler)
             self._scrapes = Scrapes(self._collector)
 
     def scrape(self) -> Pending[Result]:
@@ -77,7 +68,7 @@ class BrokerMetrics:
             self._collector,
             self._broker.spare_time,
             from_thread,
-            self._clock,
+            self._core.clock,
             events,
             config.otel_endpoint,
             config.otel_interval_ms,
@@ -98,15 +89,15 @@ class BrokerMetrics:
         from interfaces.kafka.connections.figures import ConnectionFigures
         from interfaces.kafka.requests.error_codes import NAMES
 
-        broker, clock = self._broker, self._clock
+        broker, clock = self._broker, self._core.clock
         connections = ConnectionFigures(self._shared)
         whole = BrokerReadings(broker, clock, __version__, self.started_at_ms, self._addresses)
         return [
             whole.read,
             connections.read,
             RequestReadings(connections.counted, NAMES).read,
-            self._commit.read,
-            StoreFigures(self._storage).read,
+            self._core.commit.read,
+            StoreFigures(self._core.storage).read,
             self._loop_lag.read,
             ProcessFigures().read,
             GroupReadings(broker.groups, broker.offsets, broker.catalog).read,

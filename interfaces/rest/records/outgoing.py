@@ -22,6 +22,8 @@ _HEADER_FIELDS = frozenset({"name", "value"})
 _INT_MAX = 2**31 - 1
 
 #: How Confluent's server says that it understood the JSON, but not what it means.
+#: Of a key that decides about its partition: hashing is a loop of Python's, and others wait.
+MAX_HASHED_BYTES = 16 * 1024
 BAD_RECORD = 42206
 
 
@@ -58,6 +60,8 @@ def outgoing(body: Any, also: frozenset[str] = frozenset()) -> Outgoing:
     record = OutgoingRecord(
         key, value, _headers(body.get("headers")), _partition(body), _timestamp(body)
     )
+    if record.partition is None and len(key or b"") > MAX_HASHED_BYTES:
+        raise _bad(f"key: with more than {MAX_HASHED_BYTES} bytes a record needs a partition_id")
     return Outgoing(record, key_type, value_type)
 
 

@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.routes.partitions import replicas
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.brokers import (
     BrokerBody,
     BrokerList,
@@ -22,57 +22,54 @@ from interfaces.rest.shapes.partitions import ReplicaList
 from interfaces.rest.urls import V3, Urls
 
 
-def clusters(admin: Admin) -> APIRouter:
+class ClusterRoutes(Routes):
     """Confluent's paths only: there is one, and so no short way to it is needed."""
-    routes = APIRouter(tags=["brokers"])
-    node_id = admin.broker.config.node_id
 
-    @routes.get("/v3/clusters", response_model=ClusterList)
-    async def list_clusters(request: Request) -> Response:
-        at = Urls(request, admin.broker.cluster_id)
-        return await listing("KafkaClusterList", at.clusters, [cluster_body(node_id, at)])
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["brokers"])
+        routes.get("/v3/clusters", response_model=ClusterList)(self.list_clusters)
+        routes.get(V3, response_model=ClusterBody)(self.get_cluster)
+        return routes
 
-    @routes.get(V3, response_model=ClusterBody)
-    async def get_cluster(request: Request, cluster_id: str) -> JsonAnswer:
-        check_cluster(admin, cluster_id)
-        return JsonAnswer(cluster_body(node_id, Urls(request, cluster_id)))
+    async def list_clusters(self, request: Request) -> Response:
+        at = self._urls(request)
+        return await listing("KafkaClusterList", at.clusters, [cluster_body(self._node_id, at)])
 
-    return routes
+    async def get_cluster(self, request: Request, cluster_id: str) -> JsonAnswer:
+        await self.known_cluster(cluster_id)
+        return JsonAnswer(cluster_body(self._node_id, Urls(request, cluster_id)))
+
+    async def known_cluster(self, cluster_id: str) -> None:
+        """A dependency of all paths below a cluster."""
+        if cluster_id != self._broker.cluster_id:
+            raise RestError(404, f"there is no cluster {cluster_id!r}", 40410)
 
 
-def check_cluster(admin: Admin, cluster_id: str) -> None:
-    if cluster_id != admin.broker.cluster_id:
-        raise RestError(404, f"there is no cluster {cluster_id!r}", 40410)
+class BrokerRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(prefix="/brokers", tags=["brokers"])
+        routes.get("", response_model=BrokerList)(self.list_brokers)
+        routes.get("/{broker_id}", response_model=BrokerBody)(self.get_broker)
+        routes.get("/{broker_id}/partition-replicas", response_model=ReplicaList)(
+            self.list_partition_replicas
+        )
+        return routes
 
+    def _body(self, request: Request) -> BrokerBody:
+        address = next(((one.host, one.port) for one in self._admin.listeners()), None)
+        at = self._urls(request)
+        return broker_body(self._node_id, address, self._broker.config.broker_rack, at)
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(prefix="/brokers", tags=["brokers"])
-    config = admin.broker.config
+    async def list_brokers(self, request: Request) -> Response:
+        url = self._urls(request)("brokers")
+        return await listing("KafkaBrokerList", url, [self._body(request)])
 
-    def check_broker(broker_id: int) -> None:
-        if broker_id != config.node_id:
-            raise RestError(404, f"there is no broker {broker_id}", 40411)
+    async def get_broker(self, request: Request, broker_id: int) -> JsonAnswer:
+        self._check_broker(broker_id)
+        return JsonAnswer(self._body(request))
 
-    def body(request: Request) -> BrokerBody:
-        address = next(((one.host, one.port) for one in admin.listeners()), None)
-        at = Urls(request, admin.broker.cluster_id)
-        return broker_body(config.node_id, address, config.broker_rack, at)
-
-    @routes.get("", response_model=BrokerList)
-    async def list_brokers(request: Request) -> Response:
-        url = Urls(request, admin.broker.cluster_id)("brokers")
-        return await listing("KafkaBrokerList", url, [body(request)])
-
-    @routes.get("/{broker_id}", response_model=BrokerBody)
-    async def get_broker(request: Request, broker_id: int) -> JsonAnswer:
-        check_broker(broker_id)
-        return JsonAnswer(body(request))
-
-    @routes.get("/{broker_id}/partition-replicas", response_model=ReplicaList)
-    async def list_partition_replicas(request: Request, broker_id: int) -> Response:
-        check_broker(broker_id)
-        at = Urls(request, admin.broker.cluster_id)
+    async def list_partition_replicas(self, request: Request, broker_id: int) -> Response:
+        self._check_broker(broker_id)
+        at = self._urls(request)
         url = at("brokers", broker_id, "partition-replicas")
-        return await listing("KafkaReplicaList", url, replicas(admin, at))
-
-    return routes
+        return await listing("KafkaReplicaList", url, replicas(self._admin, at))

@@ -14,14 +14,13 @@ from starlette.responses import Response
 from application.records.clone import Copying
 from domain.errors import BrokerError
 from domain.topics.topic import Topic
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.common import Asked
 from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
-from interfaces.rest.urls import Urls
 
 #: Between two lines that say how far it has come.
 BYTES_PER_LINE = 4 * 2**20
@@ -35,52 +34,51 @@ class CloneTopic(Asked):
     records: bool = Field(False, description="Whether the records are copied too.")
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["records"])
-    broker = admin.broker
+class CloneRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["records"])
+        routes.post(
+            "/topics/{topic_name}:clone",
+            status_code=201,
+            response_model=TopicBody,
+            responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
+        )(self.clone_topic)
+        return routes
 
-    @routes.post(
-        "/topics/{topic_name}:clone",
-        status_code=201,
-        response_model=TopicBody,
-        responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
-    )
-    async def clone_topic(request: Request, topic_name: str, wanted: CloneTopic) -> Response:
+    async def clone_topic(self, request: Request, topic_name: str, wanted: CloneTopic) -> Response:
         """A topic with as many partitions and the same configs.
 
         With `records` the answer is a line of JSON now and then, which says how far it has come;
         the last one has `done`, or an `error_code`, and then there is no new topic.
         """
-        clone = broker.records.clone
+        clone = self._broker.records.clone
         [created] = await value_of(
             clone.create(topic_name, wanted.topic_name, texts_of(wanted.configs))
         )
         if isinstance(created, BrokerError):
             raise created
         if not wanted.records:
-            urls = Urls(request, broker.cluster_id)
+            urls = self._urls(request)
             return JsonAnswer(topic_body(created, urls), 201)
         try:
             copying = clone.copy(topic_name, created)
         except BrokerError:
-            _remove(created)
+            self._remove(created)
             raise
         unfinished = [created]
 
         def gone() -> None:
             for topic in unfinished:
-                _remove(topic)
+                self._remove(topic)
 
         lines = _lines(exchange_of(request), copying, created, unfinished)
         return Streamed(lines, "application/x-ndjson", close=gone)
 
-    def _remove(topic: Topic) -> None:
+    def _remove(self, topic: Topic) -> None:
         """Half a copy is of no use."""
-        found = broker.delete_topics.find(None, topic.topic_id)
+        found = self._broker.delete_topics.find(None, topic.topic_id)
         if not isinstance(found, BrokerError):
-            broker.delete_topics.delete([found])
-
-    return routes
+            self._broker.delete_topics.delete([found])
 
 
 async def _lines(

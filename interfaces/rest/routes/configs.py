@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import ClassVar
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
@@ -16,11 +17,10 @@ from domain.configs.entry import ConfigEntry, broker_entry
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.configs import (
     OF_CLUSTER,
     SOURCES,
@@ -36,93 +36,108 @@ from interfaces.rest.shapes.configs import (
     of_topic,
     setting_body,
 )
-from interfaces.rest.urls import Urls
-
-Whose = tuple[Owner, Resource]
-#: A dependency; it raises where there is no such thing.
-Find = Callable[..., Awaitable[Whose]]
 
 
-def topic_configs(admin: Admin) -> APIRouter:
-    async def find(topic_name: str) -> Whose:
-        existing_topic(admin, topic_name)
-        return of_topic(topic_name), Resource(ResourceKind.TOPIC, topic_name)
+class ConfigRoutes(Routes):
+    """The same paths for configs of three kinds."""
 
-    return _router(admin, "/topics/{topic_name}/configs", "topic", find)
+    #: Where they are, and what one is called in the names of operations.
+    path: ClassVar[str]
+    noun: ClassVar[str]
+    #: A dependency: sets the owner and the resource of a request, or raises.
+    find: Callable[..., Awaitable[None]]
 
+    def router(self) -> APIRouter:
+        path, noun = self.path, self.noun
+        one = path + "/{name}"
+        routes = APIRouter(tags=["configs"], dependencies=[Depends(self.find)])
+        routes.get(path, name=f"list_{noun}_configs", response_model=ConfigList)(self.list_configs)
+        # Before the routes with a name: it is none.
+        routes.post(f"{path}:alter", name=f"alter_{noun}_configs", status_code=204)(
+            self.alter_configs
+        )
+        routes.get(one, name=f"get_{noun}_config", response_model=ConfigBody)(self.get_config)
+        routes.put(one, name=f"set_{noun}_config", status_code=204)(self.set_config)
+        routes.delete(one, name=f"reset_{noun}_config", status_code=204)(self.reset_config)
+        return routes
 
-def broker_configs(admin: Admin) -> APIRouter:
-    async def find(broker_id: int) -> Whose:
-        if broker_id != admin.broker.config.node_id:
-            raise RestError(404, f"there is no broker {broker_id}", 40411)
-        return of_broker(broker_id), Resource(ResourceKind.BROKER, str(broker_id))
+    async def list_configs(self, request: Request) -> Response:
+        owner, at = _owner(request), self._urls(request)
+        entries = self._broker.describe_configs.describe(_resource(request))
+        bodies = (config_body(owner, entry, at) for entry in entries)
+        return await listing(f"{owner.kind}List", at(*owner.path), bodies)
 
-    return _router(admin, "/brokers/{broker_id}/configs", "broker", find)
+    async def alter_configs(self, request: Request, wanted: AlterConfigs) -> Response:
+        """All of them or none."""
+        alterations = [one.alteration() for one in wanted.data]
+        return await self._alter(request, alterations, wanted.validate_only)
 
+    async def get_config(self, request: Request, name: str) -> JsonAnswer:
+        entry = _entry(self._broker.describe_configs.describe(_resource(request)), name)
+        return JsonAnswer(config_body(_owner(request), entry, self._urls(request)))
 
-def cluster_configs(admin: Admin) -> APIRouter:
-    """What is set for all brokers while they run."""
+    async def set_config(self, request: Request, name: str, wanted: SetConfig) -> Response:
+        """It counts, and is durable, when it is answered."""
+        operation = Operation.DELETE if wanted.value is None else Operation.SET
+        return await self._alter(request, [Alteration(name, operation, wanted.value or "")])
 
-    async def find() -> Whose:
-        return OF_CLUSTER, ALL_BROKERS
+    async def reset_config(self, request: Request, name: str) -> Response:
+        """Back to the default."""
+        resource = _resource(request)
+        if resource.kind is ResourceKind.TOPIC:
+            _entry(self._broker.describe_configs.describe(resource), name)
+        elif name not in BrokerConfig.definitions:
+            raise _unknown(name)
+        return await self._alter(request, [Alteration(name, Operation.DELETE, "")])
 
-    return _router(admin, "/broker-configs", "cluster", find)
-
-
-def _router(admin: Admin, path: str, noun: str, find: Find) -> APIRouter:
-    routes = APIRouter(tags=["configs"])
-    broker = admin.broker
-    found = Depends(find)
-
-    def urls(request: Request) -> Urls:
-        return Urls(request, broker.cluster_id)
-
-    async def alter(
-        resource: Resource, alterations: Sequence[Alteration], validate_only: bool = False
+    async def _alter(
+        self, request: Request, alterations: Sequence[Alteration], validate_only: bool = False
     ) -> Response:
+        resource = _resource(request)
         wanted = WantedConfigs(resource, alterations)
-        [refused] = await value_of(broker.alter_configs.alter([wanted], validate_only))
+        [refused] = await value_of(self._broker.alter_configs.alter([wanted], validate_only))
         if refused is not None:
             raise refused
         return Response(status_code=204, headers=_warnings(resource, alterations))
 
-    @routes.get(path, name=f"list_{noun}_configs", response_model=ConfigList)
-    async def list_configs(request: Request, whose: Whose = found) -> Response:
-        owner, resource = whose
-        at = urls(request)
-        entries = broker.describe_configs.describe(resource)
-        bodies = (config_body(owner, entry, at) for entry in entries)
-        return await listing(f"{owner.kind}List", at(*owner.path), bodies)
 
-    # Before the routes with a name: it is none.
-    @routes.post(f"{path}:alter", name=f"alter_{noun}_configs", status_code=204)
-    async def alter_configs(wanted: AlterConfigs, whose: Whose = found) -> Response:
-        """All of them or none."""
-        alterations = [one.alteration() for one in wanted.data]
-        return await alter(whose[1], alterations, wanted.validate_only)
+class TopicConfigRoutes(ConfigRoutes):
+    path, noun = "/topics/{topic_name}/configs", "topic"
 
-    @routes.get(path + "/{name}", name=f"get_{noun}_config", response_model=ConfigBody)
-    async def get_config(request: Request, name: str, whose: Whose = found) -> JsonAnswer:
-        owner, resource = whose
-        entry = _entry(broker.describe_configs.describe(resource), name)
-        return JsonAnswer(config_body(owner, entry, urls(request)))
+    async def find(self, request: Request, topic_name: str) -> None:
+        self._topic(topic_name)
+        _set(request, of_topic(topic_name), Resource(ResourceKind.TOPIC, topic_name))
 
-    @routes.put(path + "/{name}", name=f"set_{noun}_config", status_code=204)
-    async def set_config(name: str, wanted: SetConfig, whose: Whose = found) -> Response:
-        """It counts, and is durable, when it is answered."""
-        operation = Operation.DELETE if wanted.value is None else Operation.SET
-        return await alter(whose[1], [Alteration(name, operation, wanted.value or "")])
 
-    @routes.delete(path + "/{name}", name=f"reset_{noun}_config", status_code=204)
-    async def reset_config(name: str, whose: Whose = found) -> Response:
-        """Back to the default."""
-        if whose[1].kind is ResourceKind.TOPIC:
-            _entry(broker.describe_configs.describe(whose[1]), name)
-        elif name not in BrokerConfig.definitions:
-            raise _unknown(name)
-        return await alter(whose[1], [Alteration(name, Operation.DELETE, "")])
+class BrokerConfigRoutes(ConfigRoutes):
+    path, noun = "/brokers/{broker_id}/configs", "broker"
 
-    return routes
+    async def find(self, request: Request, broker_id: int) -> None:
+        self._check_broker(broker_id)
+        _set(request, of_broker(broker_id), Resource(ResourceKind.BROKER, str(broker_id)))
+
+
+class ClusterConfigRoutes(ConfigRoutes):
+    """What is set for all brokers while they run."""
+
+    path, noun = "/broker-configs", "cluster"
+
+    async def find(self, request: Request) -> None:
+        _set(request, OF_CLUSTER, ALL_BROKERS)
+
+
+def _set(request: Request, owner: Owner, resource: Resource) -> None:
+    request.state.owner, request.state.resource = owner, resource
+
+
+def _owner(request: Request) -> Owner:
+    owner: Owner = request.state.owner
+    return owner
+
+
+def _resource(request: Request) -> Resource:
+    resource: Resource = request.state.resource
+    return resource
 
 
 def _warnings(resource: Resource, alterations: Iterable[Alteration]) -> dict[str, str]:
@@ -142,35 +157,34 @@ def _unknown(name: str) -> RestError:
     return RestError(404, f"there is no config {name!r}", 40407)
 
 
-def tables(admin: Admin) -> APIRouter:
+class SettingRoutes(Routes):
     """Every setting, and every config of a topic, with what it means: for people and for forms."""
-    routes = APIRouter(tags=["configs"])
-    config = admin.broker.config
 
-    @routes.get("/configs", response_model=SettingList)
-    async def list_settings(request: Request) -> Response:
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["configs"])
+        routes.get("/configs", response_model=SettingList)(self.list_settings)
+        routes.get("/configs/topics", response_model=SettingList)(self.list_topic_config_table)
+        return routes
+
+    async def list_settings(self, request: Request) -> Response:
         """Where a value comes from is in `source`, and in `origin` where exactly it was found."""
-        bodies = (_setting(admin, row) for row in BrokerConfig.definitions.values())
+        bodies = (self._setting(row) for row in BrokerConfig.definitions.values())
         return await listing("SettingList", str(request.url), bodies)
 
-    @routes.get("/configs/topics", response_model=SettingList)
-    async def list_topic_config_table(request: Request) -> Response:
+    async def list_topic_config_table(self, request: Request) -> Response:
         """The default is what a topic gets that sets nothing."""
         bodies = (
             setting_body(entry.definition, False, entry.text)
-            for entry in describe_topic_configs({}, config)
+            for entry in describe_topic_configs({}, self._broker.config)
         )
         return await listing("TopicConfigTable", str(request.url), bodies)
 
-    return routes
-
-
-def _setting(admin: Admin, definition: Definition) -> SettingBody:
-    entry = broker_entry(definition, admin.broker.config)
-    default = definition.format(definition.default)
-    body = setting_body(definition, entry.read_only, default)
-    body["value"] = entry.text
-    body["source"] = SOURCES[entry.source]
-    static = entry.source in (Source.STATIC_BROKER, Source.DEFAULT)
-    body["origin"] = admin.origin(definition.name) if static else entry.source.value
-    return body
+    def _setting(self, definition: Definition) -> SettingBody:
+        entry = broker_entry(definition, self._broker.config)
+        default = definition.format(definition.default)
+        body = setting_body(definition, entry.read_only, default)
+        body["value"] = entry.text
+        body["source"] = SOURCES[entry.source]
+        static = entry.source in (Source.STATIC_BROKER, Source.DEFAULT)
+        body["origin"] = self._admin.origin(definition.name) if static else entry.source.value
+        return body

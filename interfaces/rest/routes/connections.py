@@ -7,8 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from interfaces.rest.admin import Admin, Connection
+from interfaces.rest.admin import Connection
 from interfaces.rest.answers import listing
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.common import ListMetadata
 
 
@@ -35,16 +36,16 @@ class ConnectionList(TypedDict):
     data: list[ConnectionBody]
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["health"])
+class ConnectionRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["health"])
+        routes.get("/connz", response_model=ConnectionList)(self.connz)
+        return routes
 
-    @routes.get("/connz", response_model=ConnectionList)
-    async def connz(request: Request) -> Response:
+    async def connz(self, request: Request) -> Response:
         """Every connection to the Kafka listeners, the oldest first."""
-        bodies = (_body(one) for one in admin.connections())
+        bodies = (_body(one) for one in self._admin.connections())
         return await listing("ConnectionList", str(request.url), bodies)
-
-    return routes
 
 
 def _body(connection: Connection) -> ConnectionBody:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, Pieces
-from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.slices import all_of, encoded
 
 TOPIC_COLUMNS = ("name", "partitions", "records", "size_bytes", "lag", "configs")
@@ -29,20 +29,29 @@ LAG_COLUMNS = (
 Row = tuple[object, ...]
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(prefix="/console/data", include_in_schema=False)
-    broker = admin.broker
-    summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
+class ConsoleDataRoutes(Routes):
+    def __init__(self, admin: Admin) -> None:
+        super().__init__(admin)
+        broker = admin.broker
+        self._summaries = Summaries(self._broker.catalog, broker.groups, broker.offsets)
 
-    @routes.get("/topics")
-    async def topics() -> Response:
+    def router(self) -> APIRouter:
+        routes = APIRouter(prefix="/console/data", include_in_schema=False)
+        routes.get("/topics")(self.topics)
+        routes.get("/partitions")(self.partitions)
+        routes.get("/consumers")(self.consumers)
+        routes.get("/groups")(self.groups)
+        routes.get("/groups/{group_id}")(self.group)
+        return routes
+
+    async def topics(self) -> Response:
         lags: dict[str, int] = {}
-        for topic, lag in await all_of(summaries.lags_by_topic()):
+        for topic, lag in await all_of(self._summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return _table(TOPIC_COLUMNS, _topic_rows(lags))
+        return _table(TOPIC_COLUMNS, self._topic_rows(lags))
 
-    def _topic_rows(lags: dict[str, int]) -> Iterator[Row]:
-        for topic, records, size_bytes, _ in summaries.topics():
+    def _topic_rows(self, lags: dict[str, int]) -> Iterator[Row]:
+        for topic, records, size_bytes, _ in self._summaries.topics():
             yield (
                 topic.name,
                 len(topic.partition_ids),
@@ -52,9 +61,8 @@ def router(admin: Admin) -> APIRouter:
                 len(topic.configs),
             )
 
-    @routes.get("/partitions")
-    async def partitions(topic: str) -> Response:
-        found = existing_topic(admin, topic)
+    async def partitions(self, topic: str) -> Response:
+        found = self._topic(topic)
         return _table(
             PARTITION_COLUMNS,
             (
@@ -66,13 +74,12 @@ def router(admin: Admin) -> APIRouter:
                     one.high_watermark,
                     getattr(one.durable, "size_bytes", 0),
                 )
-                for index, one in enumerate(summaries.partitions(found))
+                for index, one in enumerate(self._summaries.partitions(found))
             ),
         )
 
-    @routes.get("/consumers")
-    async def consumers(topic: str) -> Response:
-        existing_topic(admin, topic)
+    async def consumers(self, topic: str) -> Response:
+        self._topic(topic)
         return _table(
             TOPIC_GROUP_COLUMNS,
             (
@@ -80,16 +87,15 @@ def router(admin: Admin) -> APIRouter:
                     group.group_id,
                     group.state_name,
                     len(group.members),
-                    summaries.committed_in(group.group_id, topic),
-                    summaries.lag_in(group.group_id, topic),
+                    self._summaries.committed_in(group.group_id, topic),
+                    self._summaries.lag_in(group.group_id, topic),
                 )
-                for group in summaries.groups_of(topic)
+                for group in self._summaries.groups_of(topic)
             ),
         )
 
-    @routes.get("/groups")
-    async def groups() -> Response:
-        broker.offsets.check_loaded()
+    async def groups(self) -> Response:
+        self._broker.offsets.check_loaded()
         return _table(
             GROUP_COLUMNS,
             (
@@ -101,14 +107,13 @@ def router(admin: Admin) -> APIRouter:
                     topics,
                     lag,
                 )
-                for group, topics, lag in summaries.groups()
+                for group, topics, lag in self._summaries.groups()
             ),
         )
 
-    @routes.get("/groups/{group_id}")
-    async def group(group_id: str) -> JsonAnswer:
-        found = broker.group_lag.group(group_id)
-        lags = await all_of(broker.group_lag.lags(found))
+    async def group(self, group_id: str) -> JsonAnswer:
+        found = self._broker.group_lag.group(group_id)
+        lags = await all_of(self._broker.group_lag.lags(found))
         rows = [
             (
                 lag.topic,
@@ -126,7 +131,7 @@ def router(admin: Admin) -> APIRouter:
                 "group_id": group_id,
                 "state": found.state_name,
                 "kind": found.kind.value,
-                "assignor": found.assignor(broker.config.group_consumer_assignors),
+                "assignor": found.assignor(self._broker.config.group_consumer_assignors),
                 "members": [
                     {
                         "member_id": member.member_id,
@@ -135,13 +140,11 @@ def router(admin: Admin) -> APIRouter:
                         "host": member.client_host,
                         "assigned": member.assigned,
                     }
-                    for member in found.assigned_members(broker.catalog.topic_by_id)
+                    for member in found.assigned_members(self._broker.catalog.topic_by_id)
                 ],
                 "partitions": {"columns": LAG_COLUMNS, "rows": rows},
             }
         )
-
-    return routes
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:

@@ -15,6 +15,7 @@ from application.metrics.request_counts import PLACES
 from application.summaries import GroupSummary, Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.slices import all_of
 
 #: Groups that are shown: those with the most lag.
@@ -23,45 +24,48 @@ LAGGING = 5
 TIMED = ("Produce",)
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(prefix="/console/data", include_in_schema=False)
-    broker = admin.broker
-    summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
+class ConsoleOverviewRoutes(Routes):
+    def __init__(self, admin: Admin) -> None:
+        super().__init__(admin)
+        broker = admin.broker
+        self._summaries = Summaries(broker.catalog, broker.groups, broker.offsets)
 
-    @routes.get("/overview")
-    async def overview() -> JsonAnswer:
-        topics = await all_of(summaries.topics())
-        groups = await all_of(summaries.groups())
+    def router(self) -> APIRouter:
+        routes = APIRouter(prefix="/console/data", include_in_schema=False)
+        routes.get("/overview")(self.overview)
+        return routes
+
+    async def overview(self) -> JsonAnswer:
+        topics = await all_of(self._summaries.topics())
+        groups = await all_of(self._summaries.groups())
         lagging = [summary for summary in groups if summary.lag]
         lagging.sort(key=_by_lag)
-        totals, durations = _counted(admin)
-        volume = broker.log_dirs.volume
+        totals, durations = _counted(self._admin)
+        volume = self._broker.log_dirs.volume
         space = volume.space()
         return JsonAnswer(
             {
-                "at_ms": admin.clock.now_ms(),
-                "started_at_ms": admin.started_at_ms,
+                "at_ms": self._admin.clock.now_ms(),
+                "started_at_ms": self._admin.started_at_ms,
                 "totals": {"records_in": sum(topic.appended for topic in topics), **totals},
                 "durations": durations,
-                "topics": len(broker.catalog),
-                "partitions": broker.catalog.partition_count(),
+                "topics": len(self._broker.catalog),
+                "partitions": self._broker.catalog.partition_count(),
                 "groups": len(groups),
                 "groups_with_lag": len(lagging),
                 "lagging": [_body(summary) for summary in lagging[:LAGGING]],
-                "connections": len(admin.connections()),
-                "max_connections": broker.config.max_connections,
+                "connections": len(self._admin.connections()),
+                "max_connections": self._broker.config.max_connections,
                 "disk": {
                     "place": volume.place,
                     "data_bytes": sum(topic.size_bytes or 0 for topic in topics),
                     "free_bytes": space.usable_bytes,
                     "total_bytes": space.total_bytes,
                 },
-                "not_ready": [why for check in admin.checks.values() if (why := check())],
-                "broker": _facts(admin),
+                "not_ready": [why for check in self._admin.checks.values() if (why := check())],
+                "broker": _facts(self._admin),
             }
         )
-
-    return routes
 
 
 def _by_lag(summary: GroupSummary) -> int:

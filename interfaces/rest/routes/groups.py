@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
 from domain.groups.group import Group, GroupMember
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
 from interfaces.rest.pending import value_of
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.groups import (
     AssignmentBody,
     AssignmentList,
@@ -35,65 +35,84 @@ from interfaces.rest.shapes.groups import (
 from interfaces.rest.slices import all_of
 from interfaces.rest.urls import Urls
 
-SHORT, LONG = "/groups", "/consumer-groups"
 
+class GroupRoutes(Routes):
+    prefix = "/groups"
 
-def router(admin: Admin, prefix: str) -> APIRouter:
-    routes = APIRouter(prefix=prefix, tags=["groups"])
-    broker = admin.broker
+    def router(self) -> APIRouter:
+        routes = APIRouter(prefix=self.prefix, tags=["groups"])
+        routes.get("", response_model=GroupList)(self.list_groups)
+        routes.get("/{group_id}", response_model=GroupBody)(self.get_group)
+        routes.delete("/{group_id}", status_code=204)(self.delete_group)
+        routes.get("/{group_id}/consumers", response_model=ConsumerList)(self.list_consumers)
+        routes.get("/{group_id}/consumers/{consumer_id}", response_model=ConsumerBody)(
+            self.get_consumer
+        )
+        routes.get(
+            "/{group_id}/consumers/{consumer_id}/assignments", response_model=AssignmentList
+        )(self.list_assignments)
+        routes.get(
+            "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
+            response_model=AssignmentBody,
+        )(self.get_assignment)
+        routes.get("/{group_id}/lag-summary", response_model=LagSummaryBody)(self.get_lag_summary)
+        routes.get("/{group_id}/lags", response_model=LagList)(self.list_lags)
+        routes.get(
+            "/{group_id}/lags/{topic_name}/partitions/{partition_id}", response_model=LagBody
+        )(self.get_lag)
+        routes.post("/{group_id}/offsets", response_model=ResetList)(self.set_offsets)
+        return routes
 
-    def urls(request: Request) -> Urls:
-        return Urls(request, broker.cluster_id)
+    def _body(self, group: Group, at: Urls) -> GroupBody:
+        return group_body(
+            group,
+            group.assignor(self._broker.config.group_consumer_assignors),
+            len(group.members),
+            self._node_id,
+            at,
+        )
 
-    def body(group: Group, at: Urls) -> GroupBody:
-        assignor = group.assignor(broker.config.group_consumer_assignors)
-        return group_body(group, assignor, len(group.members), broker.config.node_id, at)
-
-    @routes.get("", response_model=GroupList)
-    async def list_groups(request: Request, page: Paged) -> Response:
-        broker.offsets.check_loaded()
-        at = urls(request)
-        groups = sorted(broker.groups, key=_group_id)
+    async def list_groups(self, request: Request, page: Paged) -> Response:
+        self._broker.offsets.check_loaded()
+        at = self._urls(request)
+        groups = sorted(self._broker.groups, key=_group_id)
         shown, next_url = page.of(groups, _group_id, at("consumer-groups"))
-        bodies = (body(group, at) for group in shown)
+        bodies = (self._body(group, at) for group in shown)
         return await listing("KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url)
 
-    @routes.get("/{group_id}", response_model=GroupBody)
-    async def get_group(request: Request, group_id: str) -> JsonAnswer:
-        return JsonAnswer(body(broker.group_lag.group(group_id), urls(request)))
+    async def get_group(self, request: Request, group_id: str) -> JsonAnswer:
+        return JsonAnswer(self._body(self._broker.group_lag.group(group_id), self._urls(request)))
 
-    @routes.delete("/{group_id}", status_code=204)
-    async def delete_group(group_id: str) -> Response:
+    async def delete_group(self, group_id: str) -> Response:
         """With all that it has committed; refused while it has members."""
-        refused = (await value_of(broker.delete_groups.delete([group_id])))[group_id]
+        refused = (await value_of(self._broker.delete_groups.delete([group_id])))[group_id]
         if refused is not None:
             raise refused
         return Response(status_code=204)
 
-    @routes.get("/{group_id}/consumers", response_model=ConsumerList)
-    async def list_consumers(request: Request, group_id: str) -> Response:
-        at = urls(request)
-        group = broker.group_lag.group(group_id)
-        found = list(group.assigned_members(broker.catalog.topic_by_id))
+    async def list_consumers(self, request: Request, group_id: str) -> Response:
+        at = self._urls(request)
+        group = self._broker.group_lag.group(group_id)
+        found = list(group.assigned_members(self._broker.catalog.topic_by_id))
         bodies = (consumer_body(group_id, member, at) for member in found)
-        return await listing("KafkaConsumerList", at(LONG[1:], group_id, "consumers"), bodies)
+        return await listing(
+            "KafkaConsumerList", at("consumer-groups", group_id, "consumers"), bodies
+        )
 
-    def existing_member(group_id: str, consumer_id: str) -> GroupMember:
-        group = broker.group_lag.group(group_id)
-        for member in group.assigned_members(broker.catalog.topic_by_id):
+    def _member(self, group_id: str, consumer_id: str) -> GroupMember:
+        group = self._broker.group_lag.group(group_id)
+        for member in group.assigned_members(self._broker.catalog.topic_by_id):
             if member.member_id == consumer_id:
                 return member
         raise RestError(404, f"group {group_id} has no member {consumer_id!r}", 40406)
 
-    @routes.get("/{group_id}/consumers/{consumer_id}", response_model=ConsumerBody)
-    async def get_consumer(request: Request, group_id: str, consumer_id: str) -> JsonAnswer:
-        member = existing_member(group_id, consumer_id)
-        return JsonAnswer(consumer_body(group_id, member, urls(request)))
+    async def get_consumer(self, request: Request, group_id: str, consumer_id: str) -> JsonAnswer:
+        member = self._member(group_id, consumer_id)
+        return JsonAnswer(consumer_body(group_id, member, self._urls(request)))
 
-    @routes.get("/{group_id}/consumers/{consumer_id}/assignments", response_model=AssignmentList)
-    async def list_assignments(request: Request, group_id: str, consumer_id: str) -> Response:
-        at = urls(request)
-        member = existing_member(group_id, consumer_id)
+    async def list_assignments(self, request: Request, group_id: str, consumer_id: str) -> Response:
+        at = self._urls(request)
+        member = self._member(group_id, consumer_id)
         bodies = (
             assignment_body(group_id, consumer_id, topic, partition, at)
             for topic, partitions in member.assigned.items()
@@ -102,53 +121,45 @@ def router(admin: Admin, prefix: str) -> APIRouter:
         url = at("consumer-groups", group_id, "consumers", consumer_id, "assignments")
         return await listing("KafkaConsumerAssignmentList", url, bodies)
 
-    @routes.get(
-        "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
-        response_model=AssignmentBody,
-    )
     async def get_assignment(
-        request: Request, group_id: str, consumer_id: str, topic_name: str, partition_id: int
+        self, request: Request, group_id: str, consumer_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
-        member = existing_member(group_id, consumer_id)
+        member = self._member(group_id, consumer_id)
         if partition_id not in member.assigned.get(topic_name, ()):
             words = f"{consumer_id} does not read {topic_name}-{partition_id}"
             raise RestError(404, words, 40409)
-        at = urls(request)
+        at = self._urls(request)
         return JsonAnswer(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
-    @routes.get("/{group_id}/lag-summary", response_model=LagSummaryBody)
-    async def get_lag_summary(request: Request, group_id: str) -> JsonAnswer:
-        lags = await all_of(broker.group_lag.lags(broker.group_lag.group(group_id)))
+    async def get_lag_summary(self, request: Request, group_id: str) -> JsonAnswer:
+        lags = await all_of(self._broker.group_lag.lags(self._broker.group_lag.group(group_id)))
         if not lags:
             raise RestError(404, f"group {group_id} has committed nothing", 40408)
-        return JsonAnswer(lag_summary_body(group_id, lags, urls(request)))
+        return JsonAnswer(lag_summary_body(group_id, lags, self._urls(request)))
 
-    @routes.get("/{group_id}/lags", response_model=LagList)
-    async def list_lags(request: Request, group_id: str, page: Paged) -> Response:
-        at = urls(request)
+    async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
+        at = self._urls(request)
         url = at("consumer-groups", group_id, "lags")
-        lags = await all_of(broker.group_lag.lags(broker.group_lag.group(group_id)))
+        lags = await all_of(self._broker.group_lag.lags(self._broker.group_lag.group(group_id)))
         shown, next_url = page.of(lags, _place_key, url)
         bodies = (lag_body(group_id, lag, at) for lag in shown)
         return await listing("KafkaConsumerLagList", url, bodies, next_url)
 
-    @routes.get("/{group_id}/lags/{topic_name}/partitions/{partition_id}", response_model=LagBody)
     async def get_lag(
-        request: Request, group_id: str, topic_name: str, partition_id: int
+        self, request: Request, group_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
-        group = broker.group_lag.group(group_id)
-        lag = broker.group_lag.lag(group, topic_name, partition_id)
+        group = self._broker.group_lag.group(group_id)
+        lag = self._broker.group_lag.lag(group, topic_name, partition_id)
         if lag is None:
             words = f"group {group_id} has committed nothing in {topic_name}-{partition_id}"
             raise RestError(404, words, 40408)
-        return JsonAnswer(lag_body(group_id, lag, urls(request)))
+        return JsonAnswer(lag_body(group_id, lag, self._urls(request)))
 
-    @routes.post("/{group_id}/offsets", response_model=ResetList)
-    async def set_offsets(request: Request, group_id: str, wanted: SetOffsets) -> Response:
+    async def set_offsets(self, request: Request, group_id: str, wanted: SetOffsets) -> Response:
         """Where the group goes on reading, as kafka-consumer-groups sets it: within what each log
         has, and only of a group without members. With `dry_run` it is only shown.
         """
-        service = broker.reset_offsets
+        service = self._broker.reset_offsets
         places = service.places(group_id, wanted.topic, wanted.partitions)
         target = wanted.target
         looks = await all_of(service.look(group_id, place, target) for place in places)
@@ -159,7 +170,7 @@ def router(admin: Admin, prefix: str) -> APIRouter:
             failure = await value_of(service.keep(group_id, resets))
             if failure is not None:
                 raise failure
-        url = urls(request)("consumer-groups", group_id, "offsets")
+        url = self._urls(request)("consumer-groups", group_id, "offsets")
         return await listing(
             "ConsumerGroupOffsetResetList",
             url,
@@ -168,7 +179,9 @@ def router(admin: Admin, prefix: str) -> APIRouter:
             dry_run=wanted.dry_run,
         )
 
-    return routes
+
+class ConfluentGroupRoutes(GroupRoutes):
+    prefix = "/consumer-groups"
 
 
 def _group_id(group: Group) -> str:

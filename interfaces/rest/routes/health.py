@@ -7,44 +7,44 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.routes.resource import Routes
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["health"])
+class HealthRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["health"])
+        routes.get("/healthz")(self.healthz)
+        routes.get("/v1/status/ready", include_in_schema=False)(self.readyz)
+        routes.get("/readyz", responses={503: {"description": "Not ready, and why."}})(self.readyz)
+        routes.get("/version")(self.version)
+        return routes
 
-    @routes.get("/healthz")
-    async def healthz() -> dict[str, Any]:
+    async def healthz(self) -> dict[str, Any]:
         """The process answers."""
         return {"status": "ok"}
 
-    @routes.get("/readyz", responses={503: {"description": "Not ready, and why."}})
-    @routes.get("/v1/status/ready", include_in_schema=False)
-    async def readyz() -> JsonAnswer:
+    async def readyz(self) -> JsonAnswer:
         """Clients can be served; 503 with the reasons when not."""
-        reasons = {name: why for name, check in admin.checks.items() if (why := check())}
+        reasons = {name: why for name, check in self._admin.checks.items() if (why := check())}
         checks = [
             {
                 "name": name,
                 "status": "down" if name in reasons else "up",
                 "reason": reasons.get(name),
             }
-            for name in admin.checks
+            for name in self._admin.checks
         ]
         status = "not ready" if reasons else "ready"
         return JsonAnswer({"status": status, "checks": checks}, 503 if reasons else 200)
 
-    @routes.get("/version")
-    async def version() -> dict[str, Any]:
+    async def version(self) -> dict[str, Any]:
         return {
-            "version": admin.version,
+            "version": self._admin.version,
             "python": platform.python_version(),
-            "cluster_id": admin.broker.cluster_id,
-            "node_id": admin.broker.config.node_id,
-            "storage": admin.storage,
-            "started_at_ms": admin.started_at_ms,
-            "uptime_ms": admin.clock.now_ms() - admin.started_at_ms,
+            "cluster_id": self._broker.cluster_id,
+            "node_id": self._broker.config.node_id,
+            "storage": self._admin.storage,
+            "started_at_ms": self._admin.started_at_ms,
+            "uptime_ms": self._admin.clock.now_ms() - self._admin.started_at_ms,
         }
-
-    return routes

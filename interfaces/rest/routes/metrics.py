@@ -15,26 +15,29 @@ from starlette.responses import Response, StreamingResponse
 
 from application.metrics.recent_requests import Wanted
 from application.ports.request_log import RequestRecord
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import listing
 from interfaces.rest.pending import value_of
+from interfaces.rest.routes.resource import Routes
 
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 MS = 1_000_000
 _INTEGER = re.compile(r"\s*-?[0-9]{1,10}\s*")
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["metrics"])
+class MetricsRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["metrics"])
+        routes.get("/metrics", response_class=Response)(self.metrics)
+        routes.get("/requestz")(self.requestz)
+        return routes
 
-    @routes.get("/metrics", response_class=Response)
-    async def metrics() -> Response:
+    async def metrics(self) -> Response:
         """Everything that is counted and measured, as text for Prometheus."""
-        pieces = await value_of(admin.metrics.scrape())
+        pieces = await value_of(self._admin.metrics.scrape())
         return StreamingResponse(_each(pieces), media_type=PROMETHEUS_TEXT)
 
-    @routes.get("/requestz")
     async def requestz(
+        self,
         request: Request,
         correlation_id: str | None = None,
         client_id: str | None = None,
@@ -55,7 +58,7 @@ def router(admin: Admin) -> APIRouter:
                 return await listing("RequestList", str(request.url), ())
         wanted = Wanted(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
-        for some in admin.requests.find(wanted):
+        for some in self._admin.requests.find(wanted):
             found += some
             if len(found) >= limit:
                 break
@@ -63,8 +66,6 @@ def router(admin: Admin) -> APIRouter:
         now_ns = perf_counter_ns()
         bodies = (_body(record, now_ns) for record in found[:limit])
         return await listing("RequestList", str(request.url), bodies)
-
-    return routes
 
 
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:

@@ -8,14 +8,13 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from domain.errors import StorageFailed, UnknownTopicOrPartition
+from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
-from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
-from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.common import resource
 from interfaces.rest.shapes.partitions import (
     OffsetsBody,
@@ -32,61 +31,59 @@ from interfaces.rest.urls import Urls
 EVERY_TOPIC = "-"
 
 
-def existing_partition(admin: Admin, topic_name: str, index: int) -> Partition:
-    partition = admin.broker.catalog.partition(existing_topic(admin, topic_name), index)
-    if partition is None:
-        raise UnknownTopicOrPartition(f"Topic {topic_name} has no partition {index}.")
-    return partition
+class PartitionRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(prefix="/topics/{topic_name}/partitions", tags=["partitions"])
+        routes.get("", response_model=PartitionList)(self.list_partitions)
+        routes.get("/-/reassignment")(self.list_reassignments)
+        routes.get("/{partition_id}", response_model=PartitionBody)(self.get_partition)
+        routes.get("/{partition_id}/offset", response_model=OffsetsBody)(self.get_offsets)
+        routes.get("/{partition_id}/replicas", response_model=ReplicaList)(self.list_replicas)
+        routes.get("/{partition_id}/replicas/{broker_id}", response_model=ReplicaBody)(
+            self.get_replica
+        )
+        return routes
 
-
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(prefix="/topics/{topic_name}/partitions", tags=["partitions"])
-    broker = admin.broker
-    node_id = broker.config.node_id
-
-    def urls(request: Request) -> Urls:
-        return Urls(request, broker.cluster_id)
-
-    @routes.get("", response_model=PartitionList)
-    async def list_partitions(request: Request, topic_name: str, page: Paged) -> Response:
-        at = urls(request)
-        topic = existing_topic(admin, topic_name)
+    async def list_partitions(self, request: Request, topic_name: str, page: Paged) -> Response:
+        at = self._urls(request)
+        topic = self._topic(topic_name)
         url = at("topics", topic_name, "partitions")
         indexes, next_url = page.of(range(len(topic.partition_ids)), index_key, url)
         bodies = (
-            partition_body(topic_name, index, readable(topic, index), node_id, at)
+            partition_body(topic_name, index, self._readable(topic, index), self._node_id, at)
             for index in indexes
         )
         return await listing("KafkaPartitionList", url, bodies, next_url)
 
-    def readable(topic: Topic, index: int) -> Partition | None:
+    def _readable(self, topic: Topic, index: int) -> Partition | None:
         try:
             # Of a topic that is deleted meanwhile nothing may be made again.
-            if broker.catalog.topic_by_id(topic.topic_id) is None:
+            if self._broker.catalog.topic_by_id(topic.topic_id) is None:
                 return None
-            return broker.catalog.partition(topic, index)
+            return self._broker.catalog.partition(topic, index)
         except StorageFailed:
             return None
 
-    @routes.get("/-/reassignment")
-    async def list_reassignments(request: Request, topic_name: str) -> Response:
+    async def list_reassignments(self, request: Request, topic_name: str) -> Response:
         """There are none: there is one broker. `-` is every topic."""
         if topic_name != EVERY_TOPIC:
-            existing_topic(admin, topic_name)
-        url = urls(request)("topics", topic_name, "partitions", "-", "reassignment")
+            self._topic(topic_name)
+        url = self._urls(request)("topics", topic_name, "partitions", "-", "reassignment")
         return await listing("KafkaReassignmentList", url, ())
 
-    @routes.get("/{partition_id}", response_model=PartitionBody)
-    async def get_partition(request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
-        partition = existing_partition(admin, topic_name, partition_id)
-        body = partition_body(topic_name, partition_id, partition, node_id, urls(request))
+    async def get_partition(
+        self, request: Request, topic_name: str, partition_id: int
+    ) -> JsonAnswer:
+        partition = self._partition(topic_name, partition_id)
+        body = partition_body(
+            topic_name, partition_id, partition, self._node_id, self._urls(request)
+        )
         return JsonAnswer(body)
 
-    @routes.get("/{partition_id}/offset", response_model=OffsetsBody)
-    async def get_offsets(request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
+    async def get_offsets(self, request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
         """Where the log begins, and where it ends for consumers."""
-        partition = existing_partition(admin, topic_name, partition_id)
-        at = urls(request)
+        partition = self._partition(topic_name, partition_id)
+        at = self._urls(request)
         name = resource(at.cluster_id, ("topic", topic_name), ("partition", partition_id))
         body: OffsetsBody = {
             "kind": "KafkaPartitionOffset",
@@ -102,24 +99,19 @@ def router(admin: Admin) -> APIRouter:
         }
         return JsonAnswer(body)
 
-    @routes.get("/{partition_id}/replicas", response_model=ReplicaList)
-    async def list_replicas(request: Request, topic_name: str, partition_id: int) -> Response:
-        existing_partition(admin, topic_name, partition_id)
-        at = urls(request)
+    async def list_replicas(self, request: Request, topic_name: str, partition_id: int) -> Response:
+        self._partition(topic_name, partition_id)
+        at = self._urls(request)
         url = at("topics", topic_name, "partitions", partition_id, "replicas")
-        one = replica_body(topic_name, partition_id, node_id, at)
+        one = replica_body(topic_name, partition_id, self._node_id, at)
         return await listing("KafkaReplicaList", url, [one])
 
-    @routes.get("/{partition_id}/replicas/{broker_id}", response_model=ReplicaBody)
     async def get_replica(
-        request: Request, topic_name: str, partition_id: int, broker_id: int
+        self, request: Request, topic_name: str, partition_id: int, broker_id: int
     ) -> JsonAnswer:
-        existing_partition(admin, topic_name, partition_id)
-        if broker_id != node_id:
-            raise RestError(404, f"there is no broker {broker_id}", 40411)
-        return JsonAnswer(replica_body(topic_name, partition_id, broker_id, urls(request)))
-
-    return routes
+        self._partition(topic_name, partition_id)
+        self._check_broker(broker_id)
+        return JsonAnswer(replica_body(topic_name, partition_id, broker_id, self._urls(request)))
 
 
 def replicas(admin: Admin, urls: Urls) -> Iterator[ReplicaBody]:

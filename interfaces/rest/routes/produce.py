@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from application.records.send import Delivery, OutgoingRecord
-from domain.topics.partitioner import SLICE_BYTES, murmur2_in_slices
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import NO_JSON, RestError
@@ -27,15 +26,15 @@ from interfaces.rest.records.outgoing import (
     outgoing,
     parse_object,
 )
-from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
 
 #: Records that are encoded in one go, and become durable together.
 RECORDS_AT_ONCE = 64
 BYTES_AT_ONCE = 256 * 1024
-#: Of keys that decide about their partitions, which is a loop of Python's.
-HASHED_AT_ONCE = SLICE_BYTES
+#: A byte of a key that decides about its partition takes as long as so many that are encoded.
+HASHING_COST = 16
 #: Base64 and quotes make a record longer than it is.
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
@@ -44,28 +43,31 @@ MAX_ENTRIES = 1000
 _Parsed = Outgoing | RestError
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["records"])
-    broker = admin.broker
+class ProduceRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["records"])
+        routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)(self.produce_records)
+        routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)(
+            self.produce_batch
+        )
+        return routes
 
-    async def sent(
-        topic_name: str, parsed: list[_Parsed], turns: Turns
+    async def _sent(
+        self, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> list[Delivery | RestError]:
         """What became of each, in their order."""
         good = [each for each in parsed if isinstance(each, Outgoing)]
-        for each in good:
-            await _hash(each.record, turns)
         sending = []
         for group in _groups([each.record for each in good]):
-            sending.append(broker.records.send.send(topic_name, group))
+            sending.append(self._broker.records.send.send(topic_name, group))
             await turns.give()
         told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
         deliveries = iter(chain.from_iterable(told))
         return [each if isinstance(each, RestError) else next(deliveries) for each in parsed]
 
-    async def reports(request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
+    async def _reports(self, request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
         exchange = exchange_of(request)
-        most_bytes = broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
+        most_bytes = self._broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
         turns = Turns()
         begun = False
@@ -81,11 +83,11 @@ def router(admin: Admin) -> APIRouter:
                         parsed.append(_parse(text))
                     if len(parsed) == RECORDS_AT_ONCE:
                         begun = True
-                        yield await reported(exchange, topic_name, parsed, turns)
+                        yield await self._reported(exchange, topic_name, parsed, turns)
                         parsed = []
                 if parsed:
                     begun = True
-                    yield await reported(exchange, topic_name, parsed, turns)
+                    yield await self._reported(exchange, topic_name, parsed, turns)
                 if broken is not None:
                     raise broken
             objects.finish()
@@ -98,39 +100,37 @@ def router(admin: Admin) -> APIRouter:
         except ClientDisconnect:
             return
 
-    async def reported(
-        exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
+    async def _reported(
+        self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> bytes:
         lines = []
-        for one, delivery in zip(parsed, await sent(topic_name, parsed, turns), strict=True):
+        for one, delivery in zip(parsed, await self._sent(topic_name, parsed, turns), strict=True):
             if isinstance(delivery, Exception):
                 lines.append(_line(exchange.refuse(delivery)))
             else:
                 assert isinstance(one, Outgoing)
-                told = delivered(one, delivery, broker.cluster_id, topic_name)
+                told = delivered(one, delivery, self._broker.cluster_id, topic_name)
                 lines.append(_line({"error_code": 200} | told))
         return b"".join(lines)
 
-    @routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)
-    async def produce_records(request: Request, topic_name: str) -> Response:
+    async def produce_records(self, request: Request, topic_name: str) -> Response:
         """Objects one after the other; each is durable when its report comes, in the same order.
 
         One that is refused is reported, and the others go on. Whoever sends many reads the reports
         meanwhile.
         """
-        existing_topic(admin, topic_name)
+        self._topic(topic_name)
         exchange_of(request).most_body_bytes = None
-        told = reports(request, topic_name)
+        told = self._reports(request, topic_name)
         # Until then a failure can still be the answer's status.
         first = await anext(told, b"")
         return Streamed(_behind(first, told), "application/json", listens=False)
 
-    @routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
-    async def produce_batch(request: Request, topic_name: str) -> Response:
+    async def produce_batch(self, request: Request, topic_name: str) -> Response:
         """Entries with ids of the client's, answered by what went well and what did not."""
-        existing_topic(admin, topic_name)
+        self._topic(topic_name)
         exchange = exchange_of(request)
-        exchange.most_body_bytes = _most_of_batch(admin)
+        exchange.most_body_bytes = _most_of_batch(self._admin)
         entries = _entries(parse_object(await request.body()))
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
@@ -141,17 +141,15 @@ def router(admin: Admin) -> APIRouter:
             for each in some:
                 parsed.append(_outgoing(each, frozenset({"id"})))
                 await turns.give()
-            outcomes = zip(some, parsed, await sent(topic_name, parsed, turns), strict=True)
+            outcomes = zip(some, parsed, await self._sent(topic_name, parsed, turns), strict=True)
             for entry, one, delivery in outcomes:
                 if isinstance(delivery, Exception):
                     failures.append({"id": entry["id"]} | exchange.refuse(delivery))
                 else:
                     assert isinstance(one, Outgoing)
-                    told = delivered(one, delivery, broker.cluster_id, topic_name)
+                    told = delivered(one, delivery, self._broker.cluster_id, topic_name)
                     successes.append({"id": entry["id"]} | told)
         return JsonAnswer({"successes": successes, "failures": failures}, 207)
-
-    return routes
 
 
 async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
@@ -161,37 +159,19 @@ async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGener
             yield piece
 
 
-def _is_to_be_hashed(record: OutgoingRecord) -> bool:
-    return record.partition is None and record.key_hash is None
-
-
-async def _hash(record: OutgoingRecord, turns: Turns) -> None:
-    """A key that is too long for one step; the others are hashed where they are sent."""
-    if record.key is None or len(record.key) <= SLICE_BYTES or not _is_to_be_hashed(record):
-        return
-    slices = murmur2_in_slices(record.key)
-    while record.key_hash is None:
-        try:
-            next(slices)
-        except StopIteration as end:
-            record.key_hash = end.value
-        await turns.give()
-
-
 def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
     """As many together as are encoded, and their partitions found, in about a millisecond."""
     group: list[OutgoingRecord] = []
-    size_bytes = hashed_bytes = 0
+    cost = 0
     for record in records:
         key_bytes = len(record.key or b"")
-        size_bytes += key_bytes + len(record.value or b"")
-        hashed_bytes += key_bytes if _is_to_be_hashed(record) else 0
-        if group and (size_bytes > BYTES_AT_ONCE or hashed_bytes > HASHED_AT_ONCE):
+        weight = key_bytes * (HASHING_COST if record.partition is None else 1)
+        weight += len(record.value or b"")
+        if group and cost + weight > BYTES_AT_ONCE:
             yield group
-            group = []
-            size_bytes = key_bytes + len(record.value or b"")
-            hashed_bytes = key_bytes if _is_to_be_hashed(record) else 0
+            group, cost = [], 0
         group.append(record)
+        cost += weight
     if group:
         yield group
 

@@ -18,7 +18,6 @@ from application.records.cursor import write_cursor
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
 from domain.errors import BrokerError
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, Large, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
@@ -26,6 +25,7 @@ from interfaces.rest.pending import value_of
 from interfaces.rest.records.events import events_of
 from interfaces.rest.records.shapes import RecordList
 from interfaces.rest.records.wanted import DownloadWanted, RecordsWanted, TailWanted
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.streaming import Streamed, left
 from interfaces.rest.urls import Urls
 
@@ -44,30 +44,43 @@ FILES = {
 }
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["records"])
-    records = admin.broker.records
+class RecordRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["records"])
+        routes.get("/topics/{topic_name}/records", response_model=RecordList)(self.browse_records)
+        routes.get(
+            "/topics/{topic_name}/records:tail",
+            response_class=Response,
+            responses={200: {"content": {"text/event-stream": {}}, "description": "Events."}},
+        )(self.tail_records)
+        routes.get(
+            "/topics/{topic_name}/records:download",
+            response_class=Response,
+            responses={
+                200: {"content": {kind: {} for _, kind in FILES.values()}, "description": "A file."}
+            },
+        )(self.download_records)
+        return routes
 
-    @routes.get("/topics/{topic_name}/records", response_model=RecordList)
     async def browse_records(
-        request: Request, topic_name: str, wanted: Annotated[RecordsWanted, Query()]
+        self, request: Request, topic_name: str, wanted: Annotated[RecordsWanted, Query()]
     ) -> Response:
         """A page of records, and why it ends where it does."""
-        plan = records.browse.plan(wanted.query(topic_name))
+        plan = self._broker.records.browse.plan(wanted.query(topic_name))
         whole = [(each.start, each.end) for each in plan.ranges]
-        scan = records.browse.scan(plan, wanted.format, wanted.time_budget_ms)
+        scan = self._broker.records.browse.scan(plan, wanted.format, wanted.time_budget_ms)
         pieces, end = await _while_wanted(request, _gathered(scan))
         if end.reason == TIME and [(each.start, each.end) for each in end.ranges] == whole:
             return _busy(request)
         cursor = write_cursor(end.ranges, wanted.newest_first)
-        urls = Urls(request, admin.broker.cluster_id)
+        urls = self._urls(request)
         head = {
             "kind": "KafkaRecordList",
             "metadata": {
                 "self": _page(request, urls, topic_name, None),
                 "next": cursor and _page(request, urls, topic_name, cursor),
             },
-            "cluster_id": admin.broker.cluster_id,
+            "cluster_id": self._broker.cluster_id,
             "topic_name": topic_name,
             "order": "newest" if wanted.newest_first else "oldest",
             "stopped_because": end.reason,
@@ -82,16 +95,11 @@ def router(admin: Admin) -> APIRouter:
         }
         return Large([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"], INERT)
 
-    @routes.get(
-        "/topics/{topic_name}/records:tail",
-        response_class=Response,
-        responses={200: {"content": {"text/event-stream": {}}, "description": "Events."}},
-    )
     async def tail_records(
-        request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
+        self, request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
     ) -> Response:
         """Records as they come, as server-sent events."""
-        tail = records.tail.open(
+        tail = self._broker.records.tail.open(
             topic_name,
             wanted.partition or None,
             offset=wanted.offset,
@@ -105,15 +113,8 @@ def router(admin: Admin) -> APIRouter:
         events = events_of(tail, exchange.stopping, failed=exchange.refuse)
         return Streamed(events, "text/event-stream", headers, tail.close)
 
-    @routes.get(
-        "/topics/{topic_name}/records:download",
-        response_class=Response,
-        responses={
-            200: {"content": {kind: {} for _, kind in FILES.values()}, "description": "A file."}
-        },
-    )
     async def download_records(
-        request: Request, topic_name: str, wanted: Annotated[DownloadWanted, Query()]
+        self, request: Request, topic_name: str, wanted: Annotated[DownloadWanted, Query()]
     ) -> Response:
         """All that fit, as a file: ndjson, csv or parquet."""
         form, media_type = FILES[wanted.format]
@@ -121,14 +122,12 @@ def router(admin: Admin) -> APIRouter:
             raise RestError(
                 501, "Parquet needs a library in the broker's environment: pip install pyarrow"
             )
-        plan = records.browse.plan(wanted.query(topic_name, form))
-        scan = records.browse.scan(plan, wanted.data_format)
+        plan = self._broker.records.browse.plan(wanted.query(topic_name, form))
+        scan = self._broker.records.browse.scan(plan, wanted.data_format)
         first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")
         headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}
         return Streamed(_rest(scan, first), media_type, headers, scan.close)
-
-    return routes
 
 
 def _busy(request: Request) -> Response:

@@ -14,12 +14,12 @@ from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
-from domain.errors import BrokerError, UnknownTopicOrPartition
+from domain.errors import BrokerError
 from domain.topics.topic import NO_TOPIC_ID, Topic
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.topics import (
     ChangeTopic,
     CreateTopic,
@@ -28,35 +28,31 @@ from interfaces.rest.shapes.topics import (
     texts_of,
     topic_body,
 )
-from interfaces.rest.urls import Urls
 
 
-def existing_topic(admin: Admin, name: str) -> Topic:
-    topic = admin.broker.catalog.topic(name)
-    if topic is None:
-        raise UnknownTopicOrPartition(f"There is no topic {name}")
-    return topic
+class TopicRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["topics"])
+        routes.get("/topics", response_model=TopicList)(self.list_topics)
+        routes.post(
+            "/topics",
+            status_code=201,
+            response_model=TopicBody,
+            responses={200: {"model": TopicBody}},
+        )(self.create_topic)
+        routes.get("/topics/{topic_name}", response_model=TopicBody)(self.get_topic)
+        routes.patch("/topics/{topic_name}", response_model=TopicBody)(self.change_topic)
+        routes.delete("/topics/{topic_name}", status_code=204)(self.delete_topic)
+        return routes
 
-
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["topics"])
-    broker = admin.broker
-
-    def urls(request: Request) -> Urls:
-        return Urls(request, broker.cluster_id)
-
-    @routes.get("/topics", response_model=TopicList)
-    async def list_topics(request: Request, page: Paged) -> Response:
-        at = urls(request)
-        topics = sorted(broker.catalog, key=_name)
+    async def list_topics(self, request: Request, page: Paged) -> Response:
+        at = self._urls(request)
+        topics = sorted(self._broker.catalog, key=_name)
         shown, next_url = page.of(topics, _name, at("topics"))
         bodies = (topic_body(topic, at) for topic in shown)
         return await listing("KafkaTopicList", at("topics"), bodies, next_url)
 
-    @routes.post(
-        "/topics", status_code=201, response_model=TopicBody, responses={200: {"model": TopicBody}}
-    )
-    async def create_topic(request: Request, wanted: CreateTopic) -> JsonAnswer:
+    async def create_topic(self, request: Request, wanted: CreateTopic) -> JsonAnswer:
         """Durable when it is answered; with `validate_only` nothing is made, and the answer 200."""
         new = NewTopic(
             wanted.topic_name,
@@ -65,51 +61,66 @@ def router(admin: Admin) -> APIRouter:
             [(one.partition_id, one.broker_ids) for one in wanted.replicas_assignments],
             texts_of(wanted.configs),
         )
-        [created] = await value_of(broker.create_topics.create([new], wanted.validate_only))
+        [created] = await value_of(self._broker.create_topics.create([new], wanted.validate_only))
         if isinstance(created, BrokerError):
             raise created
-        at = urls(request)
+        at = self._urls(request)
         status = 200 if wanted.validate_only else 201
         answer = JsonAnswer(topic_body(created, at, _warnings(new.configs)), status)
         if not wanted.validate_only:
             answer.headers["location"] = at("topics", created.name)
         return answer
 
-    @routes.get("/topics/{topic_name}", response_model=TopicBody)
-    async def get_topic(request: Request, topic_name: str) -> JsonAnswer:
-        return JsonAnswer(topic_body(existing_topic(admin, topic_name), urls(request)))
+    async def get_topic(self, request: Request, topic_name: str) -> JsonAnswer:
+        return JsonAnswer(topic_body(self._topic(topic_name), self._urls(request)))
 
-    @routes.patch("/topics/{topic_name}", response_model=TopicBody)
-    async def change_topic(request: Request, topic_name: str, wanted: ChangeTopic) -> JsonAnswer:
+    async def change_topic(
+        self, request: Request, topic_name: str, wanted: ChangeTopic
+    ) -> JsonAnswer:
         """More partitions, never fewer, and configs; null takes a config back to its default."""
-        topic = existing_topic(admin, topic_name)
+        topic = self._topic(topic_name)
         configs = texts_of(wanted.configs)
         count = wanted.partitions_count
         if count == len(topic.partition_ids):
             count = None
         # Both are checked before one of them is done.
         if count is not None:
-            await _grow(admin, topic_name, count, validate_only=True)
+            await self._grow(topic_name, count, validate_only=True)
         if configs:
-            await _configure(admin, topic_name, configs, wanted.validate_only)
+            await self._configure(topic_name, configs, wanted.validate_only)
         if count is not None and not wanted.validate_only:
-            await _grow(admin, topic_name, count, validate_only=False)
-        changed = existing_topic(admin, topic_name)
-        return JsonAnswer(topic_body(changed, urls(request), _warnings(configs)))
+            await self._grow(topic_name, count, validate_only=False)
+        changed = self._topic(topic_name)
+        return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
 
-    @routes.delete("/topics/{topic_name}", status_code=204)
-    async def delete_topic(topic_name: str) -> Response:
+    async def delete_topic(self, topic_name: str) -> Response:
         """The name is free when it is answered; the data goes afterwards, in slices."""
-        existing_topic(admin, topic_name)
-        found = broker.delete_topics.find(topic_name, NO_TOPIC_ID)
+        self._topic(topic_name)
+        found = self._broker.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):
             raise found
-        [deleted] = await value_of(broker.delete_topics.delete([found]))
+        [deleted] = await value_of(self._broker.delete_topics.delete([found]))
         if isinstance(deleted, BrokerError):
             raise deleted
         return Response(status_code=204)
 
-    return routes
+    async def _configure(
+        self, name: str, configs: Mapping[str, str | None], validate_only: bool
+    ) -> None:
+        alterations = [
+            Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
+            for config, text in configs.items()
+        ]
+        wanted = WantedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
+        [refused] = await value_of(self._broker.alter_configs.alter([wanted], validate_only))
+        if refused is not None:
+            raise refused
+
+    async def _grow(self, name: str, total: int, validate_only: bool) -> None:
+        more = MorePartitions(name, total, None)
+        [grown] = await value_of(self._broker.create_partitions.grow([more], validate_only))
+        if isinstance(grown, BrokerError):
+            raise grown
 
 
 def _name(topic: Topic) -> str:
@@ -118,23 +129,3 @@ def _name(topic: Topic) -> str:
 
 def _warnings(configs: Mapping[str, str | None]) -> list[str]:
     return [one.warning for one in without_effect(ResourceKind.TOPIC, configs)]
-
-
-async def _configure(
-    admin: Admin, name: str, configs: Mapping[str, str | None], validate_only: bool
-) -> None:
-    alterations = [
-        Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
-        for config, text in configs.items()
-    ]
-    wanted = WantedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
-    [refused] = await value_of(admin.broker.alter_configs.alter([wanted], validate_only))
-    if refused is not None:
-        raise refused
-
-
-async def _grow(admin: Admin, name: str, total: int, validate_only: bool) -> None:
-    more = MorePartitions(name, total, None)
-    [grown] = await value_of(admin.broker.create_partitions.grow([more], validate_only))
-    if isinstance(grown, BrokerError):
-        raise grown

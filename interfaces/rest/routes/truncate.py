@@ -18,12 +18,11 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
-from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.wanted import MAX_OFFSET
-from interfaces.rest.routes.topics import existing_topic
+from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.common import Asked
 from interfaces.rest.slices import all_of as in_slices
 
@@ -57,30 +56,39 @@ class TruncateTopics(Asked):
     topic_names: list[str] = Field(min_length=1, max_length=MAX_TOPICS)
 
 
-def router(admin: Admin) -> APIRouter:
-    routes = APIRouter(tags=["records"])
-    broker = admin.broker
+class TruncateRoutes(Routes):
+    def router(self) -> APIRouter:
+        routes = APIRouter(tags=["records"])
+        routes.post("/topics/{topic_name}:truncate")(self.truncate_topic)
+        routes.post("/topics:truncate")(self.truncate_topics)
+        return routes
 
-    async def deleted(wanted: list[RecordsToDelete]) -> list[LowWatermark]:
+    async def _deleted(self, wanted: list[RecordsToDelete]) -> list[LowWatermark]:
         marks: list[LowWatermark] = []
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
-            moved = await value_of(broker.delete_records.delete(some))
+            moved = await value_of(self._broker.delete_records.delete(some))
             marks += moved
             await asyncio.sleep(0)  # where nothing moved there was no commit to wait for
         return marks
 
-    async def truncated(exchange: Exchange, wanted: list[RecordsToDelete]) -> list[dict[str, Any]]:
-        return await _told(exchange, wanted, await deleted(wanted))
+    async def _truncated(
+        self, exchange: Exchange, wanted: list[RecordsToDelete]
+    ) -> list[dict[str, Any]]:
+        return await _told(exchange, wanted, await self._deleted(wanted))
 
-    async def all_of(topic_name: str, offset: int = UP_TO_HIGH_WATERMARK) -> list[RecordsToDelete]:
-        count = len(existing_topic(admin, topic_name).partition_ids)
+    async def _all_of(
+        self, topic_name: str, offset: int = UP_TO_HIGH_WATERMARK
+    ) -> list[RecordsToDelete]:
+        count = len(self._topic(topic_name).partition_ids)
         return await in_slices(RecordsToDelete(topic_name, each, offset) for each in range(count))
 
-    async def before(exchange: Exchange, topic_name: str, offset: int) -> list[dict[str, Any]]:
+    async def _before(
+        self, exchange: Exchange, topic_name: str, offset: int
+    ) -> list[dict[str, Any]]:
         """As Kafka's tools: a partition that ends before the offset is refused, and left alone."""
-        wanted = await all_of(topic_name, offset)
-        marks = await deleted(wanted)
+        wanted = await self._all_of(topic_name, offset)
+        marks = await self._deleted(wanted)
         if all(isinstance(mark, OffsetOutOfRange) for mark in marks):
             raise OffsetOutOfRange(
                 f"The offset {offset} lies beyond the end of every partition of {topic_name}; "
@@ -88,12 +96,11 @@ def router(admin: Admin) -> APIRouter:
             )
         return await _told(exchange, wanted, marks)
 
-    @routes.post("/topics/{topic_name}:truncate")
     async def truncate_topic(
-        request: Request, topic_name: str, wanted: TruncateTopic | None = None
+        self, request: Request, topic_name: str, wanted: TruncateTopic | None = None
     ) -> Response:
         """Durable when it is answered; offsets go on where they were."""
-        existing_topic(admin, topic_name)
+        self._topic(topic_name)
         exchange = exchange_of(request)
         wanted = wanted or TruncateTopic.model_validate({})
         if wanted.partitions is not None and wanted.before_offset is not None:
@@ -107,26 +114,23 @@ def router(admin: Admin) -> APIRouter:
                 )
                 for each in wanted.partitions
             ]
-            partitions = await truncated(exchange, chosen)
+            partitions = await self._truncated(exchange, chosen)
         elif wanted.before_offset is not None:
-            partitions = await before(exchange, topic_name, wanted.before_offset)
+            partitions = await self._before(exchange, topic_name, wanted.before_offset)
         else:
-            partitions = await truncated(exchange, await all_of(topic_name))
+            partitions = await self._truncated(exchange, await self._all_of(topic_name))
         return JsonAnswer({"topic_name": topic_name, "partitions": partitions})
 
-    @routes.post("/topics:truncate")
-    async def truncate_topics(request: Request, wanted: TruncateTopics) -> Response:
+    async def truncate_topics(self, request: Request, wanted: TruncateTopics) -> Response:
         """All records of all of these topics; none of them is touched if one is not there."""
-        chosen = [await all_of(name) for name in dict.fromkeys(wanted.topic_names)]
+        chosen = [await self._all_of(name) for name in dict.fromkeys(wanted.topic_names)]
         all_at_once = [one for topic in chosen for one in topic]
-        marks = iter(await truncated(exchange_of(request), all_at_once))
+        marks = iter(await self._truncated(exchange_of(request), all_at_once))
         topics = [
             {"topic_name": topic[0].topic, "partitions": [next(marks) for _ in topic]}
             for topic in chosen
         ]
         return JsonAnswer({"topics": topics})
-
-    return routes
 
 
 async def _told(

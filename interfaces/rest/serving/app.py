@@ -21,24 +21,27 @@ from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refus
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
 from interfaces.rest.names import NamesInPaths, take_any_name
-from interfaces.rest.routes import (
-    brokers,
-    clone,
-    configs,
-    connections,
-    console,
-    console_data,
-    console_overview,
-    description,
-    groups,
-    health,
-    metrics,
-    partitions,
-    produce,
-    records,
-    topics,
-    truncate,
+from interfaces.rest.routes import console, description
+from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
+from interfaces.rest.routes.clone import CloneRoutes
+from interfaces.rest.routes.configs import (
+    BrokerConfigRoutes,
+    ClusterConfigRoutes,
+    SettingRoutes,
+    TopicConfigRoutes,
 )
+from interfaces.rest.routes.connections import ConnectionRoutes
+from interfaces.rest.routes.console_data import ConsoleDataRoutes
+from interfaces.rest.routes.console_overview import ConsoleOverviewRoutes
+from interfaces.rest.routes.groups import ConfluentGroupRoutes, GroupRoutes
+from interfaces.rest.routes.health import HealthRoutes
+from interfaces.rest.routes.metrics import MetricsRoutes
+from interfaces.rest.routes.partitions import PartitionRoutes
+from interfaces.rest.routes.produce import ProduceRoutes
+from interfaces.rest.routes.records import RecordRoutes
+from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.topics import TopicRoutes
+from interfaces.rest.routes.truncate import TruncateRoutes
 from interfaces.rest.serving.methods import methods_of
 from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
@@ -47,22 +50,28 @@ from interfaces.rest.urls import V3
 
 #: Of the paths and shapes, not of the broker.
 API_VERSION = "v3"
-#: Each gives a router for both: the short paths, and those of Confluent's v3.
-RESOURCES = (
-    topics.router,
-    partitions.router,
-    configs.topic_configs,
-    configs.broker_configs,
-    configs.cluster_configs,
-    brokers.router,
-    records.router,
-    produce.router,
-    truncate.router,
-    clone.router,
+#: For both: the short paths, and those of Confluent's v3.
+RESOURCES: tuple[type[Routes], ...] = (
+    TopicRoutes,
+    PartitionRoutes,
+    TopicConfigRoutes,
+    BrokerConfigRoutes,
+    ClusterConfigRoutes,
+    BrokerRoutes,
+    RecordRoutes,
+    ProduceRoutes,
+    TruncateRoutes,
+    CloneRoutes,
 )
-CONSOLE = (console_data.router, console_overview.router)
+CONSOLE: tuple[type[Routes], ...] = (ConsoleDataRoutes, ConsoleOverviewRoutes)
 #: Under the paths they name.
-OWN = (health.router, metrics.router, connections.router, configs.tables, brokers.clusters)
+OWN: tuple[type[Routes], ...] = (
+    HealthRoutes,
+    MetricsRoutes,
+    ConnectionRoutes,
+    SettingRoutes,
+    ClusterRoutes,
+)
 
 
 #: As in /topics/orders:look: no topic has a colon in its name.
@@ -90,11 +99,9 @@ def create_app(admin: Admin) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unforeseen)
 
-    async def known_cluster(cluster_id: str) -> None:
-        brokers.check_cluster(admin, cluster_id)
-
+    clusters = ClusterRoutes(admin)
     fields = [Depends(known_query)]
-    known = [Depends(known_cluster), *fields]
+    known = [Depends(clusters.known_cluster), *fields]
 
     short: list[APIRouter] = []
     of_cluster: list[APIRouter] = []
@@ -107,15 +114,15 @@ def create_app(admin: Admin) -> FastAPI:
         app.include_router(routes, prefix=V3, dependencies=known)
         of_cluster.append(routes)
 
-    for router in (*CONSOLE, *OWN):
-        include(router(admin))
+    for resource in (*CONSOLE, *OWN):
+        include(resource(admin).router())
     include(description.router(app.openapi))
-    for router in RESOURCES:
-        both = router(admin)
+    for resource in RESOURCES:
+        both = resource(admin).router()
         include(both)
         include_below_cluster(both)
-    include(groups.router(admin, groups.SHORT))
-    include_below_cluster(groups.router(admin, groups.LONG))
+    include(GroupRoutes(admin).router())
+    include_below_cluster(ConfluentGroupRoutes(admin).router())
     # What stands behind its address is for the page. It has all that is left below /console.
     page = console.router()
     app.include_router(page)

@@ -12,9 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from application.ports.event_log import EventLog
-from interfaces.sockets import bind
-
-BACKLOG = 128
+from interfaces.sockets import ListeningSockets
 
 
 class HttpServer(Protocol):
@@ -42,17 +40,14 @@ class AdminServer:
         self._beginning: asyncio.Task[None] | None = None
         self._http: HttpServer | None = None
 
-    def open(self, host: str, port: int) -> tuple[str, int]:
-        """The address that is had; raises OSError when it cannot be."""
-        bound = bind(host, port)
-        self._hosts.append(host)
-        for listening in bound.sockets:
-            listening.listen(BACKLOG)
-            listening.setblocking(False)
+    def open(self, sockets: ListeningSockets) -> tuple[str, int]:
+        """Where it can be reached."""
+        self._hosts.append(sockets.requested_host)
+        for listening in sockets.sockets:
             self._sockets.append(listening)
             asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
-        self.bound.append((bound.host, bound.port))
-        return bound.host, bound.port
+        self.bound.append((sockets.host, sockets.port))
+        return sockets.host, sockets.port
 
     def _somebody_connects(self) -> None:
         self._stop_looking()

@@ -107,7 +107,7 @@ def producers_are_lost_when_a_partition_is_recovered(patch: Patch) -> None:
 def producers_are_not_in_the_snapshot(patch: Patch) -> None:
     def snapshot(self: Partition) -> PartitionSnapshot:
         self.bytes_since_snapshot = 0
-        return PartitionSnapshot(self.end(), [])
+        return PartitionSnapshot(self.end.copy(), self.leader_epochs, [])
 
     patch.setattr(Partition, "snapshot", snapshot)
 

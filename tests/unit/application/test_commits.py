@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from application.fetch import FetchedPartition, FetchItem, FetchQuery, WaitingFetch
-from application.watching import Watching
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
 from domain.partitions.partition import (
     HEADER_READ_BYTES,
@@ -116,8 +115,7 @@ def test_a_watcher_that_fails_keeps_nobody_else_from_looking_again(fake: FakeBro
 
     afterwards: list[str] = []
     fake.broker.commits.after_each(lambda: afterwards.append("flushed"))
-    watching: Watching = fake.container.watching()
-    watching.watch([fake.partition(index=1)], Broken())
+    fake.core.watching.watch([fake.partition(index=1)], Broken())
     got = wait(fake)
     stage(fake, record_batch(["b"]), index=1)
     _, waiter = stage(fake, record_batch(["a"]))

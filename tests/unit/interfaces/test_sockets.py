@@ -8,20 +8,19 @@ from typing import Any
 
 import pytest
 
-from interfaces.sockets import BoundSockets, bind
+from interfaces.sockets import ListeningSockets, listen
 
 
 @contextmanager
-def bound(host: str, port: int = 0) -> Iterator[BoundSockets]:
-    found = bind(host, port)
+def bound(host: str, port: int = 0) -> Iterator[ListeningSockets]:
+    found = listen(host, port)
     try:
         yield found
     finally:
-        for each in found.sockets:
-            each.close()
+        found.close()
 
 
-def addresses(found: BoundSockets) -> list[tuple[str, int]]:
+def addresses(found: ListeningSockets) -> list[tuple[str, int]]:
     return [each.getsockname()[:2] for each in found.sockets]
 
 
@@ -42,7 +41,6 @@ def test_an_address_is_that_address(host: str, shown: str) -> None:
 def test_every_address_is_one_socket_for_ipv4_and_ipv6(host: str) -> None:
     with bound(host) as found:
         assert addresses(found) == [("::", found.port)]
-        found.sockets[0].listen()
         for client in ("127.0.0.1", "::1"):
             socket.create_connection((client, found.port)).close()
 
@@ -50,7 +48,7 @@ def test_every_address_is_one_socket_for_ipv4_and_ipv6(host: str) -> None:
 def test_a_port_that_is_taken_on_one_of_the_addresses_is_refused() -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         with pytest.raises(OSError, match="in use") as refused:
-            bind("localhost", taken.getsockname()[1])
+            listen("localhost", taken.getsockname()[1])
         assert refused.value.errno == errno.EADDRINUSE
 
 

@@ -228,14 +228,14 @@ LATER = "consumer.setting.of.a.later.version"
 
 
 def kept_by_another_version(fake: FakeBroker) -> FakeBroker:
-    fake._storage.configs().save(GROUP, {SESSION: "50000", HEARTBEAT: "soon", LATER: "1"})
-    fake._storage.configs().save(THIS_BROKER, {"message.max.bytes": "99", LATER: "1"})
+    fake.core.configs.save(GROUP, {SESSION: "50000", HEARTBEAT: "soon", LATER: "1"})
+    fake.core.configs.save(THIS_BROKER, {"message.max.bytes": "99", LATER: "1"})
     fake.store.keep()
     return fake.restarted()
 
 
 def stored(fake: FakeBroker, resource: Resource) -> dict[str, str]:
-    found: dict[str, str] = fake._storage.configs().load().get(resource, {})
+    found: dict[str, str] = fake.core.configs.load().get(resource, {})
     return found
 
 

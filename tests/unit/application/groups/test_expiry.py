@@ -168,10 +168,10 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     """An expiry over a store that is slow."""
     repository = HeldOffsetRepository()
     groups = fake.broker.groups
-    offsets = Offsets(repository, groups, fake.broker.catalog)
+    offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     fake.broker.stop_upkeep()
-    log = fake.container.groups.log()
+    log = fake.group_services.log
     deleting = DeleteGroupsService(offsets, groups, log)
     OffsetExpiry(offsets, groups, deleting, fake.clock, fake.scheduler, fake.config, log).start()
     return repository, offsets

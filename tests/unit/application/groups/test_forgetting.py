@@ -150,7 +150,7 @@ def test_after_the_stop_the_store_is_left_alone(fake: FakeBroker) -> None:
 
 def test_stale_rows_of_a_store_that_loads_late_are_dropped_too(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog)
+    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
     forgetting = Forgetting(offsets, fake.scheduler)
     forgetting.start()
     repository.give([("g", "gone", 1, committed())])

@@ -214,7 +214,7 @@ def test_a_line_that_waits_at_the_stop_is_not_lost(fake: FakeBroker) -> None:
 def test_a_group_that_changes_its_kind_has_a_line_each_way() -> None:
     kafka = FakeKafka()
     kafka.topic("t", 4)
-    events = kafka.container.events()
+    events = kafka.events
     old, modern = classic(kafka), Modern(kafka)
     share_out(old)
     modern.join()

@@ -164,7 +164,7 @@ def test_offsets_of_a_topic_that_was_made_anew_are_not_taken_over(fake: FakeBrok
 
 def test_nothing_is_known_before_all_is_loaded(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog)
+    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
     repository.give([("g", "t", 1, committed(5, topic_id=fake.existing().topic_id))])
     with pytest.raises(CoordinatorLoadInProgress):
         offsets.check_loaded()
@@ -187,7 +187,7 @@ def test_an_offset_is_unstable_while_a_transaction_may_change_it(fake: FakeBroke
 
 def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
     repository = HeldOffsetRepository(leaves_doubt=True)
-    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog)
+    offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     return offsets, repository
 

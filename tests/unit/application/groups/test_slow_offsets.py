@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from application.ports.offset_repository import OffsetRepository
 from infrastructure.storage.memory.store import MemoryStore
-from interfaces.main.container.declarative import providers
 from tests.fakes.broker import FakeBroker
 from tests.fakes.classic_members import Member, stable
 from tests.fakes.client import FakeKafka
@@ -22,9 +22,8 @@ class SlowBroker(FakeBroker):
         self.held = HeldOffsetRepository()
         super().__init__(store)
 
-    def _replace(self) -> None:
-        super()._replace()
-        self.container.groups.offset_repository.override(providers.Object(self.held))
+    def _offsets(self) -> OffsetRepository:
+        return self.held
 
     def members(self, group_id: str) -> int:
         group: Any = self.broker.groups.find(group_id)

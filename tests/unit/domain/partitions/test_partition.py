@@ -288,7 +288,7 @@ def test_a_snapshot_and_the_headers_after_it_are_enough_to_start_again() -> None
         snapshot = source.snapshot()
         assert source.bytes_since_snapshot == 0
         again = new_partition()
-        again.restore(PartitionSnapshot(snapshot.end, snapshot.producers))
+        again.restore(PartitionSnapshot(snapshot.end, snapshot.leader_epochs, snapshot.producers))
         assert again.high_watermark == source.end.next_offset
         for one in headers[snapshot_after:]:
             again.replay(one)

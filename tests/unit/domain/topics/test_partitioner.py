@@ -5,7 +5,7 @@ import random
 import pytest
 from aiokafka.partitioner import murmur2 as murmur2_of_aiokafka
 
-from domain.topics.partitioner import SLICE_BYTES, murmur2, murmur2_in_slices, partition_for_key
+from domain.topics.partitioner import murmur2, partition_for_key
 
 
 @pytest.mark.parametrize(
@@ -29,22 +29,6 @@ def test_it_agrees_with_another_client_on_any_key() -> None:
     for _ in range(500):
         key = rng.randbytes(rng.randint(0, 40))
         assert murmur2(key) == murmur2_of_aiokafka(key) & 0xFFFFFFFF, key
-
-
-@pytest.mark.parametrize("beyond", [-1, 0, 1, 4, 7])
-def test_a_long_key_is_hashed_in_slices_to_the_same(beyond: int) -> None:
-    key = random.Random(beyond).randbytes(3 * SLICE_BYTES + beyond)
-    slices = murmur2_in_slices(key)
-    pauses = 0
-    while True:
-        try:
-            next(slices)
-        except StopIteration as end:
-            hashed = end.value
-            break
-        pauses += 1
-    assert pauses == (3 if beyond >= 4 else 2)
-    assert hashed == murmur2(key) == murmur2_of_aiokafka(key) & 0xFFFFFFFF
 
 
 def test_a_key_stays_in_its_partition() -> None:

@@ -14,10 +14,12 @@ from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
 from infrastructure.storage.errors import StorageUnusable
-from interfaces.main.serve import CannotStart, serve
+from interfaces.main.ports import CannotStart
+from interfaces.main.serve import serve
 from interfaces.main.settings.origin import Given
 from interfaces.main.settings.sources import Settings, load_settings
 from interfaces.main.started import Started
+from interfaces.sockets import listen
 from tests.fakes.echo_container import EchoContainer
 
 Check = Callable[["Running"], Coroutine[Any, Any, None]]
@@ -144,19 +146,16 @@ def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> 
     assert running.logged() == ["not all requests were answered in time", "stopped"]
 
 
-def test_a_port_that_becomes_busy_is_one_line_and_the_store_is_closed(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    running = Running(tmp_path / "r", listeners=f"127.0.0.1:{port}")
-    taken: list[socket.socket] = []
-    running.when_built = lambda: taken.append(socket.create_server(("127.0.0.1", port)))
-    with pytest.raises(CannotStart) as failure:
-        running(nothing)
-    taken[0].close()
-    assert str(failure.value).startswith(f"cannot listen on 127.0.0.1:{port}: the port is in use; ")
-    assert running.container.steps == ["close"]
-    assert not running.ready_file.exists()
+def test_a_port_is_had_before_a_store_is_opened(tmp_path: Path) -> None:
+    running = Running(tmp_path / "r", listeners="localhost:0")
+
+    async def check(running: Running) -> None:
+        port = running.started.listeners[0].port
+        with pytest.raises(OSError, match="in use"):
+            listen("localhost", port)
+
+    running(check)
+    assert running.container.steps == ["upkeep", "drain", "close"]
 
 
 @pytest.mark.parametrize("other", ["B://127.0.0.1", "B://0.0.0.0", "B://localhost"])

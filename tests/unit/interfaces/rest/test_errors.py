@@ -19,7 +19,7 @@ def test_every_error_of_the_domain_has_a_status_and_a_code() -> None:
 
 
 def test_a_code_begins_with_its_status() -> None:
-    for status, code in REFUSALS.values():
+    for (status, code), _ in REFUSALS.values():
         assert 400 <= status < 600
         assert code // 100 == status
 

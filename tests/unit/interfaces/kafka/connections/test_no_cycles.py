@@ -43,6 +43,7 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceData,
 )
 from interfaces.kafka.wire.schema import Request
+from interfaces.sockets import listen
 from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
 from tests.fakes.classic_requests import (
     heartbeat_request,
@@ -267,8 +268,8 @@ def test_transports_hold_no_session_that_has_ended(
         return session
 
     async def serve() -> None:
-        listener = Listener(kafka.shared, LISTENER, "127.0.0.1", 0, Advertised(LISTENER))
-        await listener.start()
+        listener = Listener(kafka.shared, LISTENER, Advertised(LISTENER))
+        await listener.start(listen("127.0.0.1", 0))
         try:
             for name, sent in {"closed by the client": b"", **CLOSING}.items():
                 session = await end(listener.bound[1], sent)

@@ -9,7 +9,6 @@ import pytest
 
 from application.pending import Pending, resolved
 from application.ports.scan_worker import RunningScan, ScanPart
-from application.records import send
 from application.records.plan import ScanEnd, ScanPlan
 from domain.errors import StorageFailed
 from domain.topics.partitioner import partition_for_key
@@ -242,16 +241,21 @@ def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
     assert sizes == [2, 2, 1]
 
 
-def test_a_long_key_goes_where_java_would_send_it_and_holds_nobody_up(
-    some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is hashed before it is sent, with breaks."""
-    monkeypatch.setattr(send, "murmur2", None)
+def test_a_key_that_takes_too_long_to_hash_needs_a_partition(some: FakeAdmin) -> None:
     some.fake.topic("wide", 11)
-    key = "long" * 100_000
-    body = json.dumps({"key": key, "value": "v"}).encode()
-    [told] = lines(some.ask("POST", "/topics/wide/records", raw=body))
-    assert (told["error_code"], told["partition_id"]) == (200, partition_for_key(key.encode(), 11))
+    entries = [
+        {"key": "k" * 16_384},
+        {"key": "k" * 16_385},
+        {"key": "k" * 16_385, "partition_id": 3},
+    ]
+    body = b"".join(json.dumps(entry).encode() for entry in entries)
+    hashed, refused, given = lines(some.ask("POST", "/topics/wide/records", raw=body))
+    assert hashed["partition_id"] == partition_for_key(b"k" * 16_384, 11)
+    assert (refused["error_code"], refused["message"]) == (
+        42206,
+        "key: with more than 16384 bytes a record needs a partition_id",
+    )
+    assert (given["error_code"], given["partition_id"]) == (200, 3)
 
 
 def test_half_a_surrogate_is_refused_before_anything_is_done(some: FakeAdmin) -> None:

@@ -15,6 +15,7 @@ import uvloop
 from interfaces.rest.serving import gate, http, stalls
 from interfaces.rest.serving.http import UvicornServer
 from interfaces.rest.serving.server import AdminServer
+from interfaces.sockets import listen
 from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import record_batch
 
@@ -32,7 +33,7 @@ def play(story: Story, fake: FakeAdmin | None = None) -> None:
 
     async def played() -> None:
         server = AdminServer(lambda hosts: UvicornServer(admin, hosts), admin.events)
-        await story(server.open("127.0.0.1", 0))
+        await story(server.open(listen("127.0.0.1", 0)))
         assert await server.drain(30)
 
     asyncio.run(played())
@@ -260,7 +261,7 @@ def test_an_idle_stream_does_not_hold_up_the_end() -> None:
 
     async def played() -> None:
         server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
-        address = server.open("127.0.0.1", 0)
+        address = server.open(listen("127.0.0.1", 0))
         reader, writer = await streamed(fake, address, b'{"value":"x"}')
         assert await server.drain(60)
         assert b'{"error_code":50303' in await reader.read()
@@ -288,7 +289,7 @@ def test_nor_does_one_whose_data_keeps_coming(loop: str) -> None:
 
     async def played() -> None:
         server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
-        address = server.open("127.0.0.1", 0)
+        address = server.open(listen("127.0.0.1", 0))
         reader, writer = await streamed(fake, address, objects)
         others = [asyncio.ensure_future(send(writer)), asyncio.ensure_future(commit())]
         reading = asyncio.ensure_future(lines_until_the_end(reader))
@@ -321,7 +322,7 @@ def test_who_is_refused_while_it_sends_can_read_why(loop: str) -> None:
     async def played() -> None:
         admin = FakeAdmin().admin
         server = AdminServer(lambda hosts: UvicornServer(admin, hosts), admin.events)
-        reader, writer = await asyncio.open_connection(*server.open("127.0.0.1", 0))
+        reader, writer = await asyncio.open_connection(*server.open(listen("127.0.0.1", 0)))
         size = 10 * admin.broker.config.admin_request_max_bytes
         writer.write(HEAD + b"content-length: %d\r\n\r\n" % size)
         for _ in range(10):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from interfaces.rest.serving.server import AdminServer, HttpServer
+from interfaces.sockets import listen
 from tests.fakes.logs import FakeEventLog
 
 
@@ -72,8 +73,8 @@ def test_it_is_made_once_when_somebody_connects() -> None:
     made = Made()
 
     async def story(server: AdminServer) -> None:
-        first = server.open("127.0.0.1", 0)
-        second = server.open("localhost", 0)
+        first = server.open(listen("127.0.0.1", 0))
+        second = server.open(listen("localhost", 0))
         assert made.all == []
         words = await asyncio.gather(asked(first), asked(first), asked(second))
         assert words == [b"hello"] * 3
@@ -89,7 +90,7 @@ def test_where_nobody_connects_it_is_never_made_and_ends_all_the_same() -> None:
     bound: list[tuple[str, int]] = []
 
     async def story(server: AdminServer) -> None:
-        bound.append(server.open("", 0))
+        bound.append(server.open(listen("", 0)))
 
     play(made, story)
     assert made.all == []
@@ -102,7 +103,7 @@ def test_what_cannot_be_made_is_said_and_nobody_is_kept_waiting() -> None:
         raise ImportError("no module named fastapi")
 
     async def story(server: AdminServer) -> None:
-        address = server.open("127.0.0.1", 0)
+        address = server.open(listen("127.0.0.1", 0))
         reader, writer = await asyncio.open_connection(*address)
         try:
             assert await reader.read() == b""
@@ -120,7 +121,7 @@ def test_a_stop_while_it_is_being_made_waits_for_it() -> None:
     made = Made()
 
     async def story(server: AdminServer) -> None:
-        host, port = server.open("127.0.0.1", 0)
+        host, port = server.open(listen("127.0.0.1", 0))
         _, writer = await asyncio.open_connection(host, port)
         writer.close()
         for _ in range(3):  # the listening socket is looked at
@@ -146,8 +147,8 @@ def test_what_cannot_serve_or_end_does_not_keep_others_from_it() -> None:
 
     async def played() -> None:
         server = AdminServer(Broken, events)
-        server.open("127.0.0.1", 0)
-        assert await asked(server.open("127.0.0.1", 0)) == b"hello"
+        server.open(listen("127.0.0.1", 0))
+        assert await asked(server.open(listen("127.0.0.1", 0))) == b"hello"
         assert not await server.drain(5)
 
     asyncio.run(played())

@@ -1,0 +1,32 @@
+"""SingleNode: this broker is the whole cluster, and leads everything.
+
+Its leader epoch is how often its store may have lost acknowledged data. So a consumer that has read
+what is lost finds that its epoch ended earlier, and does not read on behind other records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from domain.cluster.nodes import Leader, Node
+
+
+class SingleNode:
+    __slots__ = ("_leader", "_nodes", "node_id")
+
+    def __init__(self, node_id: int, rack: str | None, leader_epoch: int) -> None:
+        self.node_id = node_id
+        self._nodes = (Node(node_id, rack),)
+        self._leader = Leader(node_id, leader_epoch)
+
+    def nodes(self) -> Sequence[Node]:
+        return self._nodes
+
+    def leader(self, partition_id: int) -> Leader:
+        return self._leader
+
+    def coordinator(self, group_id: str) -> int:
+        return self.node_id
+
+    def when_moved(self, call: Callable[[Collection[int]], None]) -> None:
+        """Nothing ever moves."""

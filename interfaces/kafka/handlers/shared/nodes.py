@@ -1,0 +1,37 @@
+"""The nodes of the cluster, with the address by which this client reaches each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
+
+from domain.cluster.nodes import Address, Node
+from interfaces.kafka.requests.call import Call
+
+
+class Endpoint(Protocol):
+    node_id: int
+
+
+E = TypeVar("E", bound=Endpoint)
+
+
+def nodes_for(call: Call) -> Iterator[tuple[Node, Address]]:
+    for node in call.broker.placement.nodes():
+        yield node, address_of(node, call)
+
+
+def address_of(node: Node, call: Call) -> Address:
+    """That of this broker is the one that its listener advertises, or that the client came by."""
+    peer = call.peer
+    own = peer.advertised_host, peer.advertised_port
+    return node.addresses.get(peer.client.listener, own)
+
+
+def add_endpoint(endpoints: list[E], endpoint: Callable[..., E], node_id: int, call: Call) -> None:
+    """The address of a leader, so that a client need not ask for metadata to find it (KIP-951)."""
+    if any(one.node_id == node_id for one in endpoints):
+        return
+    for node, (host, port) in nodes_for(call):
+        if node.node_id == node_id:
+            endpoints.append(endpoint(node_id=node_id, host=host, port=port, rack=node.rack))

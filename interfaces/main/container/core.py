@@ -1,0 +1,60 @@
+"""Core: a store with its repositories, and what every service is given."""
+
+from __future__ import annotations
+
+from application.commits import Commits
+from application.long_work import LongWork
+from application.ports.clock import Clock
+from application.ports.event_log import EventLog
+from application.ports.placement import Placement
+from application.ports.scheduler import Scheduler
+from application.topics.catalog import Catalog
+from application.trouble import Trouble
+from application.upkeep.spare_time import SpareTime
+from application.watching import Watching
+from domain.configs.broker import BrokerConfig
+from infrastructure.cluster.placement import SingleNode
+from infrastructure.observability.timed_commit import TimedCommit
+from infrastructure.storage.engine import Storage
+from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
+from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+
+
+class Core:
+    def __init__(
+        self,
+        config: BrokerConfig,
+        scheduler: Scheduler,
+        clock: Clock,
+        events: EventLog,
+        storage: Storage,
+        placement: Placement | None = None,
+    ) -> None:
+        """Without `placement`, this broker is the whole cluster."""
+        log, state = storage.log, storage.state
+        self.config = config
+        self.scheduler = scheduler
+        self.clock = clock
+        self.events = events
+        self.storage = storage
+        self.log = log
+        self.commit = TimedCommit(storage.commit)
+        self.cluster = StoredClusterRepository(state)
+        self.topics = StoredTopicRepository(log, state)
+        self.partitions = StoredPartitionRepository(log, state)
+        self.groups = StoredGroupRepository(state)
+        self.configs = StoredConfigRepository(state)
+        self.spare_time = SpareTime(scheduler)
+        self.long_work = LongWork(self.spare_time)
+        self.watching = Watching()
+        self.trouble = Trouble(events, clock)
+        self.commits = Commits(self.commit, scheduler, self.partitions, self.watching, self.trouble)
+        self.placement = placement or SingleNode(
+            config.node_id, config.broker_rack, storage.info.losses
+        )
+        self.catalog = Catalog(
+            self.topics, self.partitions, config, self.trouble, self.placement, self.watching
+        )

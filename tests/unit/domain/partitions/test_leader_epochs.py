@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from domain.cluster.nodes import Leader
+from domain.errors import FencedLeaderEpoch, UnknownLeaderEpoch
+from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
+from tests.fakes.batches import record_batch
+from tests.unit.domain.partitions.test_partition import append, new_partition
+
+EPOCHS = LeaderEpochs([(0, 0), (2, 10), (5, 25)])
+
+
+@pytest.mark.parametrize(
+    "epoch, end",
+    [
+        (-1, UNKNOWN_END),
+        (6, UNKNOWN_END),
+        (5, EpochEnd(5, 40)),
+        (4, EpochEnd(2, 25)),
+        (2, EpochEnd(2, 25)),
+        (0, EpochEnd(0, 10)),
+    ],
+)
+def test_an_epoch_ends_where_the_next_begins(epoch: int, end: EpochEnd) -> None:
+    assert EPOCHS.end_of(epoch, 40) == end
+
+
+def test_before_the_first_epoch_that_is_known_a_log_ends_at_its_start() -> None:
+    assert LeaderEpochs([(3, 7)]).end_of(1, 40) == EpochEnd(1, 7)
+
+
+@pytest.mark.parametrize("offset, epoch", [(0, 0), (9, 0), (10, 2), (24, 2), (25, 5), (99, 5)])
+def test_an_offset_is_of_an_epoch(offset: int, epoch: int) -> None:
+    assert EPOCHS.at(offset) == epoch
+
+
+def test_an_epoch_without_a_batch_leaves_no_trace() -> None:
+    epochs = LeaderEpochs([(0, 0), (1, 8)])
+    epochs.begin(2, 8)
+    assert epochs.starts() == [(0, 0), (2, 8)]
+    assert epochs.end_of(1, 9) == EpochEnd(0, 8)
+
+
+def test_epochs_that_are_deleted_are_forgotten() -> None:
+    epochs = LeaderEpochs([(0, 0), (2, 10), (5, 25)])
+    epochs.trim(12)
+    assert epochs.starts() == [(2, 10), (5, 25)]
+
+
+def test_a_partition_learns_its_epochs_from_the_headers_of_its_batches() -> None:
+    partition, again = new_partition(), new_partition()
+    for epoch in (0, 3):
+        partition.lead(Leader(1, epoch))
+        batch = record_batch(["a", "b"])
+        append(partition, batch)
+        again.replay(bytes(batch[:61]))
+    assert again.leader_epochs.starts() == [(0, 0), (3, 2)]
+
+
+def test_a_client_of_another_epoch_is_refused() -> None:
+    partition = new_partition()
+    partition.lead(Leader(1, 3))
+    partition.check_leader_epoch(3)
+    with pytest.raises(FencedLeaderEpoch) as fenced:
+        partition.check_leader_epoch(2)
+    assert fenced.value.leader == Leader(1, 3)
+    with pytest.raises(UnknownLeaderEpoch):
+        partition.check_leader_epoch(4)
