@@ -78,7 +78,7 @@ class LoadedRange:
         self.loaded_bytes += size_bytes
 
     def give_up(self) -> None:
-        """The loop's own read meets the same error, and reports it."""
+        """Whatever it is, the loop's own read meets it too, and reports it."""
         self.margin.clear()
         self.margin_bytes = 0
         self.next += 1
@@ -130,13 +130,16 @@ class PageLoader:
     def written(self, partition_id: int, entry: Buffer) -> None:
         if partition_id not in self._written_from:
             self._in_memory_from(partition_id, *OFFSET.unpack_from(entry))
-        self._recent_bytes += len(entry)
-        if self._recent_bytes >= RECENT_BYTES:
-            self._begin_generation()
+        self._grow_older(len(entry))
 
     def _in_memory_from(self, partition_id: int, offset: int) -> None:
         for offsets in (self._written_from, self.memory_from):
             offsets[partition_id] = min(offset, offsets.get(partition_id, NO_OFFSET))
+
+    def _grow_older(self, size_bytes: int) -> None:
+        self._recent_bytes += size_bytes
+        if self._recent_bytes >= RECENT_BYTES:
+            self._begin_generation()
 
     def _begin_generation(self) -> None:
         self._recent_bytes = 0
@@ -200,6 +203,8 @@ class PageLoader:
         return True
 
     def _loaded(self, range_: LoadedRange, size_bytes: int) -> None:
+        if self._closed:
+            return
         range_.loading = False
         range_.generation = self._generation
         range_.ahead_bytes = max(
@@ -208,7 +213,7 @@ class PageLoader:
         if range_.to_the_end:
             self._in_memory_from(range_.partition_id, range_.start)
             self._ranges.pop(range_.partition_id, None)
-        self._recent_bytes += size_bytes
+        self._grow_older(size_bytes)
         waiting, range_.waiting = range_.waiting, []
         for loading in waiting:
             loading.resolve(None)
@@ -239,7 +244,7 @@ class PageLoader:
                 self._touch_piece(range_, 0)
             while size_bytes < ahead_bytes and not range_.to_the_end and not self._closed:
                 size_bytes += self._touch_piece(range_, min(_PIECE_BYTES, ahead_bytes))
-        except lmdb.Error:
+        except Exception:
             range_.give_up()
         else:
             range_.advance()
