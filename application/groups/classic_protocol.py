@@ -109,7 +109,7 @@ class ClassicProtocol:
         group.check_heartbeat(member_id, instance_id, generation_id)
         group.members[member_id].renew(self._clock.monotonic_ms())
         rebalances = group.state is State.PREPARING_REBALANCE
-        if not rebalances and self._groups.is_kept(group.group_id):
+        if not rebalances and group.group_id not in self._groups.runtime:
             return None
         error = RebalanceInProgress() if rebalances else None
         return self._decisions.response(group.group_id, error, member_id)

@@ -109,7 +109,7 @@ class ConsumerProtocol:
             steady = answer_if_steady(group, heartbeat, around)
             if steady is not None:
                 self.begin_session(group, group.members[steady.member_id])
-                if self._groups.is_kept(group_id):
+                if group_id not in self._groups.runtime:
                     return steady
                 return self._decisions.response(group_id, steady)
             draft = Draft(group)

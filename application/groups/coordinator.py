@@ -11,7 +11,7 @@ request -> decide (domain/groups) -> apply and persist (decisions.py) -> respons
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from application.configs.groups import GroupConfigs
@@ -145,6 +145,18 @@ class GroupCoordinator:
             raise UnknownMemberId()
         return group
 
+    def list_groups(self, states: Collection[str], kinds: Collection[str]) -> list[Group]:
+        """Those in one of the states and of one of the kinds, in any case; without any: all."""
+        self._offsets.check_loaded()
+        states = {state.lower() for state in states}
+        kinds = {kind.lower() for kind in kinds}
+        return [
+            group
+            for group in self._groups
+            if (not states or group.state_name.lower() in states)
+            and (not kinds or group.kind.value.lower() in kinds)
+        ]
+
     # ---- what happens to groups
 
     def _lost(self, group_id: str) -> None:
@@ -173,7 +185,8 @@ class GroupCoordinator:
     @property
     def is_idle(self) -> bool:
         """Nothing is pending, due, or on its way into the store."""
-        return not (self.pending_requests or self._classic.is_busy) and self._groups.all_are_kept
+        in_flight = self._groups.runtime.decisions
+        return not (self.pending_requests or self._classic.is_busy or in_flight)
 
     @property
     def pending_requests(self) -> int:

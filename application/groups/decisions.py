@@ -45,11 +45,7 @@ class Decisions:
         if not changes:
             return
         before = self._groups.find(group_id)
-        if any(change.is_durable for change in changes):
-            # Responses wait for the commit in `respond`.
-            self._groups.keep(group_id, changes, lambda failure: None)
-        else:
-            self._groups.apply(changes)
+        self._groups.apply(group_id, changes)
         after = self._groups.find(group_id)
         if before is not None and after is not None and before.kind is not after.kind:
             self._converted(before.kind, after)
@@ -58,7 +54,7 @@ class Decisions:
         """Now, or when all is durable that the group is now."""
         if not responses:
             return
-        if self._groups.is_kept(group_id):
+        if group_id not in self._groups.runtime:
             self._resolve(group_id, responses)
             return
 
@@ -66,11 +62,11 @@ class Decisions:
             if failure is None:
                 self._resolve(group_id, responses, late=True)
 
-        self._groups.when_kept(group_id, durable)
+        self._groups.runtime.when_durable(group_id, durable)
 
     def response(self, group_id: str, value: Any, member_id: str = "") -> Pending[Any]:
         """Of a request that no other request waits for."""
-        if self._groups.is_kept(group_id):
+        if group_id not in self._groups.runtime:
             return resolved(value)
         token = self.token()
         pending = self.wait(group_id, token, member_id)

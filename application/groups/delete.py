@@ -59,7 +59,7 @@ class DeleteGroupsService:
         rows = [(group_id, *place, None) for place in self._offsets.partitions(group_id)]
         if rows:
             self._offsets.keep(group_id, rows, ignore)
-        self._groups.keep(group_id, group.deletion(), ignore)
+        self._groups.apply(group_id, group.deletion())
 
         def done(failures: list[BrokerError | None]) -> None:
             if failures == [None, None]:

@@ -50,7 +50,7 @@ _BEGUN = {
 
 
 class _Begun:
-    """A generation or an epoch, or the newest of some that are told of together."""
+    """A generation or an epoch, or the newest of several that share a line."""
 
     __slots__ = ("kind", "members", "number", "protocol", "reasons", "together")
 
@@ -87,12 +87,11 @@ class GroupLog:
         self._configs = configs
         #: Why a classic group rebalances: what came together since its last generation.
         self._reasons: dict[str, Counter[str]] = {}
-        #: When a group had its last line, the oldest first, and what waits for its next one.
-        self._told_ms: dict[str, int] = {}
-        self._held: dict[str, _Begun] = {}
+        #: Groups that had a line less than PAUSE_MS ago, with what waits for the next one.
+        self._paused: dict[str, _Begun | None] = {}
         #: How many offsets have expired of groups that stay, a slice after the other.
         self._expired: Counter[str] = Counter()
-        spare_time.at_end(self._tell_all)
+        spare_time.at_end(self._write_waiting)
         groups.listen(self._changing)
         groups.when_lost(self._forget)
         groups.when_gone(self._forget)
@@ -169,7 +168,7 @@ class GroupLog:
         """`was`: the kind of a group that changes it."""
 
         def write() -> None:
-            self._tell_removals(group_id, departed)
+            self._write_removals(group_id, departed)
             if begun is None:
                 return
             if was is not None:
@@ -187,18 +186,18 @@ class GroupLog:
 
     def offsets_expired(self, group_id: str, offsets: int) -> None:
         if group_id not in self._expired and not self._spare_time.is_over:
-            self._spare_time.after_ms(PAUSE_MS, lambda: self._tell_expired(group_id))
+            self._spare_time.after_ms(PAUSE_MS, lambda: self._write_expired(group_id))
         self._expired[group_id] += offsets
         if self._spare_time.is_over:
-            self._tell_expired(group_id)
+            self._write_expired(group_id)
 
-    def _tell_expired(self, group_id: str) -> None:
+    def _write_expired(self, group_id: str) -> None:
         offsets = self._expired.pop(group_id, 0)
         if offsets:
             self._events.info("offsets of a group expire", group=group_id, offsets=offsets)
 
     def deleted(self, group_id: str, kind: GroupKind, offsets: int, expired: bool) -> None:
-        self._tell_expired(group_id)
+        self._write_expired(group_id)
         self._events.info(
             "a group expires" if expired else "a group is deleted",
             group=group_id,
@@ -206,7 +205,7 @@ class GroupLog:
             offsets=offsets,
         )
 
-    def _tell_removals(self, group_id: str, departed: Sequence[Departed]) -> None:
+    def _write_removals(self, group_id: str, departed: Sequence[Departed]) -> None:
         for one in departed[:NAMED_TOGETHER]:
             self._events.info(
                 "a member is taken out of a group",
@@ -222,42 +221,30 @@ class GroupLog:
             self._events.info("more members are taken out of a group", group=group_id, members=more)
 
     def _begins(self, group_id: str, begun: _Begun) -> None:
-        held = self._held.get(group_id)
+        if group_id not in self._paused:
+            self._write_begun(group_id, begun)
+            return
+        held = self._paused[group_id]
         if held is not None:
             begun.reasons.update(held.reasons)
             begun.together += held.together if held.kind is begun.kind else 0
-            self._held[group_id] = begun
-            return
-        now_ms = self._clock.monotonic_ms()
-        self._forget_told_before(now_ms - PAUSE_MS)
-        told_ms = self._told_ms.get(group_id)
-        if told_ms is None or self._spare_time.is_over:
-            self._tell_begun(group_id, begun, now_ms)
-        else:
-            self._held[group_id] = begun
-            self._spare_time.after_ms(
-                told_ms + PAUSE_MS - now_ms, lambda: self._tell_held(group_id)
-            )
+        self._paused[group_id] = begun
 
-    def _forget_told_before(self, ms: int) -> None:
-        while self._told_ms:
-            oldest = next(iter(self._told_ms))
-            if self._told_ms[oldest] > ms:
-                return
-            del self._told_ms[oldest]
+    def _end_pause(self, group_id: str) -> None:
+        held = self._paused.pop(group_id, None)
+        if held is not None:
+            self._write_begun(group_id, held)
 
-    def _tell_held(self, group_id: str) -> None:
-        self._told_ms.pop(group_id, None)
-        self._tell_begun(group_id, self._held.pop(group_id), self._clock.monotonic_ms())
-
-    def _tell_all(self) -> None:
+    def _write_waiting(self) -> None:
         for group_id in list(self._expired):
-            self._tell_expired(group_id)
-        for group_id in list(self._held):
-            self._tell_held(group_id)
+            self._write_expired(group_id)
+        for group_id in list(self._paused):
+            self._end_pause(group_id)
 
-    def _tell_begun(self, group_id: str, begun: _Begun, now_ms: int) -> None:
-        self._told_ms[group_id] = now_ms
+    def _write_begun(self, group_id: str, begun: _Begun) -> None:
+        if not self._spare_time.is_over:
+            self._paused[group_id] = None
+            self._spare_time.after_ms(PAUSE_MS, lambda: self._end_pause(group_id))
         number = _NUMBERS[begun.kind]
         fields: dict[str, object] = {number: begun.number, "members": begun.members}
         group = self._groups.find(group_id)

@@ -1,7 +1,7 @@
 """Regexes: the topics that subscriptions by regular expression mean.
 
-What one means is known once for all groups, and followed as topics come and go. Where that is much
-to look at, it is found in spare time, and the groups that asked are told when it is.
+What one means is known once for all groups, and followed as topics come and go. Where there is
+much to match, that is done in spare time, and the groups that wait for it are called back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
 from domain.groups.consumer.subscription import shared
 
-#: So many expressions are kept compiled, with what they mean, and so many names for them together.
+#: How many expressions are cached with what they mean, and how many names for them together.
 KEPT = 256
 KEPT_NAMES = 500_000
 
@@ -24,14 +24,14 @@ KEPT_NAMES = 500_000
 AT_ONCE_NS = 1_000_000
 COMPILING_NS = 100_000
 
-#: How much of an expression is told to whom it is refused.
+#: How much of an expression is shown in the error.
 SHOWN = 200
 
 Names = frozenset[str]
 
 
 class Nothing:
-    """In the place of a kept expression that is none any more."""
+    """In place of a persisted expression that does not compile any more."""
 
     worst_ns = 0
 
@@ -68,7 +68,7 @@ class Regexes:
         #: The one asked for last is the last.
         self._known: dict[str, Known] = {}
         self._names = 0
-        #: Groups that are to be told, by what they wait for, and the other way round.
+        #: Groups by the expressions that they wait for, and the other way round.
         self._groups: dict[str, dict[str, None]] = {}
         self._awaited: dict[str, set[str]] = {}
         #: What was found for them is there until they have taken it, whatever others ask.
@@ -167,7 +167,7 @@ class Regexes:
         self._forget()
 
     def _forget(self) -> None:
-        """What nobody asked for in a long time; groups know themselves what theirs meant."""
+        """The least recently used; groups have what theirs meant themselves."""
         while len(self._known) > KEPT or (self._names > KEPT_NAMES and len(self._known) > 1):
             oldest = self._known.pop(next(iter(self._known)))
             self._names -= len(oldest.names or ())
@@ -189,9 +189,9 @@ class Regexes:
             self._found[regex] = self._entry(regex)
         for group_id in self._groups.get(regex, ()):
             if not any(one in self._sweeps for one in self._awaited[group_id]):
-                self._sweeps.call(partial(self._told, group_id))
+                self._sweeps.call(partial(self._resolved, group_id))
 
-    def _told(self, group_id: str) -> None:
+    def _resolved(self, group_id: str) -> None:
         regexes = self._awaited.pop(group_id, set())
         for regex in regexes:
             self._groups[regex].pop(group_id, None)

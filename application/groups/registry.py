@@ -1,23 +1,23 @@
-"""Groups: which groups there are, and that what they become is kept before anybody hears of it.
+"""Groups: all groups, and the durable state of each in step with its rows.
 
-A change is applied when it is decided, so that the next request is judged rightly, and its answer
-leaves with the commit that keeps it. When that commit fails the group is made again from what was
-kept, and whoever waits for it is told to ask again.
+A change is applied when it is decided, so that the next request is decided rightly. When its commit
+fails, the group is read again from its rows, and all that wait for it fail.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from application.commits import Commits
 from application.ports.group_repository import GroupRepository
-from application.state.runtime import Done, Runtime
+from application.state.runtime import Done, Runtime, ignore
 from domain.errors import StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupChange, GroupDeleted, GroupKind
 
-#: Hears of changes before they are applied; what it returns is called when they are kept.
+#: Called with changes before they are applied; what it returns is called when they are durable.
 Listener = Callable[[Changes], Callable[[], None] | None]
 
 
@@ -51,12 +51,12 @@ class Groups:
         self._by_id[group.group_id] = group
 
     def remove(self, group_id: str) -> None:
-        """It was never kept, or its end is being kept."""
+        """Only for groups that were never persisted."""
         self._by_id.pop(group_id, None)
         self._tell_if_gone(group_id)
 
     def when_gone(self, call: Callable[[str], None]) -> None:
-        """Tells of every group that is no more, by its id, before anybody else can look for it."""
+        """Calls back with the id of each removed group, before any request looks for it."""
         self._when_gone.append(call)
 
     def _tell_if_gone(self, group_id: str) -> None:
@@ -75,12 +75,15 @@ class Groups:
     def _heard(self, changes: Changes) -> Callable[[], None] | None:
         return None if self._listener is None else self._listener(changes)
 
-    def apply(self, changes: Changes) -> None:
-        """What is not kept."""
-        tell = self._heard(changes)
+    def apply(self, group_id: str, changes: Changes) -> None:
+        """Applies the changes now, and persists them if any is durable: see `runtime`."""
+        log = self._heard(changes)
+        if any(change.is_durable for change in changes):
+            self.runtime.persist(group_id, changes, ignore if log is None else partial(_log, log))
+            return
         self._apply(changes)
-        if tell is not None:
-            tell()
+        if log is not None:
+            log()
 
     def _apply(self, changes: Iterable[GroupChange]) -> None:
         for change in changes:
@@ -91,32 +94,6 @@ class Groups:
                 group = self._by_id[change.group_id] = _GROUPS[change.kind](change.group_id)
             if group is not None:
                 group.apply(change)
-
-    def keep(self, group_id: str, changes: Changes, then: Done) -> None:
-        """Applies the changes now; `then` is called when they are durable, or lost."""
-        tell = self._heard(changes)
-        if tell is None:
-            self.runtime.persist(group_id, changes, then)
-            return
-
-        def done(failure: StorageFailed | None) -> None:
-            if failure is None:
-                tell()
-            then(failure)
-
-        self.runtime.persist(group_id, changes, done)
-
-    def is_kept(self, group_id: str) -> bool:
-        """Whether the group is what a restart would find."""
-        return group_id not in self.runtime
-
-    @property
-    def all_are_kept(self) -> bool:
-        return not self.runtime.decisions
-
-    def when_kept(self, group_id: str, call: Done) -> None:
-        """Calls back when all that the group has become by now is durable."""
-        self.runtime.when_durable(group_id, call)
 
     # ---- Aggregates
 
@@ -141,3 +118,8 @@ class Groups:
         self._tell_if_gone(group_id)
         for call in self._when_lost:
             call(group_id)
+
+
+def _log(log: Callable[[], None], failure: StorageFailed | None) -> None:
+    if failure is None:
+        log()

@@ -1,18 +1,17 @@
-"""Committed offsets: what is kept for a partition of a group, and when it may be forgotten."""
+"""Committed offsets: what is stored for a partition of a group, and when it expires."""
 
 from __future__ import annotations
 
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
-from domain.groups.group import Group, GroupKind
+from domain.groups.embedded_protocol import CONSUMER
+from domain.groups.group import Group
 
 #: Without a retention of its own a commit follows the broker's.
 NO_RETENTION_TIME = -1
 
 #: For each offset its own moment.
 WHEN_COMMITTED = -1
-
-_CONSUMERS = "consumer"
 
 
 class CommittedOffset:
@@ -97,7 +96,7 @@ def refuse_unknown_group(knows_epochs: bool) -> None:
 
 
 def check_offset_delete(group: Group) -> None:
-    """Of members that say what they read, single topics; of others nothing while they live."""
-    if group.is_empty or group.kind is GroupKind.CONSUMER or group.protocol_type == _CONSUMERS:
+    """Members of type `consumer` name their topics; of others no offset is deleted."""
+    if group.is_empty or group.protocol_type == CONSUMER:
         return
     raise NonEmptyGroup()

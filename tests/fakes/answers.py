@@ -1,10 +1,11 @@
-"""What a service answers, now or later."""
+"""What a service answers, now or later; what stands in a response."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from application.pending import Pending
+from interfaces.kafka.wire.schema import Struct
 
 T = TypeVar("T")
 
@@ -16,3 +17,16 @@ def answers_of(asked: T | Pending[T]) -> list[T]:
     answers: list[T] = []
     asked.then(answers.append)
     return answers
+
+
+def error_codes(message: Any) -> set[int]:
+    """All that stand in an answer, however deep."""
+    if isinstance(message, list):
+        return {code for one in message for code in error_codes(one)}
+    if not isinstance(message, Struct):
+        return set()
+    found = set()
+    for name in type(message).fields_:
+        value = getattr(message, name)
+        found |= {value} if name == "error_code" else error_codes(value)
+    return found

@@ -32,6 +32,7 @@ from interfaces.main.container.services import make_broker
 from tests.fakes.clock import FakeClock
 from tests.fakes.commit import FakeCommit
 from tests.fakes.logs import FakeEventLog
+from tests.fakes.placement import FakePlacement
 from tests.fakes.scheduler import FakeScheduler
 
 
@@ -82,8 +83,14 @@ class InProcessBroker:
         self.config = BrokerConfig(
             {name.replace("_", "."): value for name, value in settings.items()}
         )
+        self.placement = FakePlacement(self.config.node_id, self.config.broker_rack)
         self.core = Core(
-            self.config, self.scheduler, self._clock(), self.events, self._storage(storage, flush)
+            self.config,
+            self.scheduler,
+            self._clock(),
+            self.events,
+            self._storage(storage, flush),
+            self.placement,
         )
         self._offset_repository = self._offsets()
         self.group_services = GroupServices(self.core, self._offset_repository)

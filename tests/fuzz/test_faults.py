@@ -10,12 +10,11 @@ import pytest
 
 from application.fetch import FetchService
 from interfaces.kafka.connections.budgets import ByteBudget
-from interfaces.kafka.connections.connection import Connection
+from interfaces.kafka.connections.connection import Connection, Framing
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.requests import dispatch
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.framing import Framing
 from tests.fuzz.play import Round
 from tests.fuzz.story import events_of
 

@@ -9,9 +9,8 @@ from application.groups.classic_protocol import MAX_GIVEN_IDS
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import KEPT_BYTES
-from interfaces.kafka.connections.connection import PARKED_BYTES
+from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
 from interfaces.kafka.handlers.offset_fetch import ANSWER_BYTES
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -7,7 +7,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, Framing, ReadBuffer
+from interfaces.kafka.connections.connection import READ_BUFFER_BYTES, Framing, ReadBuffer
 
 BODIES = st.lists(st.binary(min_size=10, max_size=80), max_size=12)
 CHUNKS = st.lists(st.integers(1, 40), min_size=1, max_size=20)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol, cast
 
+from interfaces.kafka.connections.connection import READ_BUFFER_BYTES
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 from tests.simulation.model import Violation
 from tests.simulation.timeline import Callback, ProcessLoop, Timeline
 

@@ -82,7 +82,7 @@ class MemberSynced(ClassicGroupChange):
 
 
 class SyncsAnswered(ClassicGroupChange):
-    """Whoever waited for the leader has been answered, and its session starts again.
+    """Members that waited for the leader have their responses, and new sessions.
 
     Also who was refused: a rebalance begins, and it is to join again.
     """
@@ -95,7 +95,7 @@ class SyncsAnswered(ClassicGroupChange):
 
 
 class RebalanceStarted(ClassicGroupChange):
-    """Everybody is to join by `deadline_ms`.
+    """All members must join by `deadline_ms`.
 
     `is_initial`: the group was empty, so it waits for more members, and as long as some come it may
     wait `extension_ms` longer.
@@ -122,7 +122,7 @@ class RebalanceExtended(ClassicGroupChange):
 
 
 class GenerationStarted(ClassicGroupChange):
-    """Follows what is kept of it: all members have been answered, and are to sync in time."""
+    """Follows the persisted generation: all members have their responses and must sync in time."""
 
     __slots__ = ("now_ms", "sync_deadline_ms")
 
@@ -133,7 +133,7 @@ class GenerationStarted(ClassicGroupChange):
 
 
 class SessionsStarted(ClassicGroupChange):
-    """The group has been read from the store: nobody's silence counts until now."""
+    """The group has been read from the store: all sessions start now."""
 
     __slots__ = ("now_ms",)
 

@@ -26,7 +26,7 @@ class JoinRequest(NamedTuple):
     rebalance_timeout_ms: int
     protocol_type: str
     protocols: Protocols
-    #: What the version of the request lets us answer.
+    #: What responses the version of the request allows.
     joins_twice: bool = True
     may_skip_assignment: bool = True
 
@@ -69,9 +69,9 @@ class ClassicMember:
         self.session_timeout_ms = image.session_timeout_ms
         self.protocols = image.protocols
         self.assignment = image.assignment
-        #: It has not been in any generation yet: its client may have gone, and nobody noticed.
+        #: It has not been in any generation yet: its client may have vanished unnoticed.
         self.is_new = False
-        #: Tokens of its requests that wait for an answer.
+        #: Tokens of its pending requests.
         self.joining: int | None = None
         self.syncing: int | None = None
         self.session_deadline_ms: int | None = None
@@ -124,7 +124,7 @@ class ClassicMember:
 
     @property
     def may_expire(self) -> bool:
-        """Who waits for an answer cannot send heartbeats; but who is new may never have come."""
+        """Members that wait send no heartbeats; but the client of a new one may have vanished."""
         return self.is_new or (self.joining is None and self.syncing is None)
 
     def metadata(self, protocol_name: str | None) -> bytes:

@@ -1,7 +1,7 @@
 """A static member is back, with a new id: it takes the place of its old one (KIP-345).
 
-In a stable group that goes without a rebalance, unless it makes another protocol win; whoever still
-uses the old id is fenced.
+In a stable group that goes without a rebalance, unless it makes another protocol win; a client
+that still uses the old id is fenced.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Members of the classic protocol in a consumer group, until all have been upgraded.
 
-JoinGroup is one step of reconciliation, and the member's epoch is the generation it is told;
-SyncGroup tells it what it has; Heartbeat tells it to join again when there is a step to take. There
-is no leader among them, because the broker assigns.
+JoinGroup is one step of reconciliation, and the member's epoch is the generation in its response;
+SyncGroup returns its assignment; Heartbeat requests another JoinGroup when there is a step to take.
+They have no leader, because the broker assigns.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def _subscribe(
         regex="",
         classic=ClassicMembership(request.session_timeout_ms, request.protocols),
     )
-    wish = update_member(draft, member, updated, around)
-    update_epoch(draft, int(wish.changed), around)
-    return wish.other
+    update = update_member(draft, member, updated, around)
+    update_epoch(draft, int(update.names), around)
+    return update.anything
 
 
 def _assign(

@@ -6,7 +6,7 @@ changes, not what the group has. The group stays as it is, also when the request
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import ItemsView, Iterator, MutableMapping, ValuesView
 from typing import Any, TypeVar
 
 from domain.groups.consumer.group import ConsumerGroup
@@ -17,55 +17,64 @@ from domain.groups.group import Decision, GroupChange
 K = TypeVar("K")
 V = TypeVar("V")
 
-_GONE: Any = object()
+_DELETED: Any = object()
+_UNCHANGED: Any = object()
 
 
 class Overlay(MutableMapping[K, V]):
-    """A mapping with changes over one that stays as it is; changed keys are the last."""
+    """A dict with changes, as a mapping; the dict stays as it is. Changed keys are the last."""
 
-    __slots__ = ("_base", "_changed", "_size")
+    __slots__ = ("_base", "_changed")
 
-    def __init__(self, base: Mapping[K, V]) -> None:
-        self._base = base
+    def __init__(self, base: MutableMapping[K, V]) -> None:
+        assert isinstance(base, dict), "no draft of a draft"
+        self._base: dict[K, V] = base
         self._changed: dict[K, V] = {}
-        self._size = len(base)
+
+    def get(self, key: K, default: Any = None) -> Any:
+        value = self._changed.get(key, _UNCHANGED)
+        if value is _UNCHANGED:
+            return self._base.get(key, default)
+        return default if value is _DELETED else value
 
     def __getitem__(self, key: K) -> V:
-        changed = self._changed
-        if key not in changed:
-            return self._base[key]
-        value = changed[key]
-        if value is _GONE:
+        value: V = self.get(key, _DELETED)
+        if value is _DELETED:
             raise KeyError(key)
         return value
 
+    def __contains__(self, key: object) -> bool:
+        return self.get(key, _DELETED) is not _DELETED  # type: ignore[arg-type]
+
     def __setitem__(self, key: K, value: V) -> None:
-        if key not in self:
-            self._size += 1
         self._changed.pop(key, None)
         self._changed[key] = value
 
     def __delitem__(self, key: K) -> None:
-        if key not in self:
-            raise KeyError(key)
-        self._size -= 1
-        self._changed[key] = _GONE
+        self[key] = _DELETED
 
-    def __contains__(self, key: object) -> bool:
-        changed = self._changed
-        return changed[key] is not _GONE if key in changed else key in self._base
+    def _merged(self) -> dict[K, V]:
+        merged = self._base.copy()
+        for key, value in self._changed.items():
+            merged.pop(key, None)
+            if value is not _DELETED:
+                merged[key] = value
+        return merged
 
     def __len__(self) -> int:
-        return self._size
+        base = self._base
+        return len(base) + sum(
+            (value is not _DELETED) - (key in base) for key, value in self._changed.items()
+        )
 
     def __iter__(self) -> Iterator[K]:
-        changed = self._changed
-        for key in self._base:
-            if key not in changed:
-                yield key
-        for key, value in changed.items():
-            if value is not _GONE:
-                yield key
+        return iter(self._merged())
+
+    def items(self) -> ItemsView[K, V]:
+        return self._merged().items()
+
+    def values(self) -> ValuesView[V]:
+        return self._merged().values()
 
 
 class Draft(ConsumerGroup):

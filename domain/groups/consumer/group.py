@@ -4,7 +4,7 @@
     target epoch        the group epoch that the assignor was last asked for
     member epoch        the target epoch that a member has been led to
 
-    Empty         nobody is a member
+    Empty         there are no members
     Assigning     the group epoch is ahead of the target epoch
     Reconciling   a member is not where the target wants it
     Stable        all are
@@ -37,10 +37,10 @@ from domain.groups.consumer.changes import (
 from domain.groups.consumer.member import CurrentAssignment, MemberSubscription
 from domain.groups.consumer.subscription import InUse
 from domain.groups.consumer.timeouts import Timeouts
+from domain.groups.embedded_protocol import CONSUMER
 from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind, GroupMember
 from domain.topics.topic import Topic
 
-CONSUMER_PROTOCOL_TYPE = "consumer"
 JUST_JOINED = CurrentAssignment()
 
 #: In place of a revision: the topics have not been looked at.
@@ -169,7 +169,7 @@ class ConsumerGroup(Group):
 
     @property
     def protocol_type(self) -> str:
-        return CONSUMER_PROTOCOL_TYPE
+        return CONSUMER
 
     @property
     def is_empty(self) -> bool:

@@ -1,11 +1,11 @@
 """What a heartbeat of a member changes: it joins or stays, and is led one step further.
 
     1  the member, new or as it says it is now
-    2  the group epoch, when what is wanted or what there is has changed
+    2  the group epoch, when subscriptions or topics have changed
     3  the target, when the group epoch is ahead of it
     4  the member's assignment, when the target is not reached
 
-Whoever leaves only moves the group epoch: the next heartbeat of somebody else makes the new target.
+A member that leaves only raises the group epoch; the next heartbeat of another makes the target.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class HeartbeatResult(NamedTuple):
     assignment: Partitions | None = None
 
 
-class Wish(NamedTuple):
-    """What a member wants now, beside what it wanted before."""
+class SubscriptionUpdate(NamedTuple):
+    """What is different from the member's subscription before."""
 
-    #: Other names, or a regular expression that others have too, or none any more.
-    changed: bool = False
-    #: A regular expression that is new in the group, and means something.
+    #: The names, or the regular expression, which is now one of other members too, or none.
+    names: bool = False
+    #: The regular expression, which is new in the group and matches topics.
     resolved: bool = False
-    other: bool = False
+    anything: bool = False
 
 
 class Surroundings(NamedTuple):
@@ -91,11 +91,11 @@ def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> Decision:
     check_room(draft, heartbeat.member_id, around.rules)
     member = member_of(draft, heartbeat)
     before = draft.current(member.member_id)
-    wish = update_member(draft, member, heartbeat.applied_to(member), around)
-    update_epoch(draft, (wish.changed or draft.epoch == 0) + wish.resolved, around)
+    updated = update_member(draft, member, heartbeat.applied_to(member), around)
+    update_epoch(draft, (updated.names or draft.epoch == 0) + updated.resolved, around)
     if draft.epoch > draft.target_epoch:
         update_target(draft, around.topics, around.rules)
-    current = lead_on(draft, member.member_id, heartbeat.owned, wish.other, around.topics)
+    current = lead_on(draft, member.member_id, heartbeat.owned, updated.anything, around.topics)
     show = heartbeat.epoch == JOINS or heartbeat.is_full or current.assigned != before.assigned
     assignment = current.assigned if show else None
     return draft.decision(HeartbeatResult(member.member_id, current.epoch, assignment))
@@ -144,8 +144,8 @@ def static_member_joining(
         draft.change(change)
     draft.change(MemberChanged(draft.group_id, member_id, member))
     draft.change(TargetChanged(draft.group_id, member_id, target))
-    anew = had._replace(epoch=0, previous_epoch=0)
-    draft.change(AssignmentChanged(draft.group_id, member_id, anew))
+    restarted = had._replace(epoch=0, previous_epoch=0)
+    draft.change(AssignmentChanged(draft.group_id, member_id, restarted))
     return member
 
 
@@ -175,7 +175,7 @@ def _check_epoch(current: CurrentAssignment, heartbeat: Heartbeat) -> None:
             "its partitions and rejoin."
         )
     if heartbeat.epoch < current.epoch:
-        # The answer that told it of its new epoch may have been lost.
+        # The response with its new epoch may have been lost.
         missed_one = heartbeat.epoch == current.previous_epoch
         if not missed_one or heartbeat.owned is None:
             raise _fenced_below(current, heartbeat)
@@ -193,22 +193,22 @@ def _fenced_below(current: CurrentAssignment, heartbeat: Heartbeat) -> FencedMem
 
 def update_member(
     draft: Draft, member: MemberSubscription, updated: MemberSubscription, around: Surroundings
-) -> Wish:
+) -> SubscriptionUpdate:
     known = draft.members.get(member.member_id) == updated
     if not known:
         draft.change(MemberChanged(draft.group_id, member.member_id, updated))
     names_changed = member.topics != updated.topics
     if (member.regex or None) == (updated.regex or None):
-        return Wish(changed=names_changed, other=names_changed)
+        return SubscriptionUpdate(names=names_changed, anything=names_changed)
     forget_unused_regexes(draft, {member.regex})
     if not updated.regex or updated.regex in draft.regexes:
-        return Wish(changed=True, other=True)
+        return SubscriptionUpdate(names=True, anything=True)
     around.regexes.check(updated.regex)
     names = around.regexes.names(updated.regex, None, NEVER)
     if names is None:
-        return Wish(changed=names_changed, other=True)
+        return SubscriptionUpdate(names=names_changed, anything=True)
     draft.change(RegexResolved(draft.group_id, updated.regex, names))
-    return Wish(changed=names_changed, resolved=bool(names), other=True)
+    return SubscriptionUpdate(names=names_changed, resolved=bool(names), anything=True)
 
 
 def forget_unused_regexes(draft: Draft, regexes: Collection[str | None]) -> None:

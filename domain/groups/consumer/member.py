@@ -1,6 +1,6 @@
-"""A member of a group of the consumer protocol, in two values that are kept apart.
+"""A member of a consumer group, in two values.
 
-MemberSubscription   who it is and what it wants: changes when the client says so
+MemberSubscription   its identity and subscription: changes when the client says so
 CurrentAssignment    its epoch and its partitions: changes with every step of a rebalance
 """
 
@@ -19,7 +19,7 @@ LEAVES_FOR_A_WHILE = -2
 
 class MemberState(Enum):
     STABLE = "stable"
-    #: It has been told to give partitions up and has not said yet that it did.
+    #: It must give partitions up and has not confirmed yet that it did.
     UNREVOKED_PARTITIONS = "unrevoked_partitions"
     #: It waits for partitions that others have not given up yet.
     UNRELEASED_PARTITIONS = "unreleased_partitions"

@@ -5,8 +5,8 @@
                             it did
     UNRELEASED_PARTITIONS   it is in the target's epoch and waits for what others still have
 
-A partition is given to a member only when nobody has it, and is its own until it says that it gave
-it up: so no partition is ever owned by two.
+A partition is assigned to a member only when it is free, and belongs to the member until it says
+that it gave it up: so no partition ever has two owners.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from domain.groups.consumer.member import (
     without_partitions,
 )
 
-#: Whether somebody else owns this partition of this topic.
+#: Whether another member owns this partition of this topic.
 OwnedByAnother = Callable[[bytes, int], bool]
 
 

@@ -36,7 +36,7 @@ class Regexes(Protocol):
         ...
 
     def names(self, regex: str, before: frozenset[str] | None, as_of: int) -> frozenset[str] | None:
-        """None: it is not known yet, and the group is told when it is.
+        """None: it is not known yet, and resolved in spare time.
 
         `before`: what it meant as of a revision of the topics, so far as that is known.
         """
@@ -109,7 +109,7 @@ def subscribed_topics(
 
 
 def hash_of_topics(names: Iterable[str], topics: Topics) -> str:
-    """Differs when one of these topics came, went, came anew or grew."""
+    """Differs when one of these topics was created, deleted, created again or grew."""
     digest = blake2b(digest_size=8)
     for name in sorted(names):
         topic = topics.topic(name)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from domain.groups.consumer.assignors import range as range_assignor
 from domain.groups.consumer.assignors import uniform
-from domain.groups.consumer.assignors.assignor import AssignedMember, Assignor
+from domain.groups.consumer.assignors.assignor import NO_PARTITIONS, AssignedMember, Assignor
 from domain.groups.consumer.changes import TargetChanged, TargetEpochChanged
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.subscription import Topics, names_of, subscribed_topics
@@ -31,20 +31,23 @@ class GroupRules(NamedTuple):
 def update_target(draft: Draft, topics: Topics, rules: GroupRules) -> None:
     """Asks the assignor; only those whose target is another one are changed."""
     members: dict[str, AssignedMember] = {}
+    targets = dict(draft.targets.items())
     partition_counts: dict[bytes, int] = {}
     # Most members of a group subscribe to the same topics.
     known: dict[tuple[frozenset[str], frozenset[str]], frozenset[bytes]] = {}
     for member_id, member in draft.members.items():
-        wish = (member.topics, names_of(member.regex, draft.regexes))
-        topic_ids = known.get(wish)
+        subscribed = (member.topics, names_of(member.regex, draft.regexes))
+        topic_ids = known.get(subscribed)
         if topic_ids is None:
             found = subscribed_topics(member, draft.regexes, topics)
-            topic_ids = known[wish] = frozenset(found)
+            topic_ids = known[subscribed] = frozenset(found)
             for one in found.keys() - partition_counts.keys():
                 partition_counts[one] = len(found[one].partition_ids)
-        members[member_id] = AssignedMember(member.instance_id, topic_ids, draft.target(member_id))
+        members[member_id] = AssignedMember(
+            member.instance_id, topic_ids, targets.get(member_id, NO_PARTITIONS)
+        )
     assigned = ASSIGNORS[draft.assignor(rules.assignors)](members, partition_counts)
     for member_id, partitions in assigned.items():
-        if draft.targets.get(member_id) != partitions:
+        if targets.get(member_id) != partitions:
             draft.change(TargetChanged(draft.group_id, member_id, partitions))
     draft.change(TargetEpochChanged(draft.group_id, draft.epoch))

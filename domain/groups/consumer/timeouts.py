@@ -1,6 +1,6 @@
 """Timeouts: by when something must be heard of each member, or it is taken out of the group.
 
-Not kept: after a restart everybody has all the time again.
+Not persisted: after a restart all timeouts begin again.
 """
 
 from __future__ import annotations

@@ -14,17 +14,148 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from struct import Struct
 
 from interfaces.kafka.requests.apis import PRODUCE
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.framing import Framing, ReadBuffer, is_large
+from interfaces.kafka.wire.headers import MIN_REQUEST_BYTES
 from interfaces.kafka.wire.schema import Pieces
+
+PREFIX_BYTES = 4
+READ_BUFFER_BYTES = 128 * 1024
+
+_LENGTH = Struct(">i")
 
 #: More than this is not read ahead of a request that is still being answered.
 PARKED_BYTES = 128 * 1024
 
 #: From the head of the line, all responses that are ready: how many bytes, and the bytes.
 Take = Callable[[deque[Call]], tuple[int, Pieces]]
+
+
+class ReadBuffer:
+    """The buffer that all connections of a loop share: it holds nothing between two reads."""
+
+    __slots__ = ("memory", "views")
+
+    def __init__(self, size_bytes: int = READ_BUFFER_BYTES) -> None:
+        self.memory = memoryview(bytearray(size_bytes))
+        #: Where to receive when so many bytes of a length prefix have come already.
+        self.views = tuple(self.memory[left:] for left in range(PREFIX_BYTES))
+
+
+class Framing:
+    """Frames from any chunks of bytes, with as few copies as can be.
+
+    Frames that are whole in the shared buffer are handed out as views: they die when the next bytes
+    arrive. A frame of which only a part has come gets a bytearray of its own, and the rest is
+    received right into that. A frame larger than the shared buffer has to be admitted first,
+    because its memory counts.
+    """
+
+    __slots__ = (
+        "_filled",
+        "_frame",
+        "_kept",
+        "_max_frame_bytes",
+        "_shared",
+        "admitted",
+        "illegal",
+        "illegal_prefix",
+        "needs_bytes",
+    )
+
+    def __init__(self, shared: ReadBuffer, max_frame_bytes: int) -> None:
+        self._shared = shared
+        self._max_frame_bytes = max_frame_bytes
+        self._kept = b""
+        self._frame: memoryview | None = None
+        self._filled = 0
+        #: The size of a large frame that waits for `admit`; until then nothing may be received.
+        self.needs_bytes = 0
+        #: How many large frames were admitted.
+        self.admitted = 0
+        #: Why nothing that came after the last frames can be understood.
+        self.illegal: str | None = None
+        #: The length that was not legal, as it came: it may be the beginning of another protocol.
+        self.illegal_prefix = b""
+
+    @property
+    def mid_frame(self) -> bool:
+        return self._frame is not None or bool(self._kept)
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory of a large frame that is being received."""
+        frame = self._frame
+        return len(frame) if frame is not None and is_large(frame) else 0
+
+    def get_buffer(self, sizehint: int = -1) -> memoryview:
+        if self._frame is not None:
+            return self._frame[self._filled :]
+        return self._shared.views[len(self._kept)]
+
+    def received(self, count: int) -> list[memoryview]:
+        """The frames that are whole now, without their lengths; views until the next bytes."""
+        frame = self._frame
+        if frame is not None:
+            self._filled += count
+            if self._filled < len(frame):
+                return []
+            self._frame = None
+            return [frame]
+        memory = self._shared.memory
+        start = 0
+        end = count
+        kept = self._kept
+        if kept:
+            memory[: len(kept)] = kept
+            end += len(kept)
+            self._kept = b""
+        frames: list[memoryview] = []
+        while end - start >= PREFIX_BYTES:
+            (size,) = _LENGTH.unpack_from(memory, start)
+            start += PREFIX_BYTES
+            if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
+                self.illegal_prefix = bytes(memory[start - PREFIX_BYTES : start])
+                self.illegal = (
+                    f"a request of {size} bytes is not within {MIN_REQUEST_BYTES} and "
+                    f"{self._max_frame_bytes} (socket.request.max.bytes)"
+                )
+                return frames
+            if start + size > end:
+                self._begin_frame(size, memory[start:end])
+                return frames
+            frames.append(memory[start : start + size])
+            start += size
+        if start < end:
+            self._kept = bytes(memory[start:end])
+        return frames
+
+    def _begin_frame(self, size: int, part: memoryview) -> None:
+        if size > READ_BUFFER_BYTES:
+            self.needs_bytes = size
+            self._kept = bytes(part)
+        else:
+            self._own(size, part)
+
+    def admit(self) -> None:
+        """There is memory for the large frame now."""
+        size, self.needs_bytes = self.needs_bytes, 0
+        self.admitted += 1
+        kept, self._kept = self._kept, b""
+        self._own(size, kept)
+
+    def _own(self, size: int, part: bytes | memoryview) -> None:
+        frame = memoryview(bytearray(size))
+        frame[: len(part)] = part
+        self._frame = frame
+        self._filled = len(part)
+
+
+def is_large(frame: memoryview) -> bool:
+    """Whether the frame's memory was admitted and has to be given back."""
+    return len(frame) > READ_BUFFER_BYTES
 
 
 class Connection(Framing):

@@ -12,11 +12,11 @@ from time import perf_counter_ns, time_ns
 from typing import cast
 
 from application.ports.request_log import ClientInfo
-from interfaces.kafka.connections.connection import PARKED_BYTES, Connection
+from domain.security.principal import ANONYMOUS
+from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.connections.shared import Shared, plain_address
-from interfaces.kafka.requests.call import Call, CloseConnection, Peer
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
+from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 #: Answers that are larger together are handed over piece by piece instead of joined.
@@ -60,7 +60,12 @@ class Session(asyncio.BufferedProtocol):
             shared.read_buffer, shared.max_frame_bytes, shared.accounting.take
         )
         self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
+        self.broker = shared.broker
         self.client = ClientInfo(connection_id, listener_name, "")
+        self.principal = ANONYMOUS
+        self.advertised_host, self.advertised_port = "", 0
+        self.raw_client_id = b""
+        self.beginning_end = 0
         self._transport: asyncio.Transport | None = None
         #: Read, and handed to the system.
         self.bytes_in = self.bytes_out = 0
@@ -93,15 +98,8 @@ class Session(asyncio.BufferedProtocol):
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
-        host, port = self._shared.advertised(self.client.listener, transport)
-        self._peer = Peer(
-            self._shared.broker,
-            self.client,
-            host,
-            port,
-            self._answered,
-            self._failed,
-            self.close,
+        self.advertised_host, self.advertised_port = self._shared.advertised(
+            self.client.listener, transport
         )
         self._shared.add(self)
 
@@ -116,7 +114,7 @@ class Session(asyncio.BufferedProtocol):
             return
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
-        connection, peer, answers = self._connection, self._peer, self._answers
+        connection, answers = self._connection, self._answers
         begin, replies = self._dispatch.begin, connection.replies
         self._serving = True
         try:
@@ -125,7 +123,7 @@ class Session(asyncio.BufferedProtocol):
                     connection.park(frame)
                 elif connection.may_run(frame):
                     try:
-                        begin(frame, peer, replies, received_ns)
+                        begin(frame, self, replies, received_ns)
                     finally:
                         if len(frame) > READ_BUFFER_BYTES:
                             self._shared.memory.give(len(frame))
@@ -156,7 +154,6 @@ class Session(asyncio.BufferedProtocol):
                 call.pending.abandon()
         self._connection.replies.clear()
         self._give_back_memory()
-        del self._peer  # it calls this session: a cycle for each connection, if it stayed
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
@@ -169,7 +166,7 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- requests
 
-    def _answered(self, call: Call) -> None:
+    def answered(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
         self._connection.unanswered -= 1
         self._complete_bytes += call.bytes_out
@@ -187,7 +184,7 @@ class Session(asyncio.BufferedProtocol):
             call.answered_ns = perf_counter_ns()
         self._outbox.add(self)
 
-    def _failed(self, call: Call, error: Exception) -> None:
+    def failed(self, call: Call, error: Exception) -> None:
         self._dispatch.log_failure(call, error)
         self.close("its answer could not be made")
 
@@ -216,7 +213,7 @@ class Session(asyncio.BufferedProtocol):
                     break
                 received_ns = received_ns or perf_counter_ns()
                 try:
-                    self._dispatch.begin(frame, self._peer, connection.replies, received_ns)
+                    self._dispatch.begin(frame, self, connection.replies, received_ns)
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
                         self._shared.memory.give(len(frame))
@@ -374,7 +371,7 @@ class Session(asyncio.BufferedProtocol):
         connection = self._connection
         other = None
         if not self.bytes_out and not connection.replies:
-            urls = self._shared.admin_urls(self._peer.advertised_host)
+            urls = self._shared.admin_urls(self.advertised_host)
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
             self._reject("length", why)

@@ -16,11 +16,11 @@ from application.ports.scheduler import Scheduler
 from application.telling import tell_each
 from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget, ConnectionBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
+from interfaces.kafka.connections.connection import ReadBuffer
 from interfaces.kafka.connections.reaper import OpenConnection, Reaper
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
 from interfaces.kafka.requests.gate import Gate
-from interfaces.kafka.wire.framing import ReadBuffer
 
 
 @dataclass(frozen=True)

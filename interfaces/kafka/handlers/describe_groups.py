@@ -8,9 +8,9 @@ Groups of the consumer protocol have an API of their own, and are not there for 
 
 from __future__ import annotations
 
-from application.groups.describe import DescribedGroup as Description
-from application.groups.describe import describe
-from domain.errors import BrokerError
+from domain.errors import GroupIdNotFound
+from domain.groups.classic.group import ClassicGroup
+from domain.groups.classic.states import State
 from interfaces.kafka.handlers.shared.authorized_operations import group_operations
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import CODES
@@ -28,44 +28,43 @@ DEAD = "Dead"
 def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse:
     call.broker.offsets.check_loaded()
     return DescribeGroupsResponse(
-        groups=[
-            _group(group_id, describe(call.broker.groups, group_id), request, call)
-            for group_id in request.groups
-        ]
+        groups=[_group(group_id, request, call) for group_id in request.groups]
     )
 
 
-def _group(
-    group_id: str, found: Description | BrokerError, request: DescribeGroupsRequest, call: Call
-) -> DescribedGroup:
+def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> DescribedGroup:
     operations = group_operations(request.include_authorized_operations)
-    if isinstance(found, BrokerError):
+    found = call.broker.groups.find(group_id)
+    try:
+        group = ClassicGroup.existing(found, group_id)
+    except GroupIdNotFound as refused:
         if call.version < FIRST_WITH_NOT_FOUND:
             return DescribedGroup(
                 group_id=group_id, group_state=DEAD, authorized_operations=operations
             )
-        other_kind = call.broker.groups.find(group_id) is not None
         return DescribedGroup(
-            error_code=CODES[type(found)] if other_kind else call.code(found),
-            error_message=found.message,
+            error_code=call.code(refused) if found is None else CODES[type(refused)],
+            error_message=refused.message,
             group_id=group_id,
             group_state=DEAD,
         )
+    # Before its assignment a generation shows no metadata: it may be of another protocol.
+    name = (group.protocol_name or "") if group.state is State.STABLE else None
     return DescribedGroup(
         group_id=group_id,
-        group_state=found.state,
-        protocol_type=found.protocol_type,
-        protocol_data=found.protocol_name,
+        group_state=group.state_name,
+        protocol_type=group.protocol_type,
+        protocol_data=name or "",
         members=[
             DescribedGroupMember(
                 member_id=member.member_id,
                 group_instance_id=member.instance_id,
                 client_id=member.client_id,
                 client_host=member.client_host,
-                member_metadata=member.metadata,
+                member_metadata=member.metadata(name),
                 member_assignment=member.assignment,
             )
-            for member in found.members
+            for member in group.members.values()
         ],
         authorized_operations=operations,
     )

@@ -7,7 +7,6 @@ Groups without members that have offsets are among them.
 
 from __future__ import annotations
 
-from application.groups.describe import listed
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_groups import (
     ListedGroup,
@@ -17,8 +16,7 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
-    call.broker.offsets.check_loaded()
-    groups = listed(call.broker.groups, request.states_filter, request.types_filter)
+    groups = call.broker.group_coordinator.list_groups(request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
             ListedGroup(

@@ -11,7 +11,7 @@ from application.metrics.request_counts import RequestCounts
 from application.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
-from domain.security.principal import ANONYMOUS
+from domain.security.principal import Principal
 from interfaces.kafka.requests.about import About, about_of
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
@@ -27,45 +27,26 @@ class CloseConnection(Exception):
     """The only answer to this request is the end of its connection; the message says why."""
 
 
-class Peer:
+class Peer(Protocol):
     """One connection, as far as handlers may know it."""
 
-    __slots__ = (
-        "advertised_host",
-        "advertised_port",
-        "answered",
-        "beginning_end",
-        "broker",
-        "client",
-        "close",
-        "failed",
-        "principal",
-        "raw_client_id",
-    )
+    broker: Broker
+    client: ClientInfo
+    principal: Principal
+    #: What this client is told to connect to.
+    advertised_host: str
+    advertised_port: int
+    raw_client_id: bytes
+    #: Where that of its last request ended which the next ones may share; 0: none did.
+    beginning_end: int
 
-    def __init__(
-        self,
-        broker: Broker,
-        client: ClientInfo,
-        advertised_host: str,
-        advertised_port: int,
-        answered: Callable[[Call], None],
-        failed: Callable[[Call, Exception], None],
-        close: Callable[[str], None],
-    ) -> None:
-        self.broker = broker
-        self.client = client
-        #: What this client is told to connect to.
-        self.advertised_host = advertised_host
-        self.advertised_port = advertised_port
-        self.principal = ANONYMOUS
-        self.raw_client_id = b""
-        #: Where that of its last request ended which the next ones may share; 0: none did.
-        self.beginning_end = 0
-        #: What the connection is told: a reply is complete; it cannot be made; it is over.
-        self.answered = answered
-        self.failed = failed
-        self.close = close
+    def answered(self, call: Call) -> None:
+        """A reply is complete; it leaves in its turn."""
+
+    def failed(self, call: Call, error: Exception) -> None:
+        """A reply cannot be made."""
+
+    def close(self, why: str) -> None: ...
 
 
 #: What a request that went well teaches of those to come.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from time import perf_counter_ns
-from typing import Any
 
 from application.ports.event_log import EventLog
 from domain.errors import BrokerError, UnsupportedVersion
@@ -13,7 +11,7 @@ from domain.topics.topic import text_of_id
 from interfaces.kafka.requests.about import the_topic
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.apis import BY_KEY
-from interfaces.kafka.requests.call import Call, CloseConnection, Peer, Route
+from interfaces.kafka.requests.call import Call, CloseConnection, Learn, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
 from interfaces.kafka.requests.gate import Gate
 from interfaces.kafka.wire.headers import (
@@ -88,8 +86,6 @@ class Dispatch:
         call.started_ns = perf_counter_ns()
         request, end = route.decode(frame, position)
         call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
-        if route.about is not None:
-            call.about = route.about(request)
         self._handle(request, call, route)
         call.handled_ns = perf_counter_ns()
         if call.pieces is not None:
@@ -122,13 +118,7 @@ class Dispatch:
             call.handled_ns = perf_counter_ns()
         return begun
 
-    def _learn(
-        self,
-        frame: memoryview,
-        request: Request,
-        call: Call,
-        learn: Callable[[memoryview, Any, Call], None],
-    ) -> None:
+    def _learn(self, frame: memoryview, request: Request, call: Call, learn: Learn) -> None:
         """The request is on its way: a fault here is nobody's but ours."""
         try:
             learn(frame, request, call)
@@ -137,21 +127,23 @@ class Dispatch:
 
     def _handle(self, request: Request, call: Call, route: Route) -> None:
         try:
+            if route.about is not None:
+                call.about = route.about(request)
             response = route.handle(request, call)
             if response is not None:
                 call.respond(response)
         except BrokerError as refused:
-            call.respond(call.refused(request, refused))
+            self._refuse(request, call, call.code(refused), refused.message or None)
         except CloseConnection:
             raise
         except Exception as error:
             self.log_failure(call, error)
-            self._respond_with_failure(request, call, route)
+            call.note_code(UNKNOWN_SERVER_ERROR)
+            self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
 
-    def _respond_with_failure(self, request: Request, call: Call, route: Route) -> None:
-        call.note_code(UNKNOWN_SERVER_ERROR)
+    def _refuse(self, request: Request, call: Call, code: int, message: str | None) -> None:
         try:
-            call.respond(route.failed(request, UNKNOWN_SERVER_ERROR, None))
+            call.respond(call.route.failed(request, code, message))
         except Exception as error:
             raise CloseConnection("its answer could not be made") from error
 

@@ -12,11 +12,12 @@ default after decoding. Encoding any other value there is a ValueError, unless t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from interfaces.kafka.wire.primitives import ZERO_UUID, Buffer
 
 T = TypeVar("T")
+D = TypeVar("D")
 NO_LIMIT: Final = 1 << 15
 NOT_ASKED: Final = -(1 << 31)  # authorized operations, when the client did not ask for them
 IMPLIED: Final = cast(Any, object())  # no default given: the type's own
@@ -84,51 +85,38 @@ class Field:
         return first <= version <= last
 
 
-def boolean(
-    versions: str = "0+", *, default: bool = False, ignorable: bool = False, tag: int | None = None
-) -> bool:
-    return cast(bool, Field("bool", versions, default=default, ignorable=ignorable, tag=tag))
+class Declare(Protocol[D]):
+    def __call__(
+        self,
+        versions: str = "0+",
+        *,
+        default: D = ...,
+        ignorable: bool = False,
+        tag: int | None = None,
+    ) -> D: ...
 
 
-def int8(
-    versions: str = "0+", *, default: int = 0, ignorable: bool = False, tag: int | None = None
-) -> int:
-    return cast(int, Field("int8", versions, default=default, ignorable=ignorable, tag=tag))
+def _fixed(kind: str) -> Any:
+    def declare(
+        versions: str = "0+",
+        *,
+        default: Any = IMPLIED,
+        ignorable: bool = False,
+        tag: int | None = None,
+    ) -> Any:
+        return Field(kind, versions, default=default, ignorable=ignorable, tag=tag)
+
+    return declare
 
 
-def int16(
-    versions: str = "0+", *, default: int = 0, ignorable: bool = False, tag: int | None = None
-) -> int:
-    return cast(int, Field("int16", versions, default=default, ignorable=ignorable, tag=tag))
-
-
-def int32(
-    versions: str = "0+", *, default: int = 0, ignorable: bool = False, tag: int | None = None
-) -> int:
-    return cast(int, Field("int32", versions, default=default, ignorable=ignorable, tag=tag))
-
-
-def int64(
-    versions: str = "0+", *, default: int = 0, ignorable: bool = False, tag: int | None = None
-) -> int:
-    return cast(int, Field("int64", versions, default=default, ignorable=ignorable, tag=tag))
-
-
-def float64(
-    versions: str = "0+", *, default: float = 0.0, ignorable: bool = False, tag: int | None = None
-) -> float:
-    return cast(float, Field("float64", versions, default=default, ignorable=ignorable, tag=tag))
-
-
-def uuid(
-    versions: str = "0+",
-    *,
-    default: bytes = ZERO_UUID,
-    ignorable: bool = False,
-    tag: int | None = None,
-) -> bytes:
-    """The 16 raw bytes."""
-    return cast(bytes, Field("uuid", versions, default=default, ignorable=ignorable, tag=tag))
+boolean: Declare[bool] = _fixed("bool")
+int8: Declare[int] = _fixed("int8")
+int16: Declare[int] = _fixed("int16")
+int32: Declare[int] = _fixed("int32")
+int64: Declare[int] = _fixed("int64")
+float64: Declare[float] = _fixed("float64")
+#: The 16 raw bytes.
+uuid: Declare[bytes] = _fixed("uuid")
 
 
 def string(

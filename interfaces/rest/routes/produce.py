@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from application.records.send import Delivery, OutgoingRecord
+from application.records.send import Delivered, Delivery, OutgoingRecord
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import NO_JSON, RestError
@@ -53,17 +53,30 @@ class ProduceRoutes(Routes):
         return routes
 
     async def _sent(
-        self, topic_name: str, parsed: list[_Parsed], turns: Turns
-    ) -> list[Delivery | RestError]:
-        """What became of each, in their order."""
-        good = [each for each in parsed if isinstance(each, Outgoing)]
+        self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
+    ) -> Iterator[tuple[bool, dict[str, Any]]]:
+        """Whether each was taken, and its report, in their order."""
         sending = []
-        for group in _groups([each.record for each in good]):
+        for group in _groups([each.record for each in parsed if isinstance(each, Outgoing)]):
             sending.append(self._broker.records.send.send(topic_name, group))
             await turns.give()
         told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
-        deliveries = iter(chain.from_iterable(told))
-        return [each if isinstance(each, RestError) else next(deliveries) for each in parsed]
+        return self._each_report(exchange, topic_name, parsed, chain.from_iterable(told))
+
+    def _each_report(
+        self,
+        exchange: Exchange,
+        topic_name: str,
+        parsed: list[_Parsed],
+        deliveries: Iterator[Delivery],
+    ) -> Iterator[tuple[bool, dict[str, Any]]]:
+        for one in parsed:
+            if isinstance(one, RestError):
+                yield False, exchange.refuse(one)
+            elif isinstance(delivery := next(deliveries), Delivered):
+                yield True, delivered(one, delivery, self._broker.cluster_id, topic_name)
+            else:
+                yield False, exchange.refuse(delivery)
 
     async def _reports(self, request: Request, topic_name: str) -> AsyncGenerator[bytes, None]:
         exchange = exchange_of(request)
@@ -80,7 +93,7 @@ class ProduceRoutes(Routes):
                     if isinstance(text, NotObjects):
                         broken = text
                     elif text is not None:
-                        parsed.append(_parse(text))
+                        parsed.append(_parsed(text))
                     if len(parsed) == RECORDS_AT_ONCE:
                         begun = True
                         yield await self._reported(exchange, topic_name, parsed, turns)
@@ -103,15 +116,10 @@ class ProduceRoutes(Routes):
     async def _reported(
         self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> bytes:
-        lines = []
-        for one, delivery in zip(parsed, await self._sent(topic_name, parsed, turns), strict=True):
-            if isinstance(delivery, Exception):
-                lines.append(_line(exchange.refuse(delivery)))
-            else:
-                assert isinstance(one, Outgoing)
-                told = delivered(one, delivery, self._broker.cluster_id, topic_name)
-                lines.append(_line({"error_code": 200} | told))
-        return b"".join(lines)
+        reports = await self._sent(exchange, topic_name, parsed, turns)
+        return b"".join(
+            _line({"error_code": 200} | report if taken else report) for taken, report in reports
+        )
 
     async def produce_records(self, request: Request, topic_name: str) -> Response:
         """Objects one after the other; each is durable when its report comes, in the same order.
@@ -139,16 +147,11 @@ class ProduceRoutes(Routes):
         while some := list(islice(left, RECORDS_AT_ONCE)):
             parsed = []
             for each in some:
-                parsed.append(_outgoing(each, frozenset({"id"})))
+                parsed.append(_parsed(each, frozenset({"id"})))
                 await turns.give()
-            outcomes = zip(some, parsed, await self._sent(topic_name, parsed, turns), strict=True)
-            for entry, one, delivery in outcomes:
-                if isinstance(delivery, Exception):
-                    failures.append({"id": entry["id"]} | exchange.refuse(delivery))
-                else:
-                    assert isinstance(one, Outgoing)
-                    told = delivered(one, delivery, self._broker.cluster_id, topic_name)
-                    successes.append({"id": entry["id"]} | told)
+            reports = await self._sent(exchange, topic_name, parsed, turns)
+            for entry, (taken, report) in zip(some, reports, strict=True):
+                (successes if taken else failures).append({"id": entry["id"]} | report)
         return JsonAnswer({"successes": successes, "failures": failures}, 207)
 
 
@@ -184,16 +187,9 @@ def _until_broken(objects: Iterator[bytes | None]) -> Iterator[bytes | NotObject
         yield broken
 
 
-def _parse(text: bytes) -> _Parsed:
+def _parsed(entry: bytes | dict[str, Any], also: frozenset[str] = frozenset()) -> _Parsed:
     try:
-        return outgoing(parse_object(text))
-    except RestError as refused:
-        return refused
-
-
-def _outgoing(entry: dict[str, Any], also: frozenset[str]) -> _Parsed:
-    try:
-        return outgoing(entry, also)
+        return outgoing(parse_object(entry) if isinstance(entry, bytes) else entry, also)
     except RestError as refused:
         return refused
 

@@ -21,7 +21,6 @@ from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer import heartbeat
 from domain.groups.consumer.changes import AssignmentChanged, EpochChanged, TargetEpochChanged
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.group import GroupDeleted
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 
 Patch = pytest.MonkeyPatch
@@ -57,11 +56,11 @@ def offset_is_kept_and_not_told(patch: Patch) -> None:
 def deleted_groups_offsets_come_back(patch: Patch) -> None:
     """They leave memory, and not the store."""
 
-    def remove(self: DeleteGroupsService, group: Any, then: Any) -> None:
+    def remove(self: DeleteGroupsService, group: Any, expired: bool = False) -> None:
         group_id = group.group_id
         for topic, partition in list(self._offsets.partitions(group_id)):
             self._offsets._remove(group_id, topic, partition)
-        self._groups.keep(group_id, [*group.deletion(), GroupDeleted(group_id)], then)
+        self._groups.apply(group_id, group.deletion())
 
     patch.setattr(DeleteGroupsService, "remove", remove)
 

@@ -107,7 +107,7 @@ def test_whatever_becomes_of_a_group_there_is_one_where_offsets_are(fake: FakeBr
     groups.remove("g")  # it may yet be kept
     assert groups.find("g") is not None
     fake.run()
-    groups.keep("g", [GroupDeleted("g")], lambda failure: None)
+    groups.apply("g", [GroupDeleted("g")])
     fake.run()
     group = groups.find("g")
     assert group is not None and group.is_empty and group.kind is GroupKind.CLASSIC
@@ -120,7 +120,7 @@ def test_a_group_is_gone_when_the_last_of_its_offsets_is_about_to_go(fake: FakeB
     fake.run()
     fake.commit.hold()
     offsets.keep("g", [write(fake, None)], lambda failure: None)
-    groups.keep("g", [GroupDeleted("g")], lambda failure: None)
+    groups.apply("g", [GroupDeleted("g")])
     fake.run()
     assert groups.find("g") is None
     fake.commit.let_fail()

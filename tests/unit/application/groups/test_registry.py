@@ -23,7 +23,8 @@ def generation(number: int) -> GroupMetadataChanged:
 
 def keep(broker: FakeBroker, number: int) -> Outcomes:
     outcomes: Outcomes = []
-    broker.broker.groups.keep("g", [generation(number)], outcomes.append)
+    broker.broker.groups.apply("g", [generation(number)])
+    broker.broker.groups.runtime.when_durable("g", outcomes.append)
     return outcomes
 
 
@@ -84,8 +85,7 @@ def test_a_group_that_is_deleted_is_gone_at_once_and_after_a_restart(broker: Fak
     broker.run()
     group = broker.broker.groups.find("g")
     assert group is not None
-    changes = [*group.deletion(), GroupDeleted("g")]
-    broker.broker.groups.keep("g", changes, lambda failure: None)
+    broker.broker.groups.apply("g", group.deletion())
     assert broker.broker.groups.find("g") is None
     broker.run()
     assert len(broker.restarted().broker.groups) == 0
@@ -95,8 +95,7 @@ def test_a_deletion_that_is_not_kept_leaves_the_group(broker: FakeBroker) -> Non
     keep(broker, 3)
     broker.run()
     broker.commit.fail_next()
-    changes = [GroupMetadataChanged("g", None), GroupDeleted("g")]
-    broker.broker.groups.keep("g", changes, lambda failure: None)
+    broker.broker.groups.apply("g", [GroupMetadataChanged("g", None), GroupDeleted("g")])
     broker.run()
     assert known(broker) == 3
 
@@ -122,7 +121,9 @@ def test_what_is_decided_on_hearing_of_a_failure_is_not_lost_with_it(broker: Fak
     broker.run()
     broker.commit.fail_next()
     again: list[Outcomes] = []
-    broker.broker.groups.keep("g", [generation(4)], lambda failure: again.append(keep(broker, 7)))
+    groups = broker.broker.groups
+    groups.apply("g", [generation(4)])
+    groups.runtime.when_durable("g", lambda failure: again.append(keep(broker, 7)))
     keep(broker, 5)
     broker.run()
     assert known(broker) == 7 and again == [[None]]
@@ -146,15 +147,15 @@ def test_who_waits_is_told_also_where_the_store_cannot_be_read(
 def test_who_waits_for_a_change_does_not_wait_for_those_after_it(broker: FakeBroker) -> None:
     groups = broker.broker.groups
     outcomes: Outcomes = []
-    groups.when_kept("g", outcomes.append)
-    assert outcomes == [None] and groups.is_kept("g")
+    groups.runtime.when_durable("g", outcomes.append)
+    assert outcomes == [None] and "g" not in groups.runtime
     broker.commit.hold()
     keep(broker, 3)
     broker.run()
-    groups.when_kept("g", outcomes.append)
+    groups.runtime.when_durable("g", outcomes.append)
     keep(broker, 4)
-    assert outcomes == [None] and not groups.is_kept("g")
+    assert outcomes == [None] and "g" in groups.runtime
     broker.commit.let_go()
-    assert outcomes == [None, None] and not groups.is_kept("g")
+    assert outcomes == [None, None] and "g" in groups.runtime
     broker.run()
-    assert groups.is_kept("g")
+    assert "g" not in groups.runtime

@@ -35,7 +35,7 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     again = opened(as_it_is(tmp_path / "store", tmp_path / "copy"))
 
     assert got(again) == b"not flushed"
-    assert again.info.power_cut is None
+    assert again.info.power_cut is None and again.info.losses == 0
     again.commit.close()
     storage.commit.close()
 
@@ -71,6 +71,7 @@ def test_what_comes_after_a_restored_root_is_kept_like_anything_else(
     again = opened(as_it_is(tmp_path / "copy", tmp_path / "second copy"))
 
     assert got(again) == b"new"
+    assert (storage.info.losses, restored.info.losses, again.info.losses) == (0, 1, 1)
     for each in (storage, restored, again):
         each.commit.close()
 
@@ -259,7 +260,7 @@ def test_after_a_restart_a_store_that_is_whole_opens(tmp_path: Path, policy: Flu
     again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"), policy)
 
     assert "is whole" in (again.info.power_cut or "")
-    assert got(again) == b"49"
+    assert got(again) == b"49" and again.info.losses == 1
     again.commit.close()
     storage.commit.close()
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from interfaces.kafka.connections.connection import Connection
+from interfaces.kafka.connections.connection import Connection, ReadBuffer
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.framing import ReadBuffer
 from interfaces.kafka.wire.schema import Pieces
 from tests.fakes.client import raw_frame
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from interfaces.kafka.connections.connection import READ_BUFFER_BYTES
 from interfaces.kafka.connections.reaper import SLOWEST_BYTES_A_SECOND, STALLED_MS
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
 from tests.fakes.batches import record_batch

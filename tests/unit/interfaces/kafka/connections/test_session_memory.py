@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.connections.connection import PARKED_BYTES
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES
+from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
 from interfaces.kafka.wire.messages.produce import (
     ProduceRequest,
 )

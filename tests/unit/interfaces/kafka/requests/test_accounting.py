@@ -52,7 +52,7 @@ def test_an_answer_with_errors_counts_each_of_them_once(kafka: FakeKafka) -> Non
 
 
 def test_answers_leave_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
-    peer = kafka.client().session._peer
+    peer = kafka.client().session
     route = kafka.shared.routes.find(PRODUCE, 9)
     assert route is not None
     first, second, third = (Call(peer, route, number, 100, 1) for number in range(3))
@@ -66,7 +66,7 @@ def test_answers_leave_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
 
 
 def test_no_answer_at_all_holds_nothing_back_and_pieces_leave_as_they_are(kafka: FakeKafka) -> None:
-    peer = kafka.client().session._peer
+    peer = kafka.client().session
     route = kafka.shared.routes.find(PRODUCE, 9)
     assert route is not None
     nothing, answered, unanswered = (Call(peer, route, number, 100, 1) for number in range(3))

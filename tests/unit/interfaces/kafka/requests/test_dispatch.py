@@ -9,7 +9,7 @@ import pytest
 from interfaces.kafka.requests.apis import APIS, BY_KEY, Api
 from interfaces.kafka.requests.dispatch import Routes
 from interfaces.kafka.wire.messages import api_versions
-from interfaces.kafka.wire.schema import Struct
+from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, raw_frame
 from tests.fakes.plain_requests import REQUESTS
 
@@ -36,19 +36,6 @@ REFUSED: dict[str | tuple[str, int], set[int]] = {
     "delete_acls": {54},
     "elect_leaders": {84},
 }
-
-
-def error_codes(message: Any) -> set[int]:
-    """All that stand in an answer, however deep."""
-    if isinstance(message, list):
-        return {code for one in message for code in error_codes(one)}
-    if not isinstance(message, Struct):
-        return set()
-    found = set()
-    for name in type(message).fields_:
-        value = getattr(message, name)
-        found |= {value} if name == "error_code" else error_codes(value)
-    return found
 
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)

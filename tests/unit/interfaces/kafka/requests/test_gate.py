@@ -10,7 +10,7 @@ from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.requests.apis import APIS, Api
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
-from interfaces.kafka.wire.schema import Struct
+from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, FakeListener
 from tests.fakes.offset_requests import at, offset_commit
 from tests.fakes.plain_requests import REQUESTS
@@ -45,16 +45,6 @@ def guarded(authorizer: FakeAuthorizer) -> FakeKafka:
     FakeListener.__init__(kafka, kafka, kafka.request_log)
     kafka.topic("t")
     return kafka
-
-
-def error_codes(message: Any) -> set[int]:
-    if isinstance(message, list):
-        return {code for one in message for code in error_codes(one)}
-    if not isinstance(message, Struct):
-        return set()
-    values = {name: getattr(message, name) for name in type(message).fields_}
-    deeper = {code for value in values.values() for code in error_codes(value)}
-    return deeper | ({values["error_code"]} if "error_code" in values else set())
 
 
 @pytest.mark.parametrize(("api", "version"), GUARDED)

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from interfaces.kafka.wire.framing import READ_BUFFER_BYTES, Framing, ReadBuffer, is_large
+from interfaces.kafka.connections.connection import READ_BUFFER_BYTES, Framing, ReadBuffer, is_large
 
 MAX_FRAME_BYTES = 1 << 20
 
@@ -41,27 +41,6 @@ def test_a_frame_is_handed_out_as_a_view_of_the_shared_buffer() -> None:
     assert frame.obj is shared.memory.obj
     assert bytes(frame) == b"0123456789"
     assert not framing.mid_frame
-
-
-def test_many_frames_of_one_read_come_one_by_one() -> None:
-    bodies = [bytes([i]) * (10 + i) for i in range(20)]
-    assert receive(new_framing(), b"".join(map(framed, bodies))) == bodies
-
-
-@pytest.mark.parametrize("cut", range(1, 36))
-def test_frames_may_be_cut_anywhere(cut: int) -> None:
-    bodies = [b"0123456789", b"abcdefghij"]
-    data = b"".join(map(framed, bodies)) + framed(b"ABCDEFGHIJ")[:8]
-    framing = new_framing()
-    got = receive(framing, data[:cut]) + receive(framing, data[cut:])
-    assert got == bodies
-    assert framing.mid_frame
-
-
-def test_frames_may_come_byte_by_byte() -> None:
-    framing = new_framing()
-    data = framed(b"0123456789") * 2
-    assert [f for b in data for f in receive(framing, bytes([b]))] == [b"0123456789"] * 2
 
 
 def test_the_buffer_holds_nothing_of_a_connection_between_two_reads() -> None:

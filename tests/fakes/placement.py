@@ -1,0 +1,36 @@
+"""FakePlacement: one node, until a test adds others and moves something to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from domain.cluster.nodes import Leader, Node
+
+
+class FakePlacement:
+    def __init__(self, node_id: int, rack: str | None = None) -> None:
+        self.node_id = node_id
+        self._nodes = [Node(node_id, rack)]
+        self._leaders: dict[int, Leader] = {}
+        self.coordinators: dict[str, int] = {}
+        self._when_moved: list[Callable[[Collection[int]], None]] = []
+
+    def nodes(self) -> Sequence[Node]:
+        return self._nodes
+
+    def leader(self, partition_id: int) -> Leader:
+        return self._leaders.get(partition_id, Leader(self.node_id, 0))
+
+    def coordinator(self, group_id: str) -> int:
+        return self.coordinators.get(group_id, self.node_id)
+
+    def when_moved(self, call: Callable[[Collection[int]], None]) -> None:
+        self._when_moved.append(call)
+
+    def add(self, node: Node) -> None:
+        self._nodes.append(node)
+
+    def move(self, partition_id: int, leader: Leader) -> None:
+        self._leaders[partition_id] = leader
+        for call in self._when_moved:
+            call((partition_id,))

@@ -1,0 +1,116 @@
+"""What clients are told of other nodes: where a partition is led, and a group coordinated."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.cluster.nodes import Leader, Node
+from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
+from interfaces.kafka.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+)
+from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
+from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
+from interfaces.kafka.wire.messages.metadata import MetadataRequest
+from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+from tests.fakes.batches import record_batch
+from tests.fakes.client import FakeClient, FakeKafka
+from tests.unit.interfaces.kafka.handlers.test_produce import request as produce_request
+
+ELSEWHERE = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
+NOT_LEADER, NOT_COORDINATOR, FENCED = 6, 16, 74
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    kafka = FakeKafka()
+    kafka.topic("t")
+    kafka.placement.add(ELSEWHERE)
+    return kafka
+
+
+@pytest.fixture
+def client(kafka: FakeKafka) -> FakeClient:
+    return kafka.client()
+
+
+def move(kafka: FakeKafka, node_id: int, epoch: int) -> None:
+    kafka.placement.move(kafka.existing().partition_ids[0], Leader(node_id, epoch))
+
+
+def fetch(kafka: FakeKafka, epoch: int, offset: int = 0, max_wait_ms: int = 0) -> FetchRequest:
+    wanted = FetchPartition(
+        partition=0, current_leader_epoch=epoch, fetch_offset=offset, partition_max_bytes=1000
+    )
+    topic = FetchTopic(topic="t", topic_id=kafka.existing().topic_id, partitions=[wanted])
+    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1000, topics=[topic])
+
+
+def test_metadata_names_all_nodes_and_the_leader_of_each_partition(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    client.ask(MetadataRequest(topics=None), 12)  # it is remembered, until something moves
+    move(kafka, 2, 7)
+    metadata = client.ask(MetadataRequest(topics=None), 12)
+    nodes = [(one.node_id, one.host, one.port, one.rack) for one in metadata.brokers]
+    assert nodes == [(1, "192.0.2.1", 9092, None), (2, "192.0.2.2", 9094, "b")]
+    [partition] = metadata.topics[0].partitions
+    assert (partition.leader_id, partition.leader_epoch) == (2, 7)
+    cluster = client.ask(DescribeClusterRequest(endpoint_type=1), 1)
+    assert [one.broker_id for one in cluster.brokers] == [1, 2]
+
+
+@pytest.mark.parametrize("version", [9, 10])
+def test_a_producer_is_sent_to_the_leader(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    move(kafka, 2, 7)
+    response = client.ask(produce_request({0: record_batch(["a"])}), version)
+    [[partition]] = [topic.partition_responses for topic in response.responses]
+    assert partition.error_code == NOT_LEADER
+    if version >= 10:
+        leader = partition.current_leader
+        assert (leader.leader_id, leader.leader_epoch) == (2, 7)
+        assert [(one.node_id, one.host) for one in response.node_endpoints] == [(2, "192.0.2.2")]
+
+
+def test_a_fetch_that_waits_is_sent_to_the_new_leader(kafka: FakeKafka, client: FakeClient) -> None:
+    client.send(fetch(kafka, -1, max_wait_ms=500), 16)
+    kafka.scheduler.run_pass()
+    move(kafka, 2, 7)
+    kafka.scheduler.run()
+    [response] = client.answers()
+    [[partition]] = [topic.partitions for topic in response.responses]
+    assert (partition.error_code, partition.current_leader.leader_id) == (NOT_LEADER, 2)
+    assert [one.node_id for one in response.node_endpoints] == [2]
+
+
+def test_a_new_epoch_shows_consumers_where_the_last_one_ended(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    client.ask(produce_request({0: record_batch(["a", "b"])}), 9)
+    move(kafka, 1, 3)
+    response = client.ask(fetch(kafka, 0), 16)
+    [[partition]] = [topic.partitions for topic in response.responses]
+    assert (partition.error_code, partition.current_leader.leader_epoch) == (FENCED, 3)
+    client.ask(produce_request({0: record_batch(["c"])}), 9)
+    asked = OffsetForLeaderPartition(partition=0, current_leader_epoch=3, leader_epoch=0)
+    ends = client.ask(
+        OffsetForLeaderEpochRequest(topics=[OffsetForLeaderTopic(topic="t", partitions=[asked])]), 3
+    )
+    [[end]] = [topic.partitions for topic in ends.topics]
+    assert (end.error_code, end.leader_epoch, end.end_offset) == (0, 0, 2)
+
+
+def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.placement.coordinators["g"] = 2
+    [found] = client.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4).coordinators
+    assert (found.node_id, found.host, found.port) == (2, "192.0.2.2", 9094)
+    heartbeat = client.ask(HeartbeatRequest(group_id="g", member_id="m"), 4)
+    assert heartbeat.error_code == NOT_COORDINATOR
