@@ -32,8 +32,6 @@ MAX_AHEAD_BYTES = 8 << 20
 #: What is assumed of a read that asks for less, or for more.
 LEAST_READ_BYTES = 64 << 10
 MOST_READ_BYTES = 64 << 20
-#: A range that is longer begins later.
-RANGE_BYTES = 64 << 20
 #: In one read transaction.
 _PIECE_BYTES = 1 << 20
 #: Clients at different places of one partition that are remembered.
@@ -49,11 +47,11 @@ class LoadedRange:
     """Consecutive entries that were loaded for one client. The thread's while it is `loading`."""
 
     __slots__ = (
-        "ahead_bytes", "end", "generation", "loaded_bytes", "loading", "margin", "margin_bytes",
-        "middle", "next", "partition_id", "read_bytes", "start", "to_the_end", "waiting",
+        "ahead_bytes", "begun", "end", "generation", "loading", "margin", "margin_bytes", "middle",
+        "next", "partition_id", "read_bytes", "start", "to_the_end", "waiting",
     )  # fmt: skip
 
-    def __init__(self, partition_id: int, start: int, read_bytes: int) -> None:
+    def __init__(self, partition_id: int, start: int, read_bytes: int, generation: int) -> None:
         self.partition_id = partition_id
         self.read_bytes = read_bytes
         #: A read of `read_bytes` that begins in [start, end) finds all of it in memory.
@@ -61,13 +59,12 @@ class LoadedRange:
         #: From here on it is time to load more, and from `next` on.
         self.middle = self.next = start
         self.ahead_bytes = 0
-        #: From `start` on, about.
-        self.loaded_bytes = 0
         #: Where each entry from `end` to `next` ends, and its size.
         self.margin: deque[tuple[int, int]] = deque()
         self.margin_bytes = 0
         self.to_the_end = False
-        self.generation = 0
+        #: When `start` was loaded, and when the newest was.
+        self.begun = self.generation = generation
         self.loading = False
         self.waiting: list[Pending[None]] = []
 
@@ -75,7 +72,6 @@ class LoadedRange:
         self.next = last_offset + 1
         self.margin.append((self.next, size_bytes))
         self.margin_bytes += size_bytes
-        self.loaded_bytes += size_bytes
 
     def give_up(self) -> None:
         """Whatever it is, the loop's own read meets it too, and reports it."""
@@ -84,16 +80,16 @@ class LoadedRange:
         self.next += 1
         self.end = self.next
 
-    def advance(self) -> None:
-        """Moves `end` as far as what follows it suffices for a read."""
+    def advance(self, generation: int) -> None:
+        """Moves `end` as far as what follows it suffices for a read; `start` when it is too old."""
         passed = [self.end]
         margin = self.margin
         while margin and self.margin_bytes - margin[0][1] >= self.read_bytes:
             end, size_bytes = margin.popleft()
             passed.append(end)
             self.margin_bytes -= size_bytes
-        if self.loaded_bytes > RANGE_BYTES:
-            self.start, self.loaded_bytes = self.middle, 0
+        if generation > self.begun + 1:
+            self.start, self.begun = self.end, generation
         self.middle, self.end = passed[len(passed) // 2], passed[-1]
 
 
@@ -179,7 +175,7 @@ class PageLoader:
                 return known
         if len(ranges) >= _RANGES_PER_PARTITION:
             del ranges[0]
-        made = LoadedRange(partition_id, offset, read_bytes)
+        made = LoadedRange(partition_id, offset, read_bytes, self._generation)
         ranges.append(made)
         return made
 
@@ -247,7 +243,7 @@ class PageLoader:
         except Exception:
             range_.give_up()
         else:
-            range_.advance()
+            range_.advance(self._generation)
         return size_bytes
 
     def _touch_piece(self, range_: LoadedRange, piece_bytes: int) -> int:
