@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from application.background.runner import Runner
 from application.commits import Commits
 from application.configs.alter import AlterConfigsService
 from application.configs.describe import DescribeConfigsService
@@ -24,7 +25,6 @@ from application.groups.reset import ResetOffsetsService
 from application.init_producer_id import InitProducerIdService
 from application.list_offsets import ListOffsetsService
 from application.log_dirs import LogDirsService
-from application.long_work import LongWork
 from application.metadata import MetadataService
 from application.offset_commit import OffsetCommitService
 from application.offset_fetch import OffsetFetchService
@@ -41,7 +41,6 @@ from application.topics.dropping import Dropping
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.upkeep.producer_expiry import ProducerExpiry
-from application.upkeep.spare_time import SpareTime
 from application.upkeep.trimming import Trimming
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
@@ -87,8 +86,7 @@ class Broker:
     dropping: Dropping
     trimming: Trimming
     producer_expiry: ProducerExpiry
-    spare_time: SpareTime
-    long_work: LongWork
+    background: Runner
 
     def start_upkeep(self) -> None:
         """What goes on beside requests."""
@@ -101,12 +99,12 @@ class Broker:
 
     def _begin_sessions(self) -> None:
         """Not before: until offsets are loaded no member can be heard."""
-        if not self.spare_time.is_over:
+        if not self.background.is_over:
             self.group_coordinator.start()
 
     def stop_upkeep(self) -> None:
         """Nothing of it touches the store from now on."""
-        self.spare_time.end()
+        self.background.end()
         self.group_coordinator.release()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:

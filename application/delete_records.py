@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 
+from application.background.job import COMMIT, SLICE, Job, Outcome
+from application.background.runner import JobResult, Runner
 from application.commits import Commits
-from application.long_work import LongAnswer, LongWork, Slices
-from application.pending import Pending
 from application.topics.catalog import Catalog
-from application.topics.loading import WORK_AT_ONCE, load
 from application.upkeep.trimming import Trimming
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
 #: Where the log starts now, or why no record of it was deleted.
@@ -32,50 +32,36 @@ class DeleteRecordsService:
     """Partitions that nobody has used yet are loaded in slices first; then all move at once."""
 
     def __init__(
-        self, catalog: Catalog, commits: Commits, trimming: Trimming, long_work: LongWork
+        self, catalog: Catalog, commits: Commits, trimming: Trimming, background: Runner
     ) -> None:
         self._catalog = catalog
         self._commits = commits
         self._trimming = trimming
-        self._long_work = long_work
+        self._background = background
 
-    def delete(self, wanted: list[RecordsToDelete]) -> LongAnswer[list[LowWatermark]]:
+    def delete(self, wanted: list[RecordsToDelete]) -> JobResult[list[LowWatermark]]:
         """One answer each, in order, when it is durable."""
-        return self._long_work.begin(self._slices(wanted))
+        return self._background.answer(self._delete(wanted))
 
-    def _slices(self, wanted: list[RecordsToDelete]) -> Slices[list[LowWatermark]]:
-        """What cannot be read is told when it is moved."""
-        work = 0
+    def _delete(self, wanted: list[RecordsToDelete]) -> Job[list[LowWatermark]]:
         for one in wanted:
             topic = self._catalog.topic(one.topic)
             if topic is not None and not self._catalog.is_loaded(topic, one.index):
-                work += load(self._catalog, topic, one.index)[1]
-                if work >= WORK_AT_ONCE:
-                    yield None
-                    work = 0
-        return self._move_all(wanted)
-
-    def _move_all(
-        self, wanted: list[RecordsToDelete]
-    ) -> list[LowWatermark] | Pending[list[LowWatermark]]:
+                with suppress(NotLeaderOrFollower, StorageFailed):  # it is reported by the move
+                    self._catalog.partition(topic, one.index)
+                yield SLICE
         found = [self._move(one) for one in wanted]
         moving = dict.fromkeys(
             one
             for one in found
             if isinstance(one, Partition) and one.end.start_offset != one.log_start_offset
         )
-
-        if not moving:
-            return [_low_watermark(one, moving, None) for one in found]
-        durable: Pending[list[LowWatermark]] = Pending()
-
-        def committed(failure: StorageFailed | None) -> None:
+        failure: Outcome = None
+        if moving:
+            failure = yield COMMIT
             if failure is None:
                 self._trimming.begin(moving)
-            durable.resolve([_low_watermark(one, moving, failure) for one in found])
-
-        self._commits.when_committed(committed)
-        return durable
+        return [_low_watermark(one, moving, failure) for one in found]
 
     def _move(self, one: RecordsToDelete) -> Partition | BrokerError:
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable, Iterator
 
-from application.long_work import LongAnswer, LongWork
+from application.background.job import SLICE, Job
+from application.background.runner import JobResult, Runner
 from application.opened_batch import open_batch, open_times, times_in, too_many_to_open
-from application.pending import Pending
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.topics.catalog import Catalog
@@ -31,12 +31,6 @@ EARLIEST_PENDING_UPLOAD = -6
 UNKNOWN_OFFSET = -1
 
 HEADERS_AT_ONCE = 256
-#: What one pass of the loop may spend on searches, in headers looked at: a millisecond or two.
-WORK_AT_ONCE = 1000
-#: In the same measure: to look for one batch and read it, also where small ones lie together.
-BATCH_READ_WORK = 16
-#: So much is decompressed in the time that it takes to look at a header.
-BYTES_PER_HEADER = 2048
 
 
 class FoundOffset:
@@ -64,15 +58,14 @@ class Search:
         self._position = position
         self.result: FoundOffset | BrokerError | None = None
 
-    def go_on(self, log: LogStore, compression: Compression) -> int:
-        """A step of the way, and how much work it was; `result` is there when it was the last."""
+    def steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
+        """`result` is there after the last one. Raises NotInMemory; new steps go on from there."""
         try:
-            return self._step(log, compression)
+            yield from self._steps(log, compression)
         except StorageFailed as failure:
             self.result = failure.as_value()
-            return 1
 
-    def _step(self, log: LogStore, compression: Compression) -> int:
+    def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
         raise NotImplementedError
 
 
@@ -90,29 +83,26 @@ class TimeSearch(Search):
         super().__init__(partition, end, position)
         self._timestamp = timestamp
 
-    def _step(self, log: LogStore, compression: Compression) -> int:
+    def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
         partition_id = self.partition.partition_id
-        headers = log.headers(partition_id, self._position, HEADERS_AT_ONCE)
-        work = 1 + len(headers)
-        for header in headers:
-            batch = RecordBatch(memoryview(header))
-            if batch.last_offset >= self._end:
-                self.result = NOTHING_FOUND
-                return work
-            if batch.max_timestamp >= self._timestamp:
-                whole = batch_at(log, partition_id, batch.last_offset)
-                work += BATCH_READ_WORK
-                if whole is not None:
-                    # Not what came before the log's start, which may have moved meanwhile.
-                    first = self.partition.log_start_offset
-                    self.result, opened = _first_in(whole, self._timestamp, first, compression)
-                    work += opened
-            self._position = batch.last_offset + 1
-            if self.result is not None or work >= WORK_AT_ONCE:
-                return work
-        if not headers:
-            self.result = NOTHING_FOUND
-        return work
+        while headers := log.headers(partition_id, self._position, HEADERS_AT_ONCE):
+            for header in headers:
+                batch = RecordBatch(memoryview(header))
+                if batch.last_offset >= self._end:
+                    self.result = NOTHING_FOUND
+                    return
+                if batch.max_timestamp >= self._timestamp:
+                    whole = batch_at(log, partition_id, batch.last_offset)
+                    if whole is not None:
+                        # Not what came before the log's start, which may have moved meanwhile.
+                        first = self.partition.log_start_offset
+                        self.result = _first_in(whole, self._timestamp, first, compression)
+                    if self.result is not None:
+                        return
+                    yield
+                self._position = batch.last_offset + 1
+            yield
+        self.result = NOTHING_FOUND
 
 
 class LargestSearch(Search):
@@ -129,10 +119,23 @@ class LargestSearch(Search):
         self._best = -1
         self._best_timestamp = NO_TIMESTAMP
 
-    def _step(self, log: LogStore, compression: Compression) -> int:
-        return self._scan(log, compression) if self._scans else self._look(log, compression)
+    def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
+        if not self._scans:
+            self._look(log, compression)
+        while self.result is None:
+            headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
+            for header in headers:
+                batch = RecordBatch(memoryview(header))
+                if batch.last_offset >= self._end:
+                    self._finish(log, compression)
+                    break
+                self._compare(batch, log, compression)
+                self._position = batch.last_offset + 1
+            if not headers:
+                self._finish(log, compression)
+            yield
 
-    def _look(self, log: LogStore, compression: Compression) -> int:
+    def _look(self, log: LogStore, compression: Compression) -> None:
         first = self.partition.log_start_offset
         offset = self.partition.durable.max_timestamp_offset
         batch = batch_at(log, self.partition.partition_id, offset) if offset >= first else None
@@ -142,38 +145,25 @@ class LargestSearch(Search):
             self._scans = True
         else:
             self.result = NOTHING_FOUND
-        return BATCH_READ_WORK
 
-    def _scan(self, log: LogStore, compression: Compression) -> int:
-        headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
-        work = 1 + len(headers)
-        for header in headers:
-            batch = RecordBatch(memoryview(header))
-            if batch.last_offset >= self._end:
-                return work + self._finish(log, compression)
-            timestamp = batch.max_timestamp
-            first = self.partition.log_start_offset
-            if batch.base_offset < first:  # what is left of it may be older
-                whole = batch_at(log, self.partition.partition_id, batch.last_offset)
-                work += BATCH_READ_WORK + batch.count
-                left = None if whole is None else _largest_in(whole, first, compression)
-                timestamp = NO_TIMESTAMP if left is None else left.timestamp
-            self._position = batch.last_offset + 1
-            if timestamp > self._best_timestamp:
-                self._best, self._best_timestamp = batch.last_offset, timestamp
-        if not headers:
-            work += self._finish(log, compression)
-        return work
+    def _compare(self, batch: RecordBatch, log: LogStore, compression: Compression) -> None:
+        timestamp = batch.max_timestamp
+        first = self.partition.log_start_offset
+        if batch.base_offset < first:  # what is left of it may be older
+            whole = batch_at(log, self.partition.partition_id, batch.last_offset)
+            left = None if whole is None else _largest_in(whole, first, compression)
+            timestamp = NO_TIMESTAMP if left is None else left.timestamp
+        if timestamp > self._best_timestamp:
+            self._best, self._best_timestamp = batch.last_offset, timestamp
 
-    def _finish(self, log: LogStore, compression: Compression) -> int:
+    def _finish(self, log: LogStore, compression: Compression) -> None:
         first = self.partition.log_start_offset
         if 0 <= self._best < first:  # deleted while others were looked at
             self._position, self._best, self._best_timestamp = first, -1, NO_TIMESTAMP
-            return 0
+            return
         whole = batch_at(log, self.partition.partition_id, self._best)
         found = None if whole is None else _largest_in(whole, first, compression)
         self.result = found or NOTHING_FOUND
-        return BATCH_READ_WORK
 
 
 class ListOffsetsService:
@@ -182,14 +172,14 @@ class ListOffsetsService:
         catalog: Catalog,
         log: LogStore,
         compression: Compression,
-        long_work: LongWork,
+        background: Runner,
         trouble: Trouble,
     ) -> None:
         self._catalog = catalog
         self._trouble = trouble
         self._log = log
         self._compression = compression
-        self._long_work = long_work
+        self._background = background
 
     def find(
         self, partition: Partition, timestamp: int, read_committed: bool
@@ -221,31 +211,27 @@ class ListOffsetsService:
         position = self._log.at_timestamp(partition.partition_id, timestamp)
         return TimeSearch(partition, timestamp, end, max(position, partition.log_start_offset))
 
-    def complete(self, searches: Iterable[Search]) -> LongAnswer[None] | None:
+    def complete(self, searches: Iterable[Search]) -> JobResult[None] | None:
         """None when all have their results, as nearly always; else it takes more passes."""
-        answer = self._long_work.begin(self._slices(searches), ends_when_abandoned=True)
+        answer = self._background.answer(self._search(searches), ends_when_abandoned=True)
         return None if answer.resolved else answer
 
-    def _slices(self, searches: Iterable[Search]) -> Generator[Pending[None] | None, None, None]:
-        work = 0
+    def _search(self, searches: Iterable[Search]) -> Job[None]:
         for search in searches:
+            steps = search.steps(self._log, self._compression)
             while search.result is None:
-                if work >= WORK_AT_ONCE:
-                    yield None
-                    work = 0
+                if not self._catalog.holds(search.partition):  # its topic was deleted in between
+                    search.result = UnknownTopicOrPartition()
+                    break
                 try:
-                    work += self._go_on(search)
+                    next(steps, None)
                 except NotInMemory as later:
                     yield later.loading
-
-    def _go_on(self, search: Search) -> int:
-        if not self._catalog.holds(search.partition):  # its topic was deleted in between
-            search.result = UnknownTopicOrPartition()
-            return 1
-        work = search.go_on(self._log, self._compression)
-        if isinstance(search.result, StorageFailed):
-            self._trouble.unreadable(search.partition, search.result)
-        return work
+                    steps = search.steps(self._log, self._compression)
+                else:
+                    yield SLICE
+            if isinstance(search.result, StorageFailed):
+                self._trouble.unreadable(search.partition, search.result)
 
 
 def _largest_in(
@@ -269,24 +255,21 @@ def _largest_in(
 
 def _first_in(
     batch: RecordBatch, timestamp: int, first_offset: int, compression: Compression
-) -> tuple[FoundOffset | None, int]:
-    """And how much work that was. None: no record has the time that the header claims."""
+) -> FoundOffset | None:
+    """None: no record has the time that the header claims."""
     if batch.last_offset < first_offset:
-        return None, 1
+        return None
     if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
-        return _at_start_of(batch, first_offset), 1
-    work = 1
+        return _at_start_of(batch, first_offset)
     try:
-        opened = open_batch(batch, compression)
-        work += batch.count + len(opened) // BYTES_PER_HEADER
-        for offset, record_timestamp in times_in(batch, opened):
+        for offset, record_timestamp in times_in(batch, open_batch(batch, compression)):
             if not batch.base_offset <= offset <= batch.last_offset:
-                return None, work
+                return None
             if record_timestamp >= timestamp and offset >= first_offset:
-                return FoundOffset(offset, record_timestamp, batch.leader_epoch), work
+                return FoundOffset(offset, record_timestamp, batch.leader_epoch)
     except BrokerError:
         pass  # nonsense under a good checksum: there is no record to be found
-    return None, work
+    return None
 
 
 def batch_at(log: LogStore, partition_id: int, last_offset: int) -> RecordBatch | None:

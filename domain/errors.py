@@ -47,6 +47,8 @@ from typing import Self
 
 from domain.cluster.nodes import Leader
 
+UNKNOWN_LEADER = Leader(-1, -1)
+
 
 class BrokerError(Exception):
     """What a client did, or what the broker could not do, in words for the client."""
@@ -217,7 +219,7 @@ class OffsetOutOfRange(BrokerError):
 class NotLeaderOrFollower(BrokerError):
     """Bears the current leader, so that the client need not ask for metadata (KIP-951)."""
 
-    def __init__(self, leader: Leader, message: str = "") -> None:
+    def __init__(self, leader: Leader = UNKNOWN_LEADER, message: str = "") -> None:
         super().__init__(message)
         self.leader = leader
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from application.background.runner import Runner
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.pending import Pending
 from application.ports.clock import Clock
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, RebalanceInProgress
 from domain.groups.classic.changes import (
@@ -47,7 +47,7 @@ class ClassicProtocol:
         deadlines: Deadlines,
         offsets: Offsets,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         new_uuid: Callable[[], str],
     ) -> None:
@@ -56,7 +56,7 @@ class ClassicProtocol:
         self._deadlines = deadlines
         self._offsets = offsets
         self._clock = clock
-        self._spare_time = spare_time
+        self._background = background
         self._new_uuid = new_uuid
         self._limits = Limits(
             config.group_min_session_timeout_ms,
@@ -155,10 +155,6 @@ class ClassicProtocol:
 
     # ---- time
 
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._due_soon)
-
     def restored(self, group: ClassicGroup) -> None:
         group.apply(SessionsStarted(group.group_id, self._clock.monotonic_ms()))
         self._watch(group)
@@ -177,7 +173,7 @@ class ClassicProtocol:
             self._deadlines.watch(group_id, soonest_ms)
         elif group_id not in self._due_soon:
             self._due_soon.add(group_id)
-            self._spare_time.soon(lambda: self._due_now(group_id))
+            self._background.soon(lambda: self._due_now(group_id))
 
     def _due_now(self, group_id: str) -> None:
         self._due_soon.discard(group_id)

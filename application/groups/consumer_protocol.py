@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from application.background.runner import Runner
 from application.configs.groups import GroupConfigs
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
@@ -18,7 +19,6 @@ from application.pending import Pending
 from application.ports.clock import Clock
 from application.ports.patterns import Patterns
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion
 from domain.groups.classic.changes import Moment
@@ -60,7 +60,7 @@ class ConsumerProtocol:
         catalog: Catalog,
         patterns: Patterns,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         new_member_id: Callable[[], str],
     ) -> None:
@@ -69,7 +69,7 @@ class ConsumerProtocol:
         self._deadlines = deadlines
         self._configs = configs
         self._catalog = catalog
-        self._regexes = Regexes(patterns, catalog, spare_time, self)
+        self._regexes = Regexes(patterns, catalog, background, self)
         self._clock = clock
         self._new_member_id = new_member_id
         self._enabled = "consumer" in config.group_coordinator_rebalance_protocols

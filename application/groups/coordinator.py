@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
+from application.background.runner import Runner
 from application.configs.groups import GroupConfigs
 from application.groups.classic_members import ClassicMembers
 from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
@@ -26,7 +27,6 @@ from application.pending import resolved
 from application.ports.clock import Clock
 from application.ports.patterns import Patterns
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     CoordinatorNotAvailable,
@@ -72,20 +72,20 @@ class GroupCoordinator:
         catalog: Catalog,
         patterns: Patterns,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         new_uuid: Callable[[], str],
         new_member_id: Callable[[], str],
     ) -> None:
         self._groups = groups
         self._offsets = offsets
-        self._deadlines = Deadlines(spare_time, clock, self._due)
+        self._deadlines = Deadlines(background, clock, self._due)
         self._decisions = Decisions(groups, clock, self._converted)
         self._classic = classic = ClassicProtocol(
-            groups, self._decisions, self._deadlines, offsets, clock, spare_time, config, new_uuid
+            groups, self._decisions, self._deadlines, offsets, clock, background, config, new_uuid
         )
         self._consumer = consumer = ConsumerProtocol(
-            groups, self._decisions, self._deadlines, configs, catalog, patterns, clock, spare_time,
+            groups, self._decisions, self._deadlines, configs, catalog, patterns, clock, background,
             config, new_member_id,
         )  # fmt: skip
         members = ClassicMembers(
@@ -181,12 +181,6 @@ class GroupCoordinator:
         """Timeouts begin now, also for members that joined before a restart."""
         for group in list(self._groups):
             self._timers[group.kind].restored(group)
-
-    @property
-    def is_idle(self) -> bool:
-        """Nothing is pending, due, or on its way into the store."""
-        in_flight = self._groups.runtime.decisions
-        return not (self.pending_requests or self._classic.is_busy or in_flight)
 
     @property
     def pending_requests(self) -> int:

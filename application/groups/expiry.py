@@ -1,13 +1,15 @@
 """Expiry: offsets that have outlived their retention go, and empty groups that have none left.
 
-There may be very many, so they are looked through a slice at a time; what changes in between is
-looked at as it is then, and what is being written is left for the next round.
+What changes between two slices is looked at as it is then, and what is being written is left for
+the next round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from application.background.job import SLICE, Job
+from application.background.runner import Runner
 from application.groups.delete import DeleteGroupsService
 from application.groups.group_log import GroupLog
 from application.groups.offsets import Offsets
@@ -15,24 +17,18 @@ from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.offset_repository import OffsetWrite
 from application.state.runtime import Done
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 from domain.groups.group import Group
 from domain.groups.offsets import CommittedOffset, counts_from, is_expired
 
-#: So many offsets are looked at in one pass, or so many found that go,
-OFFSETS_PER_SLICE = 1000
-ROWS_PER_SLICE = 100
-#: (a group counts for so many),
-ROWS_PER_GROUP = 4
-#: with so long a pause in between.
-PAUSE_MS = 5
+#: One step ends after so many offsets, or so many of them that have expired.
+OFFSETS_PER_STEP = 1000
+ROWS_PER_STEP = 100
 
 MINUTE_MS = 60_000
 
-#: An offset that goes, a group that goes with all it has left, or one look at what stays.
-Found = OffsetWrite | Group | None
+Offset = tuple[str, int, CommittedOffset]
 
 
 class OffsetExpiry:
@@ -42,7 +38,7 @@ class OffsetExpiry:
         groups: Groups,
         delete_groups: DeleteGroupsService,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         log: GroupLog,
     ) -> None:
@@ -50,40 +46,53 @@ class OffsetExpiry:
         self._groups = groups
         self._delete_groups = delete_groups
         self._clock = clock
-        self._spare_time = spare_time
+        self._background = background
         self._log = log
         self._retention_ms = config.offsets_retention_minutes * MINUTE_MS
-        self._slice = 0
         self._interval_ms = config.offsets_retention_check_interval_ms
 
     def start(self) -> None:
-        self._spare_time.after_ms(self._interval_ms, self._begin)
+        self._background.every(self._interval_ms, self._expire)
 
-    def _begin(self) -> None:
-        if self._offsets.loaded:
-            self._go_on(self._round(self._clock.now_ms()))
-        else:
-            self.start()
+    def _expire(self) -> Job[None]:
+        if not self._offsets.loaded:
+            return
+        now_ms = self._clock.now_ms()
+        for group_id in [group.group_id for group in self._groups]:
+            group = self._groups.find(group_id)
+            if group is not None:
+                yield from self._expire_group(group, now_ms)
 
-    def _go_on(self, found: Iterator[Found]) -> None:
-        rows: dict[str, list[OffsetWrite]] = {}
-        going = 0
-        self._slice += 1
-        for looked_at, one in enumerate(found, 1):
-            if isinstance(one, Group):
-                # With what was found of it in this slice, and is not asked for twice.
-                rows.pop(one.group_id, None)
-                self._delete_groups.remove(one, expired=True)
-                going += ROWS_PER_GROUP
-            elif one is not None:
-                rows.setdefault(one[0], []).append(one)
-                going += 1
-            if looked_at >= OFFSETS_PER_SLICE or going >= ROWS_PER_SLICE:
-                self._spare_time.after_ms(PAUSE_MS, lambda: self._go_on(found))
-                break
+    def _expire_group(self, group: Group, now_ms: int) -> Job[None]:
+        going: dict[tuple[str, int], CommittedOffset] = {}
+        found: list[OffsetWrite] = []
+        asked_for, counted_from = None, None
+        for looked_at, (topic, partition, committed) in enumerate(self._offsets_of(group), 1):
+            if topic != asked_for:
+                asked_for, counted_from = topic, self._counts_from(group, topic)
+            if is_expired(committed, counted_from, now_ms, self._retention_ms) and self._is_still(
+                group.group_id, topic, partition, committed
+            ):
+                going[topic, partition] = committed
+                found.append((group.group_id, topic, partition, None))
+            if looked_at % OFFSETS_PER_STEP == 0 or len(found) == ROWS_PER_STEP:
+                self._remove(group.group_id, found)
+                yield SLICE
+                # Members come and go between two slices, and not within one step.
+                found, asked_for = [], None
+        if self._nothing_else_is_left(group, going):
+            self._delete_groups.remove(group, expired=True)
         else:
-            self.start()
-        for group_id, writes in rows.items():
+            self._remove(group.group_id, found)
+        yield SLICE
+
+    def _offsets_of(self, group: Group) -> Iterator[Offset]:
+        for topic, partitions in list(self._offsets.of(group.group_id).items()):
+            for partition, committed in list(partitions.items()):
+                yield topic, partition, committed
+
+    def _remove(self, group_id: str, writes: list[OffsetWrite]) -> None:
+        if writes:
             self._offsets.keep(group_id, writes, self._telling(group_id, len(writes)))
 
     def _telling(self, group_id: str, offsets: int) -> Done:
@@ -92,30 +101,6 @@ class OffsetExpiry:
                 self._log.offsets_expired(group_id, offsets)
 
         return gone
-
-    def _round(self, now_ms: int) -> Iterator[Found]:
-        for group_id in [group.group_id for group in self._groups]:
-            group = self._groups.find(group_id)
-            if group is not None:
-                yield from self._of_group(group, now_ms)
-
-    def _of_group(self, group: Group, now_ms: int) -> Iterator[Found]:
-        group_id = group.group_id
-        going: dict[tuple[str, int], CommittedOffset] = {}
-        for topic, partitions in list(self._offsets.of(group_id).items()):
-            asked_in, counted_from = -1, None
-            for partition, committed in list(partitions.items()):
-                if asked_in != self._slice:
-                    # Members come and go between two slices, and not within one.
-                    asked_in, counted_from = self._slice, self._counts_from(group, topic)
-                if is_expired(
-                    committed, counted_from, now_ms, self._retention_ms
-                ) and self._is_still(group_id, topic, partition, committed):
-                    going[topic, partition] = committed
-                    yield (group_id, topic, partition, None)
-                else:
-                    yield None
-        yield group if self._nothing_else_is_left(group, going) else None
 
     def _counts_from(self, group: Group, topic: str) -> int | None:
         if self._offsets.has_commit_under_way(group.group_id):

@@ -1,7 +1,7 @@
-"""Forgetting: committed offsets of topics that are gone leave the store a slice at a time.
+"""Forgetting: committed offsets of deleted topics are removed from the store a slice at a time.
 
-They are out of memory already. A restart goes on where this one stopped: what is in the store and
-of no topic is found when it is loaded.
+They are out of memory already. A restart continues where this run stopped: an offset in the store
+whose topic does not exist is found when offsets are loaded.
 """
 
 from __future__ import annotations
@@ -9,23 +9,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from application.background.job import PAUSE, SLICE, Job, Outcome
+from application.background.runner import Runner
 from application.groups.offsets import Offsets
+from application.pending import Pending
 from application.ports.offset_repository import OffsetWrite
-from application.upkeep.spare_time import SpareTime
-from domain.errors import StorageFailed
 from domain.topics.topic import Topic
 
-ROWS_PER_SLICE = 100
-PAUSE_MS = 2
-RETRY_MS = 1000
+ROWS_PER_WRITE = 100
 
 
 class Forgetting:
-    def __init__(self, offsets: Offsets, spare_time: SpareTime) -> None:
+    def __init__(self, offsets: Offsets, background: Runner) -> None:
         self._offsets = offsets
-        self._spare_time = spare_time
+        self._background = background
         self._rows: deque[OffsetWrite] = deque()
-        self._busy = False
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -42,29 +40,27 @@ class Forgetting:
 
     def _begin(self, rows: Iterable[OffsetWrite]) -> None:
         self._rows.extend(rows)
-        self._next_after(PAUSE_MS)
+        if self._rows:
+            self._background.start(self._drop)
 
-    def _next_after(self, delay_ms: int) -> None:
-        if self._rows and not self._busy:
-            self._busy = True
-            self._spare_time.after_ms(delay_ms, self._drop_slice)
+    def _drop(self) -> Job[None]:
+        while self._rows:
+            yield SLICE
+            rows = self._next_rows()
+            if not rows:
+                yield PAUSE  # commits of all of them are under way
+            else:
+                dropped: Pending[Outcome] = Pending()
+                self._offsets.drop(rows, dropped.resolve)
+                if (yield dropped) is not None:
+                    self._rows.extend(rows)
 
-    def _drop_slice(self) -> None:
-        offsets = self._offsets
+    def _next_rows(self) -> list[OffsetWrite]:
         rows = []
-        for row in [self._rows.popleft() for _ in range(min(ROWS_PER_SLICE, len(self._rows)))]:
-            if offsets.is_being_committed(*row[:3]):
+        for row in [self._rows.popleft() for _ in range(min(ROWS_PER_WRITE, len(self._rows)))]:
+            if self._offsets.is_being_committed(*row[:3]):
                 self._rows.append(row)
-            # Where the topic was made again and something committed, the row is of the new one.
-            elif not offsets.has(*row[:3]):
+            # Where the topic was created again and committed to, the row is of the new one.
+            elif not self._offsets.has(*row[:3]):
                 rows.append(row)
-        if rows:
-            offsets.drop(rows, lambda failure: self._done(rows, failure))
-        else:
-            self._done(rows, None)
-
-    def _done(self, rows: list[OffsetWrite], failure: StorageFailed | None) -> None:
-        self._busy = False
-        if failure is not None:
-            self._rows.extend(rows)
-        self._next_after(PAUSE_MS if failure is None else RETRY_MS)
+        return rows

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from application.background.runner import Runner
 from application.configs.groups import GroupConfigs
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
-from application.upkeep.spare_time import SpareTime
 from domain.configs.broker import BrokerConfig
 from domain.groups.classic.changes import (
     GroupMetadataChanged,
@@ -71,14 +71,14 @@ class GroupLog:
         groups: Groups,
         events: EventLog,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         config: BrokerConfig,
         configs: GroupConfigs,
     ) -> None:
         self._groups = groups
         self._events = events
         self._clock = clock
-        self._spare_time = spare_time
+        self._background = background
         self._assignors = config.group_consumer_assignors
         self._of_kind: dict[GroupKind, Callable[[Any, Changes], Callable[[], None] | None]] = {
             GroupKind.CLASSIC: self._classic,
@@ -91,7 +91,7 @@ class GroupLog:
         self._paused: dict[str, _Begun | None] = {}
         #: How many offsets have expired of groups that stay, a slice after the other.
         self._expired: Counter[str] = Counter()
-        spare_time.at_end(self._write_waiting)
+        background.at_end(self._write_waiting)
         groups.listen(self._changing)
         groups.when_lost(self._forget)
         groups.when_gone(self._forget)
@@ -185,10 +185,10 @@ class GroupLog:
     # ---- lines
 
     def offsets_expired(self, group_id: str, offsets: int) -> None:
-        if group_id not in self._expired and not self._spare_time.is_over:
-            self._spare_time.after_ms(PAUSE_MS, lambda: self._write_expired(group_id))
+        if group_id not in self._expired and not self._background.is_over:
+            self._background.after_ms(PAUSE_MS, lambda: self._write_expired(group_id))
         self._expired[group_id] += offsets
-        if self._spare_time.is_over:
+        if self._background.is_over:
             self._write_expired(group_id)
 
     def _write_expired(self, group_id: str) -> None:
@@ -242,9 +242,9 @@ class GroupLog:
             self._end_pause(group_id)
 
     def _write_begun(self, group_id: str, begun: _Begun) -> None:
-        if not self._spare_time.is_over:
+        if not self._background.is_over:
             self._paused[group_id] = None
-            self._spare_time.after_ms(PAUSE_MS, lambda: self._end_pause(group_id))
+            self._background.after_ms(PAUSE_MS, lambda: self._end_pause(group_id))
         number = _NUMBERS[begun.kind]
         fields: dict[str, object] = {number: begun.number, "members": begun.members}
         group = self._groups.find(group_id)

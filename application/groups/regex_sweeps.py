@@ -1,16 +1,14 @@
-"""RegexSweeps: regular expressions are tried on many names in slices, while requests go on."""
+"""RegexSweeps: regular expressions are tried on many names in slices, beside requests."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
+from application.background.job import SLICE, Job
+from application.background.runner import Runner
 from application.ports.patterns import Pattern
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
-
-#: What one slice may cost at worst.
-SLICE_NS = 1_000_000
 
 #: What a name costs whatever the expression is.
 NAME_NS = 1_000
@@ -43,18 +41,18 @@ class Sweep:
         self.as_of = self._catalog.layout_revision
 
     def worst_ns(self) -> int:
-        return _worst_ns(self._pattern, self._names)
+        """What the rest of it costs at worst."""
+        return NAME_NS * len(self._names) + self._pattern.worst_ns * sum(map(len, self._names))
 
-    def go_on(self, budget_ns: int) -> int:
-        """Returns what is left of the budget; below 0 if the last name took more."""
-        while not self.is_done() and budget_ns > 0:
+    def steps(self) -> Job[None]:
+        """One name each."""
+        while not self.is_done():
             name = self._names.pop()
             is_meant = self._catalog.topic(name) is not None and self._pattern.matches(name)
             into, out_of = (self._came, self._went) if is_meant else (self._went, self._came)
             into.add(name)
             out_of.discard(name)
-            budget_ns -= _worst_ns(self._pattern, (name,))
-        return budget_ns
+            yield SLICE
 
     def is_done(self) -> bool:
         """There is nothing left, also of what changed in the meantime."""
@@ -68,61 +66,48 @@ class Sweep:
         return (self._known - self._went) | self._came
 
 
-def _worst_ns(pattern: Pattern, names: Iterable[str]) -> int:
-    lengths = [len(name) for name in names]
-    return NAME_NS * len(lengths) + pattern.worst_ns * sum(lengths)
-
-
 class RegexSweeps:
     """One after the other, so that many of them take no more of the loop than one."""
 
-    def __init__(self, spare_time: SpareTime, is_wanted: Callable[[str], bool]) -> None:
-        """What nobody wants any more when its turn comes is left."""
-        self._spare_time = spare_time
+    def __init__(self, background: Runner, is_wanted: Callable[[str], bool]) -> None:
+        """A sweep whose expression is not wanted any more when its turn comes is skipped."""
+        self._background = background
         self._is_wanted = is_wanted
         self._waiting: dict[str, tuple[Callable[[], Sweep], Callable[[Sweep | None], None]]] = {}
-        self._running: tuple[str, Sweep, Callable[[Sweep | None], None]] | None = None
+        self._running: str | None = None
         self._calls: deque[Callable[[], None]] = deque()
-        self._goes_on = False
 
     def __contains__(self, regex: str) -> bool:
-        return regex in self._waiting or (self._running is not None and self._running[0] == regex)
+        return regex in self._waiting or regex == self._running
 
     def begin(
         self, regex: str, start: Callable[[], Sweep], then: Callable[[Sweep | None], None]
     ) -> None:
-        """`then` gets the sweep when it is done, or None if it was not wanted any more."""
+        """`then` gets the sweep when it is done, or None if it was skipped."""
         self._waiting[regex] = start, then
-        self._soon()
+        self._background.start(self._sweep, pauses=False)
 
     def call(self, callback: Callable[[], None]) -> None:
-        """In a slice of its own."""
+        """In a step of its own, by `then`."""
         self._calls.append(callback)
-        self._soon()
 
-    def _soon(self) -> None:
-        if not self._goes_on and (self._calls or self._running or self._waiting):
-            self._goes_on = True
-            self._spare_time.soon(self._slice)
+    def _sweep(self) -> Job[None]:
+        while self._calls or self._waiting:
+            if self._calls:
+                self._calls.popleft()()
+                yield SLICE
+            else:
+                yield from self._next()
 
-    def _slice(self) -> None:
-        self._goes_on = False
-        if self._calls:
-            self._calls.popleft()()
-        elif self._running is not None:
-            _, sweep, then = self._running
-            sweep.go_on(SLICE_NS)
-            if sweep.is_done():
-                self._running = None
-                then(sweep)
-        else:
-            self._next()
-        self._soon()
-
-    def _next(self) -> None:
+    def _next(self) -> Job[None]:
         regex = next(iter(self._waiting))
         start, then = self._waiting.pop(regex)
+        sweep = None
         if self._is_wanted(regex):
-            self._running = regex, start(), then
-        else:
-            then(None)
+            self._running = regex
+            try:
+                sweep = start()
+                yield from sweep.steps()
+            finally:
+                self._running = None
+        then(sweep)

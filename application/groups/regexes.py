@@ -1,7 +1,7 @@
 """Regexes: the topics that subscriptions by regular expression mean.
 
 What one means is known once for all groups, and followed as topics come and go. Where there is
-much to match, that is done in spare time, and the groups that wait for it are called back.
+much to match, that is a background job, and the groups that wait for it are called back.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Protocol
 
+from application.background.runner import Runner
 from application.groups.regex_sweeps import RegexSweeps, Sweep
 from application.ports.patterns import Pattern, Patterns
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
 from domain.groups.consumer.subscription import shared
 
@@ -20,7 +20,7 @@ from domain.groups.consumer.subscription import shared
 KEPT = 256
 KEPT_NAMES = 500_000
 
-#: What the looks of one decision may cost at worst before they are left to spare time.
+#: What the looks of one decision may cost at worst before they are left to a background job.
 AT_ONCE_NS = 1_000_000
 COMPILING_NS = 100_000
 
@@ -60,11 +60,11 @@ class RegexUser(Protocol):
 
 class Regexes:
     def __init__(
-        self, patterns: Patterns, catalog: Catalog, spare_time: SpareTime, user: RegexUser
+        self, patterns: Patterns, catalog: Catalog, background: Runner, user: RegexUser
     ) -> None:
         self._patterns = patterns
         self._catalog = catalog
-        self._sweeps = RegexSweeps(spare_time, self._is_wanted)
+        self._sweeps = RegexSweeps(background, self._is_wanted)
         #: The one asked for last is the last.
         self._known: dict[str, Known] = {}
         self._names = 0
@@ -111,7 +111,8 @@ class Regexes:
             sweep = self._sweep(regex, before, as_of)
             cost_ns += sweep.worst_ns()
             if cost_ns <= budget_ns:
-                sweep.go_on(cost_ns + 1)
+                for _ in sweep.steps():
+                    pass
                 return self._learn(regex, sweep), cost_ns
         self._wait(regex, group_id)
         self._sweeps.begin(

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from application.background.job import SLICE, Job, Outcome
+from application.background.runner import JobResult, Runner
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.list_offsets import (
@@ -19,7 +21,6 @@ from application.list_offsets import (
     ListOffsetsService,
     Search,
 )
-from application.long_work import LongAnswer, LongWork, Slices
 from application.offset_commit import OffsetCommit, OffsetCommitService
 from application.pending import Pending
 from application.topics.catalog import Catalog
@@ -33,9 +34,6 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.groups.group import NO_EPOCH
-
-#: Made ready for the commit in one pass of the loop; the commit itself has all of them.
-RESETS_AT_ONCE = 500
 
 
 class Aim(Enum):
@@ -84,14 +82,14 @@ class ResetOffsetsService:
         catalog: Catalog,
         list_offsets: ListOffsetsService,
         commit: OffsetCommitService,
-        long_work: LongWork,
+        background: Runner,
     ) -> None:
         self._groups = groups
         self._offsets = offsets
         self._catalog = catalog
         self._list_offsets = list_offsets
         self._commit = commit
-        self._long_work = long_work
+        self._background = background
 
     def places(
         self, group_id: str, topic: str | None, partitions: Sequence[int] | None
@@ -153,7 +151,7 @@ class ResetOffsetsService:
             wanted = found if isinstance(found, Search) else _or_end(found.offset, end)
         return Look(place, before, start, end, wanted)
 
-    def searched(self, looks: Sequence[Look]) -> LongAnswer[None] | None:
+    def searched(self, looks: Sequence[Look]) -> JobResult[None] | None:
         """Resolved when all moments are found; None: they are."""
         searches = [look.wanted for look in looks if isinstance(look.wanted, Search)]
         return self._list_offsets.complete(searches) if searches else None
@@ -170,30 +168,30 @@ class ResetOffsetsService:
         after = max(look.start, min(wanted, look.end))
         return Reset(look.place, look.before, after, look.start, look.end)
 
-    def keep(self, group_id: str, resets: Sequence[Reset]) -> LongAnswer[StorageFailed | None]:
+    def keep(self, group_id: str, resets: Sequence[Reset]) -> JobResult[StorageFailed | None]:
         """All of them or none; refused where somebody has become a member meanwhile."""
-        return self._long_work.begin(self._kept(group_id, resets))
+        return self._background.answer(self._kept(group_id, resets))
 
-    def _kept(self, group_id: str, resets: Sequence[Reset]) -> Slices[StorageFailed | None]:
+    def _kept(self, group_id: str, resets: Sequence[Reset]) -> Job[StorageFailed | None]:
         self._check(group_id)
         if not resets:
             return None
         commit = OffsetCommit(group_id, "", None, NO_EPOCH)
         self._commit.begin(commit)
-        for number, reset in enumerate(resets, 1):
+        for reset in resets:
             topic = self._catalog.topic(reset.place.topic)
             if topic is not None:  # else deleted meanwhile
                 partition = self._catalog.existing_partition(*reset.place)
                 epoch = partition.leader_epochs.at(reset.after)
                 wanted = _Wanted(reset.place.partition, reset.after, epoch)
                 self._commit.add(commit, topic, (wanted,))
-            if number % RESETS_AT_ONCE == 0:
-                yield None
+            yield SLICE
         self._check(group_id)
         self._commit.check(commit)
-        durable: Pending[StorageFailed | None] = Pending()
+        durable: Pending[Outcome] = Pending()
         self._commit.keep(commit, durable.resolve)
-        return durable
+        failure: Outcome = yield durable
+        return failure
 
 
 class _Wanted:

@@ -11,3 +11,7 @@ class Clock(Protocol):
     def monotonic_ms(self) -> int:
         """Never goes back: what waiting is measured with."""
         ...
+
+    def monotonic_ns(self) -> int:
+        """The same clock, for what takes less than a millisecond."""
+        ...

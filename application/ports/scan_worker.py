@@ -34,11 +34,6 @@ class ScanJob:
         #: Whether what comes before the first record has been handed over.
         self.begun = begun
 
-    @property
-    def can_pause(self) -> bool:
-        """Only lines can be gone on with: a Parquet file ends with what is known of all of it."""
-        return self.budget_ms is None and self.plan.form != "parquet"
-
 
 class RunningScan(Protocol):
     def next(self) -> Pending[ScanPart]:
@@ -57,10 +52,7 @@ class ScanWorkers(Protocol):
         ...
 
     def start(self, job: ScanJob, log: LogStore) -> RunningScan | None:
-        """None when all are busy, or none can be had; `log` is asked for what the scan reads.
-
-        One whose job has no budget may come to its end as `PAUSED`, when others are asked for.
-        """
+        """None when all are busy, or none can be had; `log` is asked for what the scan reads."""
         ...
 
     def close(self) -> None: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
@@ -13,7 +14,6 @@ from application.records.filter import RecordFilter
 from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
 from application.records.sliced import SlicedScan
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 
@@ -57,14 +57,14 @@ class BrowseService:
         log: LogStore,
         compression: Compression,
         clock: Clock,
-        spare_time: SpareTime,
+        background: Runner,
         workers: ScanWorkers | None,
     ) -> None:
         self._catalog = catalog
         self._log = log
         self._compression = compression
         self._clock = clock
-        self._spare_time = spare_time
+        self._background = background
         self._workers = workers
 
     def plan(self, query: BrowseQuery) -> ScanPlan:
@@ -118,7 +118,7 @@ class BrowseService:
             self._log,
             self._compression,
             self._clock,
-            self._spare_time,
+            self._background,
             self._workers,
             lambda: all(self._catalog.has(each.partition_id) for each in plan.ranges),
         )

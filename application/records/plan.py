@@ -57,7 +57,7 @@ class ScanPlan:
 
 
 class ScanEnd:
-    """Why a scan stopped (limit, bytes, time, end, paused), and how far it got."""
+    """Why a scan stopped (limit, bytes, time, end), and how far it got."""
 
     __slots__ = ("found", "ranges", "reason", "scanned", "unreadable")
 

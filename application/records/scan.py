@@ -32,8 +32,6 @@ HEADERS_AT_ONCE = 256
 MAX_HELD = 10_000
 
 LIMIT, BYTES, TIME, END = "limit", "bytes", "time", "end"
-#: Another scan has its turn; the rest of the plan is to be asked for again.
-PAUSED = "paused"
 
 
 class TooHeavy(Exception):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from application.pending import Pending
+from application.background.job import Job
+from application.background.runner import JobResult, Runner
+from application.pending import Pending, resolved
 from application.ports.scan_worker import RunningScan, ScanPart
 from application.records.browse import BrowseQuery, BrowseService
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
 from application.watching import Watching
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
@@ -31,12 +32,12 @@ Tailed = bytes | None | BrokerError
 
 class TailService:
     def __init__(
-        self, catalog: Catalog, browse: BrowseService, watching: Watching, spare_time: SpareTime
+        self, catalog: Catalog, browse: BrowseService, watching: Watching, background: Runner
     ) -> None:
         self._catalog = catalog
         self._browse = browse
         self._watching = watching
-        self._spare_time = spare_time
+        self._background = background
 
     def open(
         self,
@@ -56,7 +57,7 @@ class TailService:
             each.start = max(each.start, start)
         found = self._browse.partitions(topic_name, partitions)
         tail = Tail(
-            self._catalog, self._browse, self._watching, self._spare_time, found, plan, data_format
+            self._catalog, self._browse, self._watching, self._background, found, plan, data_format
         )
         if partitions is None:
             tail.follow_growth(topic_name)
@@ -69,7 +70,7 @@ class Tail:
         catalog: Catalog,
         browse: BrowseService,
         watching: Watching,
-        spare_time: SpareTime,
+        background: Runner,
         partitions: list[Partition],
         plan: ScanPlan,
         data_format: str,
@@ -77,15 +78,16 @@ class Tail:
         self._catalog = catalog
         self._browse = browse
         self._watching = watching
-        self._spare_time = spare_time
+        self._background = background
         self._partitions = partitions
         self._plan = plan
         self._data_format = data_format
         self._positions = {each.index: each.start for each in plan.ranges}
-        self._asked: Pending[Tailed] | None = None
+        self._result: JobResult[Tailed] | None = None
         self._scan: RunningScan | None = None
-        self._found = bytearray()
-        self._watched = False
+        #: While it waits for records: resolved when there are some.
+        self._news: Pending[None] | None = None
+        self._is_over = False
         #: Whose partitions are all tailed, also those that it gets; None: only some are.
         self._topic_name: str | None = None
 
@@ -109,54 +111,69 @@ class Tail:
                 self._positions[each.index] = 0
 
     def next(self) -> Pending[Tailed]:
-        self._asked = Pending()
-        self._spare_time.scheduler.soon(self._look)
-        return self._asked
+        if self._background.is_over:
+            return resolved(None)
+        self._result = self._background.answer_later(self._next(), ends_when_abandoned=True)
+        return self._result
 
     def close(self) -> None:
-        self._asked = None
         self._unwatch()
         if self._scan is not None:
             self._scan.close()
+        if self._result is not None:
+            self._result.abandon()
 
-    # ---- told by the partitions
+    # ---- called by the partitions
 
     def advanced(self, partition: Partition) -> None:
-        self._unwatch()
-        self._spare_time.scheduler.soon(self._look)
+        self._wake()
 
     def grown(self, topic_name: str) -> None:
-        self._unwatch()
-        self._spare_time.scheduler.soon(self._look)
+        self._wake()
+
+    def _wake(self) -> None:
+        news = self._unwatch()
+        if news is not None:
+            self._background.soon(lambda: news.resolve(None))
 
     def finish(self) -> None:
         """The broker is stopping."""
-        self._unwatch()
-        self._answer(None)
+        self._is_over = True
+        news = self._unwatch()
+        if news is not None:
+            news.resolve(None)
 
     # ---- looking
 
-    def _look(self) -> None:
-        if self._asked is None or self._watched:
-            return
-        if self._spare_time.is_over or not all(map(self._catalog.holds, self._partitions)):
-            self._answer(None)
-            return
-        try:
-            self._take_new_partitions()
-        except BrokerError as refused:
-            self._answer(refused.as_value())
-            return
-        ranges = [self._new_in(each) for each in self._partitions]
-        if all(each.is_done for each in ranges):
-            self._watched = True
-            self._watching.watch(self._partitions, self)
-            if self._topic_name is not None:
-                self._watching.watch_topic(self._topic_name, self)
-            return
+    def _next(self) -> Job[Tailed]:
+        found: Tailed = b""
+        while found == b"":
+            if self._is_over or not all(map(self._catalog.holds, self._partitions)):
+                return None
+            try:
+                self._take_new_partitions()
+            except BrokerError as refused:
+                return refused.as_value()
+            ranges = [self._new_in(each) for each in self._partitions]
+            if all(each.is_done for each in ranges):
+                yield self._watch()
+            else:
+                found = yield from self._look(ranges)
+        return found
+
+    def _look(self, ranges: list[OffsetRange]) -> Job[Tailed]:
         plan = ScanPlan(ranges, self._plan.filter, limit=RECORDS_AT_ONCE, max_bytes=BYTES_AT_ONCE)
-        self._scan = self._browse.scan(plan, self._data_format, BUDGET_MS)
-        self._scan.next().then(self._scanned)
+        scan = self._scan = self._browse.scan(plan, self._data_format, BUDGET_MS)
+        found, end = b"", None
+        while end is None:
+            part: ScanPart = yield scan.next()
+            found, end = found + part.data, part.end
+        self._scan = None
+        if not isinstance(end, ScanEnd):
+            return end
+        for each in end.ranges:
+            self._positions[each.index] = each.start
+        return found
 
     def _take_new_partitions(self) -> None:
         """Raises where they have become too many, or one cannot be read."""
@@ -171,33 +188,17 @@ class Tail:
         start = max(self._positions[partition.index], partition.log_start_offset)
         return OffsetRange(partition.index, partition.partition_id, min(start, end), end, end)
 
-    def _scanned(self, part: ScanPart) -> None:
-        self._found += part.data
-        if part.end is None:
-            assert self._scan is not None
-            self._scan.next().then(self._scanned)
-            return
-        self._scan = None
-        if not isinstance(part.end, ScanEnd):
-            self._answer(part.end)
-            return
-        for each in part.end.ranges:
-            self._positions[each.index] = each.start
-        if self._found:
-            data = bytes(self._found)
-            self._found.clear()
-            self._answer(data)
-        else:
-            self._spare_time.scheduler.soon(self._look)
+    def _watch(self) -> Pending[None]:
+        self._watching.watch(self._partitions, self)
+        if self._topic_name is not None:
+            self._watching.watch_topic(self._topic_name, self)
+        self._news = Pending()
+        return self._news
 
-    def _unwatch(self) -> None:
-        if self._watched:
-            self._watched = False
+    def _unwatch(self) -> Pending[None] | None:
+        news, self._news = self._news, None
+        if news is not None:
             self._watching.unwatch(self._partitions, self)
             if self._topic_name is not None:
                 self._watching.unwatch_topic(self._topic_name, self)
-
-    def _answer(self, tailed: Tailed) -> None:
-        asked, self._asked = self._asked, None
-        if asked is not None:
-            asked.resolve(tailed)
+        return news

@@ -1,7 +1,7 @@
 """Dropping: what a deleted topic leaves in the store is removed a slice at a time.
 
-One slice, one commit, then a pause for everybody else. A restart goes on where this one stopped:
-the partitions stand in the store as doomed until nothing of them is left.
+A restart continues where this run stopped: the partitions stand in the store as doomed until
+nothing of them is left.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from application.commits import Commits
+from application.background.job import COMMIT, SLICE, Job
+from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.ports.topic_repository import TopicRepository
-from application.upkeep.spare_time import SpareTime
 from domain.errors import StorageFailed
 
-BATCHES_PER_SLICE = 256
-PRODUCERS_PER_SLICE = 1000
-PAUSE_MS = 2
-RETRY_MS = 1000
-LONGEST_RETRY_MS = 60_000
+#: In one commit: each of them dirties pages of the store.
+BATCHES_PER_COMMIT = 256
+PRODUCERS_PER_COMMIT = 1000
 
 
 class Dropping:
@@ -29,17 +27,13 @@ class Dropping:
         log: LogStore,
         topics: TopicRepository,
         partitions: PartitionRepository,
-        commits: Commits,
-        spare_time: SpareTime,
+        background: Runner,
     ) -> None:
         self._log = log
         self._topics = topics
         self._partitions = partitions
-        self._commits = commits
-        self._spare_time = spare_time
+        self._background = background
         self._doomed: deque[int] = deque()
-        self._busy = False
-        self._failures = 0
 
     def __len__(self) -> int:
         return len(self._doomed)
@@ -50,35 +44,26 @@ class Dropping:
 
     def begin(self, partition_ids: Iterable[int]) -> None:
         self._doomed.extend(partition_ids)
-        self._next_after(PAUSE_MS)
+        if self._doomed:
+            self._background.start(self._drop)
 
-    def _next_after(self, delay_ms: int) -> None:
-        if self._doomed and not self._busy:
-            self._busy = True
-            self._spare_time.after_ms(delay_ms, self._drop_slice)
+    def _drop(self) -> Job[None]:
+        while self._doomed:
+            yield SLICE
+            try:
+                empty = self._stage(self._doomed[0])
+                failure = yield COMMIT
+            except StorageFailed as unreadable:
+                failure = unreadable.as_value()
+                yield failure
+            if failure is not None:
+                self._doomed.rotate(-1)  # this partition may be damaged, and others not
+            elif empty:
+                self._doomed.popleft()
 
-    def _drop_slice(self) -> None:
-        partition_id = self._doomed[0]
-        try:
-            empty = self._log.drop(partition_id, BATCHES_PER_SLICE)
-            empty = empty and self._partitions.forget(partition_id, PRODUCERS_PER_SLICE)
-        except StorageFailed as unreadable:
-            self._done(unreadable, empty=False)
-            return
+    def _stage(self, partition_id: int) -> bool:
+        empty = self._log.drop(partition_id, BATCHES_PER_COMMIT)
+        empty = empty and self._partitions.forget(partition_id, PRODUCERS_PER_COMMIT)
         if empty:
             self._topics.dropped(partition_id)
-        self._commits.when_committed(lambda failure: self._done(failure, empty))
-
-    def _done(self, failure: StorageFailed | None, empty: bool) -> None:
-        """A slice that fails takes all of its pass along, so it comes back less and less often."""
-        self._busy = False
-        if failure is None:
-            self._failures = 0
-            if empty:
-                self._doomed.popleft()
-            self._next_after(PAUSE_MS)
-            return
-        delay_ms = min(RETRY_MS << self._failures, LONGEST_RETRY_MS)
-        self._failures = min(self._failures + 1, 10)
-        self._doomed.rotate(-1)
-        self._next_after(delay_ms)
+        return empty

@@ -1,25 +1,24 @@
 """Trimming: what lies below the start of a log is removed from the store, a slice at a time.
 
-One slice, one commit, then a pause for everybody else, as `Dropping` does it. A restart goes on
-where this one stopped: the store knows which partitions are not done.
+A restart continues where this run stopped: the store knows which partitions are not done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
+from application.background.job import COMMIT, SLICE, Job
+from application.background.runner import Runner
 from application.commits import Commits
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.topics.catalog import Catalog
-from application.upkeep.spare_time import SpareTime
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
-BATCHES_PER_SLICE = 256
-PAUSE_MS = 2
-RETRY_MS = 1000
-LONGEST_RETRY_MS = 60_000
+#: In one commit: each of them dirties pages of the store.
+BATCHES_PER_COMMIT = 256
 
 #: Topic and partition index.
 Place = tuple[str, int]
@@ -32,17 +31,15 @@ class Trimming:
         catalog: Catalog,
         partitions: PartitionRepository,
         commits: Commits,
-        spare_time: SpareTime,
+        background: Runner,
     ) -> None:
         self._log = log
         self._catalog = catalog
         self._partitions = partitions
         self._commits = commits
-        self._spare_time = spare_time
+        self._background = background
         #: In the order in which they are to be trimmed.
         self._waiting: dict[Place, None] = {}
-        self._busy = False
-        self._failures = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -67,49 +64,43 @@ class Trimming:
 
     def _begin(self, places: Iterable[Place]) -> None:
         self._waiting.update(dict.fromkeys(places))
-        self._next_after(PAUSE_MS)
+        if self._waiting:
+            self._background.start(self._trim)
 
-    def _next_after(self, delay_ms: int) -> None:
-        if self._waiting and not self._busy:
-            self._busy = True
-            self._spare_time.after_ms(delay_ms, self._trim_slice)
+    def _trim(self) -> Job[None]:
+        while self._waiting:
+            yield SLICE
+            place = next(iter(self._waiting))
+            try:
+                partition = self._find(place)
+            except StorageFailed as unreadable:
+                finished = False
+                yield unreadable.as_value()
+            else:
+                # None: its topic was deleted, and all of it goes.
+                finished = partition is None or self._stage(partition)
+                if partition is not None and (yield COMMIT) is not None:
+                    finished = False
+            del self._waiting[place]
+            if not finished:
+                self._waiting[place] = None  # behind the others
 
-    def _trim_slice(self) -> None:
-        place = next(iter(self._waiting))
-        try:
-            partition = self._find(place)
-        except StorageFailed as unreadable:
-            self._done(place, unreadable, finished=False)
-            return
-        if partition is None:  # its topic was deleted, and all of it goes
-            self._done(place, None, finished=True)
-            return
+    def _find(self, place: Place) -> Partition | None:
+        name, index = place
+        topic = self._catalog.topic(name)
+        if topic is not None:
+            with suppress(NotLeaderOrFollower):  # its leader trims it
+                return self._catalog.partition(topic, index)
+        return None
+
+    def _stage(self, partition: Partition) -> bool:
+        """Whether nothing of it is left to be trimmed once that is committed."""
         offset = partition.log_start_offset
-        trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_SLICE)
+        trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
         # A start that is on its way to the disk is trimmed up to when it is there.
         finished = trimmed.done and partition.end.start_offset == offset
         if finished:
             self._partitions.save_trimming(partition.partition_id, unfinished=False)
         partition.trimmed(trimmed.size_bytes)
         self._commits.touch(partition)
-        self._commits.when_committed(lambda failure: self._done(place, failure, finished))
-
-    def _find(self, place: Place) -> Partition | None:
-        name, index = place
-        topic = self._catalog.topic(name)
-        return None if topic is None else self._catalog.partition(topic, index)
-
-    def _done(self, place: Place, failure: StorageFailed | None, finished: bool) -> None:
-        """A slice that fails takes all of its pass along, so it comes back less and less often."""
-        self._busy = False
-        del self._waiting[place]
-        if failure is None:
-            self._failures = 0
-            if not finished:
-                self._waiting[place] = None
-            self._next_after(PAUSE_MS)
-            return
-        self._waiting[place] = None
-        delay_ms = min(RETRY_MS << self._failures, LONGEST_RETRY_MS)
-        self._failures = min(self._failures + 1, 10)
-        self._next_after(delay_ms)
+        return finished

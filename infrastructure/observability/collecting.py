@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from time import perf_counter_ns
 
-from application.long_work import LongAnswer, LongWork
+from application.background.job import SLICE, Job
+from application.background.runner import JobResult, Runner
 from application.metrics.family import Reading, Source
 from application.pending import Pending
-from application.ports.scheduler import Scheduler
 from application.telling import tell_each
 from infrastructure.observability.metrics_text import MetricsText
 
-#: The loop has other work after so long.
-SLICE_NS = 500_000
 #: Text leaves in pieces of at least this size.
 PIECE_BYTES = 64 * 1024
 
@@ -22,22 +19,19 @@ Result = list[bytes]
 
 
 class Collector:
-    def __init__(self, sources: Sequence[Source], scheduler: Scheduler) -> None:
+    def __init__(self, sources: Sequence[Source], background: Runner) -> None:
+        """A runner of its own: a scrape does not wait for the jobs of the broker it observes."""
         self._sources = sources
-        # Its own: whoever watches the broker does not wait for those that are watched.
-        self._long_work = LongWork(scheduler)
+        self._background = background
 
-    def collect(self, take: Callable[[Reading], None]) -> LongAnswer[None]:
+    def collect(self, take: Callable[[Reading], None]) -> JobResult[None]:
         """Calls back with every reading."""
-        return self._long_work.begin(self._slices(take))
+        return self._background.answer(self._read(take))
 
-    def _slices(self, take: Callable[[Reading], None]) -> Generator[None, None, None]:
-        ends_ns = perf_counter_ns() + SLICE_NS
+    def _read(self, take: Callable[[Reading], None]) -> Job[None]:
         for reading in chain.from_iterable(source() for source in self._sources):
             take(reading)
-            if perf_counter_ns() > ends_ns:
-                yield
-                ends_ns = perf_counter_ns() + SLICE_NS
+            yield SLICE
 
 
 class Scrapes:

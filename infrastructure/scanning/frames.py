@@ -1,6 +1,6 @@
 """Frames between the broker and a worker process of its own: kind, length, content.
 
-to the worker    JOB a scan    DATA what it asked for    FAILURE why it cannot have that    PAUSE
+to the worker    JOB a scan    DATA what it asked for    FAILURE why it cannot have that
 to the broker    READ HEADERS TIME questions to the log    OUTPUT    END    ERROR
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-JOB, DATA, FAILURE, READ, HEADERS, TIME, OUTPUT, END, ERROR, PAUSE = range(10)
+JOB, DATA, FAILURE, READ, HEADERS, TIME, OUTPUT, END, ERROR = range(9)
 
 HEAD = Struct(">BI")
 #: Partition id, offset, end offset, most bytes, whether the first comes whole.

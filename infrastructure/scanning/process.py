@@ -16,7 +16,7 @@ from pathlib import Path
 from application.ports.log_store import LogStore
 from application.ports.scan_worker import ScanJob
 from application.records.plan import ScanEnd
-from application.records.scan import PAUSED, TIME, Scan
+from application.records.scan import TIME, Scan
 from application.records.writing import LineWriter, Writer
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
@@ -59,20 +59,13 @@ class AskedLogStore:
 class Channel:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        #: Whether the job is to be handed back.
-        self.is_to_pause = False
 
     def receive(self) -> tuple[int, bytes]:
         """Raises EOFError when the broker is gone."""
-        while True:
-            kind, length = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
-            content = self._exactly(length)
-            if kind != frames.PAUSE:
-                return kind, content
-            self.is_to_pause = True
+        kind, length = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
+        return kind, self._exactly(length)
 
     def _exactly(self, size_bytes: int) -> bytes:
-        """And nothing of what follows, which `check` has to find in the socket."""
         data = bytearray(size_bytes)
         view = memoryview(data)
         while view:
@@ -86,15 +79,10 @@ class Channel:
         self._connection.sendall(frame(kind, content))
 
     def check(self) -> None:
-        """Without waiting for anything: raises EOFError when the broker is gone, and sees whether
-        it wants a pause, which is all that it says while nothing was asked.
-        """
+        """Without waiting for anything: raises EOFError when the broker is gone."""
         with suppress(BlockingIOError):
             if not self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 raise EOFError
-            kind, _ = frames.HEAD.unpack(self._exactly(frames.HEAD.size))
-            assert kind == frames.PAUSE, kind
-            self.is_to_pause = True
 
     def ask(self, kind: int, question: bytes) -> bytes:
         self.send(kind, question)
@@ -124,8 +112,6 @@ def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanE
         passed_ms = clock.monotonic_ms() - began_ms
         if job.budget_ms is not None and passed_ms >= job.budget_ms and scan.has_moved:
             return scan.end(TIME)
-        if channel.is_to_pause and scan.has_moved:
-            return scan.end(PAUSED)
     return scan.end(scan.reason())
 
 
@@ -142,7 +128,6 @@ def serve(channel: Channel, folder: Path | None) -> None:
     while True:
         kind, content = channel.receive()
         assert kind == frames.JOB, kind
-        channel.is_to_pause = False  # one that came when it was done is of the job before
         job: ScanJob = pickle.loads(content)
         try:
             if log is None:

@@ -25,10 +25,8 @@ from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
 #: At once; other scans wait, or go on in slices. One is kept for scans that may only take so long:
-#: the others last as long as their readers like,
-MAX_PROCESSES = 2
-#: and take turns of this length.
-TURN_SECONDS = 2.0
+#: the others last as long as their readers like.
+MAX_PROCESSES = 4
 IDLE_SECONDS = 60.0
 #: What may wait here for whoever reads it.
 BUFFERED_BYTES = 512 * 1024
@@ -74,7 +72,6 @@ class ScanProcesses:
         if self._closed:
             return None
         if job.budget_ms is None and not self._has_room_for_long_ones():
-            self._end_turns()
             return None
         for process in self._processes:
             if process.job is None:
@@ -94,12 +91,6 @@ class ScanProcesses:
     def _has_room_for_long_ones(self) -> bool:
         running = [each.job for each in self._processes if each.job is not None]
         return sum(job.is_long for job in running) < max(self._most - 1, 1)
-
-    def _end_turns(self) -> None:
-        """Whoever asks in vain asks again: the next turn is another's."""
-        for process in self._processes:
-            if process.job is not None:
-                process.job.end_turn(self._loop.time() - TURN_SECONDS)
 
     def close(self) -> None:
         self._closed = True
@@ -158,7 +149,7 @@ class ScanProcess(asyncio.Protocol):
             self._idle.cancel()
             self._idle = None
         self._log = log
-        self.job = running = RunningJob(self, job, self._loop.time())
+        self.job = running = RunningJob(self, job)
         self._send(frame(frames.JOB, pickle.dumps(job)))
         return running
 
@@ -227,9 +218,6 @@ class ScanProcess(asyncio.Protocol):
         else:
             self._transport.write(data)
 
-    def pause(self) -> None:
-        self._send(frame(frames.PAUSE))
-
     def _handle(self, kind: int, content: bytes) -> None:
         if kind in (frames.READ, frames.HEADERS, frames.TIME):
             self._answer(kind, content)
@@ -265,13 +253,10 @@ class ScanProcess(asyncio.Protocol):
 class RunningJob:
     """Satisfies `application.ports.scan_worker.RunningScan`."""
 
-    def __init__(self, process: ScanProcess, job: ScanJob, begun: float) -> None:
+    def __init__(self, process: ScanProcess, job: ScanJob) -> None:
         self._process = process
         #: Whether it may take as long as its reader likes.
         self.is_long = job.budget_ms is None
-        self._can_pause = job.can_pause
-        self._begun = begun
-        self._is_to_pause = False
         self._data = bytearray()
         self._end: ScanEnd | BrokerError | None = None
         self._asked: Pending[ScanPart] | None = None
@@ -289,18 +274,11 @@ class RunningJob:
             self._over = True
             self._process.end()
 
-    def end_turn(self, if_begun_before: float) -> None:
-        """What it has found by then is taken in, as much as was under way; its reader may sleep."""
-        if self._can_pause and not self._is_to_pause and self._begun <= if_begun_before:
-            self._is_to_pause = True
-            self._process.pause()
-            self._process.read_on(True)
-
     def add(self, data: bytes) -> None:
         self._data += data
         if self._asked is not None and data:
             self._tell()
-        elif len(self._data) >= BUFFERED_BYTES and not self._is_to_pause:
+        elif len(self._data) >= BUFFERED_BYTES:
             self._process.read_on(False)
 
     def ended(self, end: ScanEnd | BrokerError) -> None:

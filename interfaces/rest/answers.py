@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ import orjson
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from interfaces.rest.slices import PIECE_BYTES, Turns, encoded
+from interfaces.rest.admin import Admin
+from interfaces.rest.slices import PIECE_BYTES, encoded
 
 JSON = "application/json"
 
@@ -33,6 +35,7 @@ def encodable(message: str) -> str:
 
 
 async def listing(
+    admin: Admin,
     kind: str,
     self_url: str,
     elements: Iterable[object],
@@ -41,7 +44,7 @@ async def listing(
 ) -> Response:
     """{kind, metadata, data}, in slices: `elements` may be a generator that does the work."""
     head = orjson.dumps({"kind": kind, "metadata": {"self": self_url, "next": next_url}, **more})
-    pieces = encoded(elements)
+    pieces = encoded(admin, elements)
     begun = [head[:-1] + b',"data":']
     async for piece in pieces:
         begun.append(piece)
@@ -85,10 +88,9 @@ class Large(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status_code}
         await send({**start, "headers": self.raw_headers})
-        turns = Turns()
         for whole in self._pieces:
             for at in range(0, len(whole), PIECE_BYTES):
                 piece = whole[at : at + PIECE_BYTES]
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-                await turns.give()
+                await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b""})

@@ -35,7 +35,7 @@ print what Prometheus is to scrape, a few alerts, and a dashboard, which is also
   What came as a whole and had not begun, behind another request, is nowhere.
 - No counter goes down while a partition cannot be read: what is known of it stays. Of one that
   could not be read since the start nothing is known until it can.
-- Reading is done in slices of half a millisecond between which clients are served. Who asks while
+- Reading is done in slices of a millisecond between which clients are served. Who asks while
   it goes on gets the same text. A partition that nobody has used since the start is loaded for it.
 - `kafka_network_requestmetrics_totaltimems` is of all requests since the start. For what is now,
   use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.

@@ -1,72 +1,78 @@
-"""Long lists in slices: the loop that answers them has other work."""
+"""Long lists and long work of coroutines, in turn with all other work in slices."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import islice
 from time import perf_counter_ns
 from typing import TypeVar
 
 import orjson
 
+from application.background.job import SLICE, Job
+from application.background.runner import SLICE_NS
+from interfaces.rest.admin import Admin
+from interfaces.rest.pending import value_of
+
 T = TypeVar("T")
 
-#: The loop has other work after so long.
-SLICE_NS = 500_000
-#: So many elements are made before the time is looked at.
+#: Encoded together.
 ELEMENTS = 16
 #: What is handed on at once; more is in one write what a slice is in time.
 PIECE_BYTES = 64 * 1024
 
 
 class Turns:
-    """Long work that lets others go on whenever it has taken long enough."""
+    """For a coroutine, which is no job: it lets others go on when it has taken long enough."""
 
-    __slots__ = ("_since_ns",)
+    __slots__ = ("_background", "_since_ns")
 
-    def __init__(self) -> None:
+    def __init__(self, admin: Admin) -> None:
+        self._background = admin.broker.background
         self._since_ns = perf_counter_ns()
 
     async def give(self) -> None:
         if perf_counter_ns() - self._since_ns > SLICE_NS:
-            await asyncio.sleep(0)
+            await value_of(self._background.answer_later(_turn()))
             self._since_ns = perf_counter_ns()
 
 
-async def all_of(elements: Iterable[T]) -> list[T]:
-    """What a generator makes, with breaks."""
-    made: list[T] = []
-    started_ns = perf_counter_ns()
+def _turn() -> Job[None]:
+    yield SLICE
+
+
+async def _sliced(admin: Admin, job: Job[T]) -> T:
+    return await value_of(admin.broker.background.answer(job, ends_when_abandoned=True))
+
+
+async def all_of(admin: Admin, elements: Iterable[T]) -> list[T]:
+    """What a generator makes, in slices."""
+    return await _sliced(admin, _all_of(elements))
+
+
+def _all_of(elements: Iterable[T]) -> Job[list[T]]:
+    made = []
     for element in elements:
         made.append(element)
-        if not len(made) % ELEMENTS and perf_counter_ns() - started_ns > SLICE_NS:
-            await asyncio.sleep(0)
-            started_ns = perf_counter_ns()
+        yield SLICE
     return made
 
 
-async def encoded(elements: Iterable[object]) -> AsyncIterator[bytes]:
-    """A JSON array of what a generator makes, piece by piece and with breaks."""
-    pieces: list[bytes] = []
+async def encoded(admin: Admin, elements: Iterable[object]) -> AsyncIterator[bytes]:
+    """A JSON array of what a generator makes, in slices and in pieces."""
+    left = iter(elements)
+    begun = b"["
+    while piece := await _sliced(admin, _piece(left)):
+        yield begun + piece
+        begun = b","
+    yield b"]" if begun == b"," else b"[]"
+
+
+def _piece(left: Iterator[object]) -> Job[bytes]:
+    encoded: list[bytes] = []
     size_bytes = 0
-    separator = b"["
-    bunch: list[object] = []
-    started_ns = perf_counter_ns()
-    for element in elements:
-        bunch.append(element)
-        if len(bunch) < ELEMENTS:
-            continue
-        pieces += (separator, orjson.dumps(bunch)[1:-1])
-        separator = b","
-        size_bytes += len(pieces[-1])
-        bunch.clear()
-        if size_bytes > PIECE_BYTES:
-            yield b"".join(pieces)
-            pieces.clear()
-            size_bytes = 0
-        if perf_counter_ns() - started_ns > SLICE_NS:
-            await asyncio.sleep(0)
-            started_ns = perf_counter_ns()
-    if bunch or separator == b"[":
-        pieces += (separator, orjson.dumps(bunch)[1:-1])
-    yield b"".join([*pieces, b"]"])
+    while size_bytes < PIECE_BYTES and (some := list(islice(left, ELEMENTS))):
+        encoded.append(orjson.dumps(some)[1:-1])
+        size_bytes += len(encoded[-1])
+        yield SLICE
+    return b",".join(encoded)

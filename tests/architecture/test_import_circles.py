@@ -13,6 +13,7 @@ import pytest
 FILES: set[str] = set()
 PACKAGES = {
     "application",
+    "application.background",
     "application.configs",
     "application.groups",
     "application.metrics",

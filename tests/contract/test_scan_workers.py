@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import uvloop
 
+from application.background.runner import Runner
 from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.sliced import SlicedScan
-from application.upkeep.spare_time import SpareTime
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
@@ -31,6 +31,7 @@ from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.lmdb.reading import open_to_read
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
+from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeEventLog
 
 BATCHES, EACH = 15, 500
@@ -49,7 +50,8 @@ class World:
         self.asks = storage.info.path is None
         self.events = FakeEventLog()
         self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
-        self.spare_time = SpareTime(AsyncioScheduler(loop))
+        commits = FakeBroker().broker.commits
+        self.background = Runner(AsyncioScheduler(loop), SystemClock(), commits)
 
     def plan(self, form: str = "json", **wanted: Any) -> ScanPlan:
         ranges = [OffsetRange(0, 1, 0, COUNT, COUNT)]
@@ -57,7 +59,7 @@ class World:
 
     def sliced(self, job: ScanJob, workers: ScanProcesses | None) -> SlicedScan:
         return SlicedScan(
-            job, self.log, BatchCompression(), SystemClock(), self.spare_time, workers
+            job, self.log, BatchCompression(), SystemClock(), self.background, workers
         )
 
 
@@ -219,36 +221,8 @@ def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
     play(story, most=2)
 
 
-@pytest.mark.parametrize("form", ["json", "csv"])
-def test_who_does_not_read_gives_its_worker_up_and_goes_on_later(
-    play: Any, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scan_worker, "TURN_SECONDS", 0)
-
-    async def story(world: World) -> None:
-        here, _ = await all_of(world.sliced(ScanJob(world.plan(form), "auto", None), None))
-        stalled = world.sliced(ScanJob(world.plan(form), "auto", None), world.pool)
-        begun = b""
-        while not world.pool.pids:
-            begun += (await part_of(stalled)).data
-        another = None
-        while another is None:
-            another = world.pool.start(ScanJob(world.plan(form), "auto", None), world.log)
-            await asyncio.sleep(0.001)
-        pids = world.pool.pids
-        data, _ = await all_of(another)
-        assert data == here
-        rest, end = await all_of(stalled)
-        assert begun + rest == here
-        assert isinstance(end, ScanEnd)
-        assert (end.reason, end.found, end.scanned) == ("end", COUNT, COUNT)
-        assert world.pool.pids == pids
-
-    play(story)
-
-
-def test_those_that_read_take_turns_too(play: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_worker, "TURN_SECONDS", 0.1)
+def test_more_scans_than_workers_come_to_the_same(play: Any) -> None:
+    """One goes on here, and in the worker when that has ended the other."""
 
     async def story(world: World) -> None:
         scans = [
@@ -258,21 +232,6 @@ def test_those_that_read_take_turns_too(play: Any, monkeypatch: pytest.MonkeyPat
         first, *others = await asyncio.gather(*scans)
         assert first[0].count(b"\n") == COUNT + 1
         assert all(data == first[0] for data, _ in others)
-
-    play(story)
-
-
-def test_a_parquet_file_is_not_handed_back(play: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_worker, "TURN_SECONDS", 0)
-
-    async def story(world: World) -> None:
-        file = world.pool.start(ScanJob(world.plan("parquet"), "auto", None), world.log)
-        for _ in range(20):
-            assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
-            await asyncio.sleep(0.001)
-        data, end = await all_of(file)
-        assert data[-4:] == b"PAR1"
-        assert isinstance(end, ScanEnd) and end.found == COUNT
 
     play(story)
 

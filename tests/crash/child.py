@@ -49,7 +49,7 @@ def run(plan: Plan) -> int:
     if plan.small:
         make_small()
     if plan.slice_batches is not None:
-        dropping.BATCHES_PER_SLICE = trimming.BATCHES_PER_SLICE = plan.slice_batches
+        dropping.BATCHES_PER_COMMIT = trimming.BATCHES_PER_COMMIT = plan.slice_batches
     if plan.map_size_bytes is not None:
         # As with a pass that is larger than all that is free: growing in time does not help.
         LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
+from application.background.runner import Runner
 from application.metrics.broker import BrokerReadings
 from application.metrics.groups import GroupReadings
 from application.metrics.recent_requests import RecentRequests
@@ -83,7 +84,7 @@ class FakeAdmin:
             GroupReadings(broker.groups, broker.offsets, broker.catalog).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id).read,
         ]
-        return Collector(sources, self.fake.scheduler)
+        return Collector(sources, Runner(self.fake.scheduler, clock, broker.commits))
 
     @property
     def v3(self) -> str:

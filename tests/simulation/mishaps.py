@@ -6,7 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.simulation.network import Line
-from tests.simulation.store import Append, Change, Fate, Row
+from tests.simulation.store import Append, Change, Drop, Fate, Row, Trim
 from tests.simulation.stories import Story
 from tests.simulation.timeline import ProcessDied
 
@@ -207,6 +207,8 @@ class Mishaps:
         lost = {change.table for change in under_way + behind if isinstance(change, Row)}
         if producers and len(lost & {"topics", "configs", "groups", "offsets"}) >= 2:
             self._world.tell(Story.SEVERAL_KINDS_FAIL)
+        if len({job for change in under_way + behind if (job := _job_of(change))}) >= 2:
+            self._world.tell(Story.SEVERAL_JOBS_FAIL)
         if (
             producers
             and self._world.process is not None
@@ -224,3 +226,13 @@ class Mishaps:
     def died_in_commit(self, kept: bool) -> None:
         self._world.tell(Story.TORN_COMMIT if kept else Story.DROPPED_COMMIT)
         self._world.die("the broker dies in a commit")
+
+
+def _job_of(change: Change) -> str | None:
+    """The maintenance that staged it, if that is plain."""
+    if isinstance(change, Trim):
+        return "trimming"
+    if isinstance(change, Drop):
+        return "dropping"
+    removes = isinstance(change, Row) and change.value is None
+    return change.table if removes and change.table in ("offsets", "producers") else None

@@ -115,7 +115,7 @@ class Process:
             "waiters for a commit": commits._waiters + commits._in_commit,
             "touched partitions": len(commits._touched),
             "topics being changed": list(broker.create_topics._topics.runtime),
-            "long work": len(broker.long_work),
+            "jobs": len(broker.background),
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),
             "requests for a producer id": len(broker.init_producer_id._waiting),

@@ -13,6 +13,7 @@ class Story(Enum):
     FETCH_OVER_CRASH = "a fetch waits while the broker crashes"
     FETCH_OVER_FAILURE = "a fetch waits while a commit of its partition fails"
     SEVERAL_KINDS_FAIL = "a commit fails with batches, topics, offsets or groups together"
+    SEVERAL_JOBS_FAIL = "a commit fails with what several kinds of maintenance have staged"
     FAILED_BEHIND = "appends that gathered behind a commit fail with it"
     TORN_COMMIT = "the broker dies in a commit that was kept"
     DROPPED_COMMIT = "the broker dies in a commit that was not kept"

@@ -47,6 +47,9 @@ class Timeline:
     def monotonic_ms(self) -> int:
         return self.now
 
+    def monotonic_ns(self) -> int:
+        return self.now * 1_000_000
+
     def after(self, delay_ms: int, callback: Callback) -> Event:
         event = Event(self.now + delay_ms, callback)
         self._count += 1

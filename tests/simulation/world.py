@@ -13,6 +13,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 from application import commits, init_producer_id, list_offsets
+from application.background import runner
 from application.groups import expiry, forgetting
 from application.topics import dropping
 from application.upkeep import producer_expiry, trimming
@@ -254,14 +255,14 @@ class World:
             patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((1, 30_000, 1 << 30))),
             patch.object(init_producer_id, "BLOCK_SIZE", random.choice((1, 2, 1000))),
             patch.object(partition, "INDEX_INTERVAL_BYTES", random.choice((1, 500, 1 << 16))),
-            patch.object(dropping, "BATCHES_PER_SLICE", random.choice((1, 3, 256))),
-            patch.object(trimming, "BATCHES_PER_SLICE", self.trimmed_at_once),
-            patch.object(dropping, "PRODUCERS_PER_SLICE", random.choice((1, 1000))),
-            patch.object(producer_expiry, "ROWS_PER_SLICE", random.choice((1, 2, 1000))),
-            patch.object(forgetting, "ROWS_PER_SLICE", self.group_random.choice((1, 100))),
-            patch.object(expiry, "ROWS_PER_SLICE", self.group_random.choice((1, 100))),
+            patch.object(dropping, "BATCHES_PER_COMMIT", random.choice((1, 3, 256))),
+            patch.object(trimming, "BATCHES_PER_COMMIT", self.trimmed_at_once),
+            patch.object(dropping, "PRODUCERS_PER_COMMIT", random.choice((1, 1000))),
+            patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
+            patch.object(forgetting, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
+            patch.object(expiry, "ROWS_PER_STEP", self.group_random.choice((1, 100))),
             patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
-            patch.object(list_offsets, "WORK_AT_ONCE", random.choice((1, 5, 1000))),
+            patch.object(runner, "STEPS_PER_SLICE", random.choice((1, 5, 1000))),
             patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
         ):
             self._run()

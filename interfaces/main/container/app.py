@@ -91,7 +91,7 @@ class App:
             )
             for one in settings.listeners
         ]
-        self._loop_lag = LoopLag(core.spare_time)
+        self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(
             core, self.broker, self._shared, self.listeners, self._loop_lag
         )
@@ -123,7 +123,7 @@ class App:
         self.broker.start_upkeep()
         self._loop_lag.start()
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
-        self.broker.spare_time.after_ms(STRAYS_AFTER_MS, self._name_strays)
+        self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
             self._flush_now_and_then(self.storage.start_flush)
 
@@ -135,14 +135,14 @@ class App:
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
             # First: whatever happens now, the next one comes.
-            self.broker.spare_time.after_ms(self._flush_interval_ms, flush)
+            self.broker.background.after_ms(self._flush_interval_ms, flush)
             try:
                 start_flush()
             except StorageFailed as failure:
                 words = "the store was not flushed; it will be tried again"
                 self._events.warning(words, failure=failure)
 
-        self.broker.spare_time.after_ms(self._flush_interval_ms, flush)
+        self.broker.background.after_ms(self._flush_interval_ms, flush)
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """What could not be seen at once: these committed offsets are not this broker's."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from application.background.runner import Runner
 from application.commits import Commits
-from application.long_work import LongWork
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.placement import Placement
 from application.ports.scheduler import Scheduler
 from application.topics.catalog import Catalog
 from application.trouble import Trouble
-from application.upkeep.spare_time import SpareTime
 from application.watching import Watching
 from domain.configs.broker import BrokerConfig
 from infrastructure.cluster.placement import SingleNode
@@ -47,11 +46,10 @@ class Core:
         self.partitions = StoredPartitionRepository(log, state)
         self.groups = StoredGroupRepository(state)
         self.configs = StoredConfigRepository(state)
-        self.spare_time = SpareTime(scheduler)
-        self.long_work = LongWork(self.spare_time)
         self.watching = Watching()
         self.trouble = Trouble(events, clock)
         self.commits = Commits(self.commit, scheduler, self.partitions, self.watching, self.trouble)
+        self.background = Runner(scheduler, clock, self.commits)
         self.placement = placement or SingleNode(
             config.node_id, config.broker_rack, storage.info.losses
         )

@@ -23,10 +23,10 @@ from interfaces.main.container.identities import new_short_uuid, new_uuid
 class GroupServices:
     def __init__(self, core: Core, offset_repository: OffsetRepository) -> None:
         config, catalog, clock = core.config, core.catalog, core.clock
-        events, spare_time = core.events, core.spare_time
+        events, background = core.events, core.background
         registry = self.registry = Groups(core.groups, core.commits)
         offsets = self.offsets = Offsets(offset_repository, registry, catalog, core.placement)
-        self.forgetting = Forgetting(offsets, spare_time)
+        self.forgetting = Forgetting(offsets, background)
         configs = self.configs = GroupConfigs(core.configs, config, events)
         self.coordinator = GroupCoordinator(
             registry,
@@ -35,17 +35,17 @@ class GroupServices:
             catalog,
             Re2Patterns(),
             clock,
-            spare_time,
+            background,
             config,
             new_uuid,
             new_short_uuid,
         )
-        log = self.log = GroupLog(registry, events, clock, spare_time, config, configs)
+        log = self.log = GroupLog(registry, events, clock, background, config, configs)
         self.delete = DeleteGroupsService(offsets, registry, log)
         self.offset_commit = OffsetCommitService(offsets, registry, clock, config)
         self.offset_fetch = OffsetFetchService(offsets, registry)
         self.offset_delete = OffsetDeleteService(offsets, registry)
         self.lag = GroupLagService(registry, offsets, catalog)
         self.offset_expiry = OffsetExpiry(
-            offsets, registry, self.delete, clock, spare_time, config, log
+            offsets, registry, self.delete, clock, background, config, log
         )

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from application.background.runner import Runner
 from application.broker import Broker
 from application.pending import Pending
 from application.ports.event_log import EventLog
@@ -43,8 +44,11 @@ class BrokerMetrics:
         """Imports what is needed, before somebody asks; any thread may do it."""
         from infrastructure.observability.collecting import Collector, Scrapes
 
+        core = self._core
         if self._scrapes is None:
-            self._collector = Collector(self._sources(), self._core.scheduler)
+            self._collector = Collector(
+                self._sources(), Runner(core.scheduler, core.clock, core.commits)
+            )
             self._scrapes = Scrapes(self._collector)
 
     def scrape(self) -> Pending[Result]:
@@ -66,7 +70,7 @@ class BrokerMetrics:
         assert self._collector is not None
         OtelExport(
             self._collector,
-            self._broker.spare_time,
+            self._broker.background,
             from_thread,
             self._core.clock,
             events,

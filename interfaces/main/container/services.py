@@ -65,17 +65,17 @@ def make_broker(
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
     log, topics, partitions = core.log, core.topics, core.partitions
     catalog, commits, watching, trouble = core.catalog, core.commits, core.watching, core.trouble
-    spare_time, long_work = core.spare_time, core.long_work
+    background = core.background
     compression = BatchCompression()
 
     cluster_id = known_cluster_id(core)
-    dropping = Dropping(log, topics, partitions, commits, spare_time)
-    trimming = Trimming(log, catalog, partitions, commits, spare_time)
+    dropping = Dropping(log, topics, partitions, background)
+    trimming = Trimming(log, catalog, partitions, commits, background)
     topic_state = TopicState(topics, catalog, commits, watching, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, trouble)
-    list_offsets = ListOffsetsService(catalog, log, compression, long_work, trouble)
-    browse = BrowseService(catalog, log, compression, clock, spare_time, scan_workers)
+    list_offsets = ListOffsetsService(catalog, log, compression, background, trouble)
+    browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     return Broker(
@@ -90,7 +90,7 @@ def make_broker(
         records=Records(
             browse=browse,
             send=SendService(catalog, produce, commits, clock, crc32c),
-            tail=TailService(catalog, browse, watching, spare_time),
+            tail=TailService(catalog, browse, watching, background),
             clone=CloneService(catalog, create_topics, log, commits, compression, crc32c),
         ),
         fetch=FetchService(catalog, log, watching, scheduler, config, trouble),
@@ -106,8 +106,8 @@ def make_broker(
         delete_topics=DeleteTopicsService(catalog, topic_state, groups.forgetting, config),
         create_partitions=CreatePartitionsService(topics, topic_state, config),
         replicas=ReplicasService(catalog, config),
-        delete_records=DeleteRecordsService(catalog, commits, trimming, long_work),
-        log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), long_work),
+        delete_records=DeleteRecordsService(catalog, commits, trimming, background),
+        log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         groups=groups.registry,
         group_coordinator=groups.coordinator,
         group_configs=groups.configs,
@@ -118,7 +118,7 @@ def make_broker(
         offset_delete=groups.offset_delete,
         group_lag=groups.lag,
         reset_offsets=ResetOffsetsService(
-            groups.registry, groups.offsets, catalog, list_offsets, groups.offset_commit, long_work
+            groups.registry, groups.offsets, catalog, list_offsets, groups.offset_commit, background
         ),
         forgetting=groups.forgetting,
         offset_expiry=groups.offset_expiry,
@@ -128,7 +128,6 @@ def make_broker(
         init_producer_id=InitProducerIdService(core.cluster, commits, events),
         dropping=dropping,
         trimming=trimming,
-        producer_expiry=ProducerExpiry(catalog, partitions, commits, clock, spare_time, config),
-        spare_time=spare_time,
-        long_work=long_work,
+        producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
+        background=background,
     )

@@ -33,7 +33,9 @@ class ClusterRoutes(Routes):
 
     async def list_clusters(self, request: Request) -> Response:
         at = self._urls(request)
-        return await listing("KafkaClusterList", at.clusters, [cluster_body(self._node_id, at)])
+        return await listing(
+            self._admin, "KafkaClusterList", at.clusters, [cluster_body(self._node_id, at)]
+        )
 
     async def get_cluster(self, request: Request, cluster_id: str) -> JsonAnswer:
         await self.known_cluster(cluster_id)
@@ -62,7 +64,7 @@ class BrokerRoutes(Routes):
 
     async def list_brokers(self, request: Request) -> Response:
         url = self._urls(request)("brokers")
-        return await listing("KafkaBrokerList", url, [self._body(request)])
+        return await listing(self._admin, "KafkaBrokerList", url, [self._body(request)])
 
     async def get_broker(self, request: Request, broker_id: int) -> JsonAnswer:
         self._check_broker(broker_id)
@@ -72,4 +74,4 @@ class BrokerRoutes(Routes):
         self._check_broker(broker_id)
         at = self._urls(request)
         url = at("brokers", broker_id, "partition-replicas")
-        return await listing("KafkaReplicaList", url, replicas(self._admin, at))
+        return await listing(self._admin, "KafkaReplicaList", url, replicas(self._admin, at))

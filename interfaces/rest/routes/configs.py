@@ -65,7 +65,7 @@ class ConfigRoutes(Routes):
         owner, at = _owner(request), self._urls(request)
         entries = self._broker.describe_configs.describe(_resource(request))
         bodies = (config_body(owner, entry, at) for entry in entries)
-        return await listing(f"{owner.kind}List", at(*owner.path), bodies)
+        return await listing(self._admin, f"{owner.kind}List", at(*owner.path), bodies)
 
     async def alter_configs(self, request: Request, wanted: AlterConfigs) -> Response:
         """All of them or none."""
@@ -169,7 +169,7 @@ class SettingRoutes(Routes):
     async def list_settings(self, request: Request) -> Response:
         """Where a value comes from is in `source`, and in `origin` where exactly it was found."""
         bodies = (self._setting(row) for row in BrokerConfig.definitions.values())
-        return await listing("SettingList", str(request.url), bodies)
+        return await listing(self._admin, "SettingList", str(request.url), bodies)
 
     async def list_topic_config_table(self, request: Request) -> Response:
         """The default is what a topic gets that sets nothing."""
@@ -177,7 +177,7 @@ class SettingRoutes(Routes):
             setting_body(entry.definition, False, entry.text)
             for entry in describe_topic_configs({}, self._broker.config)
         )
-        return await listing("TopicConfigTable", str(request.url), bodies)
+        return await listing(self._admin, "TopicConfigTable", str(request.url), bodies)
 
     def _setting(self, definition: Definition) -> SettingBody:
         entry = broker_entry(definition, self._broker.config)

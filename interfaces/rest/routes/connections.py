@@ -45,7 +45,7 @@ class ConnectionRoutes(Routes):
     async def connz(self, request: Request) -> Response:
         """Every connection to the Kafka listeners, the oldest first."""
         bodies = (_body(one) for one in self._admin.connections())
-        return await listing("ConnectionList", str(request.url), bodies)
+        return await listing(self._admin, "ConnectionList", str(request.url), bodies)
 
 
 def _body(connection: Connection) -> ConnectionBody:

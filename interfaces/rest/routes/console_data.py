@@ -46,9 +46,9 @@ class ConsoleDataRoutes(Routes):
 
     async def topics(self) -> Response:
         lags: dict[str, int] = {}
-        for topic, lag in await all_of(self._summaries.lags_by_topic()):
+        for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return _table(TOPIC_COLUMNS, self._topic_rows(lags))
+        return _table(self._admin, TOPIC_COLUMNS, self._topic_rows(lags))
 
     def _topic_rows(self, lags: dict[str, int]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in self._summaries.topics():
@@ -64,6 +64,7 @@ class ConsoleDataRoutes(Routes):
     async def partitions(self, topic: str) -> Response:
         found = self._topic(topic)
         return _table(
+            self._admin,
             PARTITION_COLUMNS,
             (
                 (index, None, None, None)
@@ -81,6 +82,7 @@ class ConsoleDataRoutes(Routes):
     async def consumers(self, topic: str) -> Response:
         self._topic(topic)
         return _table(
+            self._admin,
             TOPIC_GROUP_COLUMNS,
             (
                 (
@@ -97,6 +99,7 @@ class ConsoleDataRoutes(Routes):
     async def groups(self) -> Response:
         self._broker.offsets.check_loaded()
         return _table(
+            self._admin,
             GROUP_COLUMNS,
             (
                 (
@@ -113,7 +116,7 @@ class ConsoleDataRoutes(Routes):
 
     async def group(self, group_id: str) -> JsonAnswer:
         found = self._broker.group_lag.group(group_id)
-        lags = await all_of(self._broker.group_lag.lags(found))
+        lags = await all_of(self._admin, self._broker.group_lag.lags(found))
         rows = [
             (
                 lag.topic,
@@ -147,7 +150,7 @@ class ConsoleDataRoutes(Routes):
         )
 
 
-def _table(columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
+def _table(admin: Admin, columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
     """`rows` may be a generator that does the work: it is run in slices."""
     head = orjson.dumps({"columns": columns})[:-1]
-    return Pieces([head + b',"rows":'], encoded(rows), b"}")
+    return Pieces([head + b',"rows":'], encoded(admin, rows), b"}")

@@ -36,8 +36,8 @@ class ConsoleOverviewRoutes(Routes):
         return routes
 
     async def overview(self) -> JsonAnswer:
-        topics = await all_of(self._summaries.topics())
-        groups = await all_of(self._summaries.groups())
+        topics = await all_of(self._admin, self._summaries.topics())
+        groups = await all_of(self._admin, self._summaries.groups())
         lagging = [summary for summary in groups if summary.lag]
         lagging.sort(key=_by_lag)
         totals, durations = _counted(self._admin)

@@ -78,7 +78,9 @@ class GroupRoutes(Routes):
         groups = sorted(self._broker.groups, key=_group_id)
         shown, next_url = page.of(groups, _group_id, at("consumer-groups"))
         bodies = (self._body(group, at) for group in shown)
-        return await listing("KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url)
+        return await listing(
+            self._admin, "KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url
+        )
 
     async def get_group(self, request: Request, group_id: str) -> JsonAnswer:
         return JsonAnswer(self._body(self._broker.group_lag.group(group_id), self._urls(request)))
@@ -96,7 +98,7 @@ class GroupRoutes(Routes):
         found = list(group.assigned_members(self._broker.catalog.topic_by_id))
         bodies = (consumer_body(group_id, member, at) for member in found)
         return await listing(
-            "KafkaConsumerList", at("consumer-groups", group_id, "consumers"), bodies
+            self._admin, "KafkaConsumerList", at("consumer-groups", group_id, "consumers"), bodies
         )
 
     def _member(self, group_id: str, consumer_id: str) -> GroupMember:
@@ -119,7 +121,7 @@ class GroupRoutes(Routes):
             for partition in partitions
         )
         url = at("consumer-groups", group_id, "consumers", consumer_id, "assignments")
-        return await listing("KafkaConsumerAssignmentList", url, bodies)
+        return await listing(self._admin, "KafkaConsumerAssignmentList", url, bodies)
 
     async def get_assignment(
         self, request: Request, group_id: str, consumer_id: str, topic_name: str, partition_id: int
@@ -131,8 +133,12 @@ class GroupRoutes(Routes):
         at = self._urls(request)
         return JsonAnswer(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
+    async def _lags(self, group_id: str) -> list[PartitionLag]:
+        service = self._broker.group_lag
+        return await all_of(self._admin, service.lags(service.group(group_id)))
+
     async def get_lag_summary(self, request: Request, group_id: str) -> JsonAnswer:
-        lags = await all_of(self._broker.group_lag.lags(self._broker.group_lag.group(group_id)))
+        lags = await self._lags(group_id)
         if not lags:
             raise RestError(404, f"group {group_id} has committed nothing", 40408)
         return JsonAnswer(lag_summary_body(group_id, lags, self._urls(request)))
@@ -140,10 +146,10 @@ class GroupRoutes(Routes):
     async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
         at = self._urls(request)
         url = at("consumer-groups", group_id, "lags")
-        lags = await all_of(self._broker.group_lag.lags(self._broker.group_lag.group(group_id)))
+        lags = await self._lags(group_id)
         shown, next_url = page.of(lags, _place_key, url)
         bodies = (lag_body(group_id, lag, at) for lag in shown)
-        return await listing("KafkaConsumerLagList", url, bodies, next_url)
+        return await listing(self._admin, "KafkaConsumerLagList", url, bodies, next_url)
 
     async def get_lag(
         self, request: Request, group_id: str, topic_name: str, partition_id: int
@@ -162,16 +168,19 @@ class GroupRoutes(Routes):
         service = self._broker.reset_offsets
         places = service.places(group_id, wanted.topic, wanted.partitions)
         target = wanted.target
-        looks = await all_of(service.look(group_id, place, target) for place in places)
+        looks = await all_of(
+            self._admin, (service.look(group_id, place, target) for place in places)
+        )
         if (searching := service.searched(looks)) is not None:
             await value_of(searching)
-        resets = await all_of(map(service.reset, looks))
+        resets = await all_of(self._admin, map(service.reset, looks))
         if not wanted.dry_run:
             failure = await value_of(service.keep(group_id, resets))
             if failure is not None:
                 raise failure
         url = self._urls(request)("consumer-groups", group_id, "offsets")
         return await listing(
+            self._admin,
             "ConsumerGroupOffsetResetList",
             url,
             map(reset_body, resets),

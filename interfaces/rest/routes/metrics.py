@@ -55,7 +55,7 @@ class MetricsRoutes(Routes):
         if correlation_id is not None:
             number = _number(correlation_id)
             if number is None:
-                return await listing("RequestList", str(request.url), ())
+                return await listing(self._admin, "RequestList", str(request.url), ())
         wanted = Wanted(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
         for some in self._admin.requests.find(wanted):
@@ -65,7 +65,7 @@ class MetricsRoutes(Routes):
             await asyncio.sleep(0)
         now_ns = perf_counter_ns()
         bodies = (_body(record, now_ns) for record in found[:limit])
-        return await listing("RequestList", str(request.url), bodies)
+        return await listing(self._admin, "RequestList", str(request.url), bodies)
 
 
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:

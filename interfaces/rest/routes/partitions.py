@@ -53,7 +53,7 @@ class PartitionRoutes(Routes):
             partition_body(topic_name, index, self._readable(topic, index), self._node_id, at)
             for index in indexes
         )
-        return await listing("KafkaPartitionList", url, bodies, next_url)
+        return await listing(self._admin, "KafkaPartitionList", url, bodies, next_url)
 
     def _readable(self, topic: Topic, index: int) -> Partition | None:
         try:
@@ -69,7 +69,7 @@ class PartitionRoutes(Routes):
         if topic_name != EVERY_TOPIC:
             self._topic(topic_name)
         url = self._urls(request)("topics", topic_name, "partitions", "-", "reassignment")
-        return await listing("KafkaReassignmentList", url, ())
+        return await listing(self._admin, "KafkaReassignmentList", url, ())
 
     async def get_partition(
         self, request: Request, topic_name: str, partition_id: int
@@ -104,7 +104,7 @@ class PartitionRoutes(Routes):
         at = self._urls(request)
         url = at("topics", topic_name, "partitions", partition_id, "replicas")
         one = replica_body(topic_name, partition_id, self._node_id, at)
-        return await listing("KafkaReplicaList", url, [one])
+        return await listing(self._admin, "KafkaReplicaList", url, [one])
 
     async def get_replica(
         self, request: Request, topic_name: str, partition_id: int, broker_id: int

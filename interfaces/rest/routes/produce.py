@@ -82,7 +82,7 @@ class ProduceRoutes(Routes):
         exchange = exchange_of(request)
         most_bytes = self._broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
-        turns = Turns()
+        turns = Turns(self._admin)
         begun = False
         try:
             async for piece in request.stream():
@@ -143,7 +143,7 @@ class ProduceRoutes(Routes):
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
         left = iter(entries)
-        turns = Turns()
+        turns = Turns(self._admin)
         while some := list(islice(left, RECORDS_AT_ONCE)):
             parsed = []
             for each in some:

@@ -50,7 +50,7 @@ class TopicRoutes(Routes):
         topics = sorted(self._broker.catalog, key=_name)
         shown, next_url = page.of(topics, _name, at("topics"))
         bodies = (topic_body(topic, at) for topic in shown)
-        return await listing("KafkaTopicList", at("topics"), bodies, next_url)
+        return await listing(self._admin, "KafkaTopicList", at("topics"), bodies, next_url)
 
     async def create_topic(self, request: Request, wanted: CreateTopic) -> JsonAnswer:
         """Durable when it is answered; with `validate_only` nothing is made, and the answer 200."""

@@ -18,6 +18,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
@@ -75,13 +76,14 @@ class TruncateRoutes(Routes):
     async def _truncated(
         self, exchange: Exchange, wanted: list[RecordsToDelete]
     ) -> list[dict[str, Any]]:
-        return await _told(exchange, wanted, await self._deleted(wanted))
+        return await _told(self._admin, exchange, wanted, await self._deleted(wanted))
 
     async def _all_of(
         self, topic_name: str, offset: int = UP_TO_HIGH_WATERMARK
     ) -> list[RecordsToDelete]:
         count = len(self._topic(topic_name).partition_ids)
-        return await in_slices(RecordsToDelete(topic_name, each, offset) for each in range(count))
+        wanted = (RecordsToDelete(topic_name, each, offset) for each in range(count))
+        return await in_slices(self._admin, wanted)
 
     async def _before(
         self, exchange: Exchange, topic_name: str, offset: int
@@ -94,7 +96,7 @@ class TruncateRoutes(Routes):
                 f"The offset {offset} lies beyond the end of every partition of {topic_name}; "
                 "nothing is deleted."
             )
-        return await _told(exchange, wanted, marks)
+        return await _told(self._admin, exchange, wanted, marks)
 
     async def truncate_topic(
         self, request: Request, topic_name: str, wanted: TruncateTopic | None = None
@@ -134,12 +136,13 @@ class TruncateRoutes(Routes):
 
 
 async def _told(
-    exchange: Exchange, wanted: list[RecordsToDelete], marks: list[LowWatermark]
+    admin: Admin, exchange: Exchange, wanted: list[RecordsToDelete], marks: list[LowWatermark]
 ) -> list[dict[str, Any]]:
-    return await in_slices(
+    told = (
         {"partition_id": one.index} | _outcome(exchange, one, mark)
         for one, mark in zip(wanted, marks, strict=True)
     )
+    return await in_slices(admin, told)
 
 
 def _outcome(exchange: Exchange, one: RecordsToDelete, mark: LowWatermark) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def test_a_download_of_a_topic_that_is_deleted_breaks_off(admin: AdminClient, to
 def test_a_download_that_nobody_reads_keeps_no_other_from_its_worker(
     admin: AdminClient, topic: str
 ) -> None:
-    """Batches so large that only a worker opens them, of which there is one for downloads."""
+    """Batches so large that only a worker opens them."""
     producer = Producer({"bootstrap.servers": admin.broker.bootstrap, "batch.size": 900_000})
     for number in range(60):
         producer.produce(topic, key=str(number), value=f"{number} " * 100_000, partition=0)

@@ -75,7 +75,7 @@ class Searcher(Client):
 
     def _look(self) -> None:
         process = self.world.process
-        if process is not None and len(process.broker.long_work):
+        if process is not None and len(process.broker.background):
             self.world.tell(Story.LONG_SEARCH)
 
     def _moment(self, topic: str, index: int) -> int:

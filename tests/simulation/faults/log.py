@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from application import list_offsets
+from application.background.runner import Runner
 from application.commits import Commits
 from application.fetch import FetchedPartition, FetchService
 from application.list_offsets import ListOffsetsService
-from application.long_work import LongWork
 from application.topics.catalog import Catalog
 from domain.errors import StorageFailed
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
@@ -113,7 +113,7 @@ def long_search_is_given_up(patch: Patch) -> None:
 
 
 def long_search_never_goes_on(patch: Patch) -> None:
-    patch.setattr(LongWork, "_turn", lambda self: None)
+    patch.setattr(Runner, "_turn", lambda self: None)
 
 
 # ---- remembered of producers

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from application import list_offsets
+from application.background.runner import Runner
 from application.delete_records import DeleteRecordsService, RecordsToDelete
 from application.pending import Pending, resolved
 from application.upkeep.trimming import Trimming
@@ -67,9 +68,9 @@ def start_goes_back(patch: Patch) -> None:
 
 
 def what_is_not_deleted_is_removed(patch: Patch) -> None:
-    trim = Trimming._trim_slice
+    stage = Trimming._stage
 
-    def greedy(self: Trimming) -> None:
+    def greedy(self: Trimming, partition: Partition) -> bool:
         log = self._log
 
         class Greedy:
@@ -78,11 +79,11 @@ def what_is_not_deleted_is_removed(patch: Patch) -> None:
 
         self._log = Greedy()  # type: ignore[assignment]
         try:
-            trim(self)
+            return stage(self, partition)
         finally:
             self._log = log
 
-    patch.setattr(Trimming, "_trim_slice", greedy)
+    patch.setattr(Trimming, "_stage", greedy)
 
 
 def unfinished_removal_is_forgotten_at_a_restart(patch: Patch) -> None:
@@ -115,6 +116,11 @@ def start_that_has_moved_once_stays(patch: Patch) -> None:
     patch.setattr(Partition, "committed", still)
 
 
+def job_believes_that_its_commit_succeeded(patch: Patch) -> None:
+    run = Runner._slice
+    patch.setattr(Runner, "_slice", lambda self, result, outcome=None: run(self, result))
+
+
 STARTS: list[Callable[[Patch], None]] = [
     start_is_forgotten_at_a_restart,
     deletion_comes_without_a_snapshot,
@@ -126,4 +132,5 @@ STARTS: list[Callable[[Patch], None]] = [
     size_does_not_follow,
     deleted_records_are_found_by_time,
     start_that_has_moved_once_stays,
+    job_believes_that_its_commit_succeeded,
 ]

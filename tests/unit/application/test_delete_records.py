@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from application.background.runner import PAUSE_MS, SLICE_NS
 from application.delete_records import LowWatermark, RecordsToDelete
 from application.topics.catalog import Catalog
-from application.topics.loading import LOADING_WORK, WORK_AT_ONCE
-from application.upkeep.trimming import PAUSE_MS
 from domain.errors import OffsetOutOfRange, StorageFailed, UnknownTopicOrPartition
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK, Partition
 from tests.fakes.batches import record_batch
@@ -114,7 +113,7 @@ def test_a_commit_that_fails_compares_no_partition_with_all_others(
 def test_many_that_have_to_be_loaded_are_loaded_in_slices_and_move_at_once(
     fake: FakeBroker,
 ) -> None:
-    at_once = WORK_AT_ONCE // LOADING_WORK
+    at_once = 20
     count = 2 * at_once + 1
     fake.topic("many", count)
     for index in range(count):
@@ -126,6 +125,7 @@ def test_many_that_have_to_be_loaded_are_loaded_in_slices_and_move_at_once(
     fake.run()
     again = fake.restarted()
     before = len(again.broker.catalog.loaded())
+    again.clock.look_ns = SLICE_NS // at_once
 
     answers = begin(again, *(("many", index, 1) for index in range(count)), ("many", count, 0))
     seen = [len(again.broker.catalog.loaded()) - before]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from application import list_offsets
+from application.background.runner import SLICE_NS
 from application.delete_records import RecordsToDelete
 from application.list_offsets import EARLIEST, LATEST, MAX_TIMESTAMP
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
@@ -62,7 +63,7 @@ def test_the_largest_is_looked_for_in_slices(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(list_offsets, "HEADERS_AT_ONCE", 2)
-    monkeypatch.setattr(list_offsets, "WORK_AT_ONCE", 3)
+    fake.clock.look_ns = SLICE_NS
     for time in (90, 1, 2, 7, 4, 5):
         fake.appended(at(time))
     delete(fake, 1, True)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from application.background.runner import SLICE_NS
 from application.log_dirs import LogDir
 from application.ports.volume import UNKNOWN_SPACE
 from application.topics.catalog import Catalog
-from application.topics.loading import HEADER_WORK, LOADING_WORK, WORK_AT_ONCE
 from domain.errors import StorageFailed
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
@@ -68,7 +68,8 @@ def test_what_cannot_be_read_is_left_out(fake: FakeBroker) -> None:
 
 
 def test_many_that_have_to_be_loaded_are_gone_through_in_slices(fake: FakeBroker) -> None:
-    at_once = WORK_AT_ONCE // LOADING_WORK
+    at_once = 20
+    fake.clock.look_ns = SLICE_NS // at_once
     fake.topic("many", 2 * at_once + 1)
     wanted = [("many", index) for index in range(2 * at_once + 1)]
     describing = fake.broker.log_dirs.describe(wanted)
@@ -77,28 +78,11 @@ def test_many_that_have_to_be_loaded_are_gone_through_in_slices(fake: FakeBroker
         fake.scheduler.run_pass()
         looked_at.append(loaded(fake, "many"))
     assert looked_at == [at_once, 2 * at_once, 2 * at_once + 1]
-    assert fake.broker.log_dirs.describe(wanted).resolved
-
-
-def test_a_slice_has_few_partitions_that_were_not_closed(fake: FakeBroker) -> None:
-    """Each of their headers is read again."""
-    count = WORK_AT_ONCE // HEADER_WORK
-    fake.topic("many", 3)
-    for index in range(3):
-        for _ in range(count):
-            fake.append(record_batch(["x"]), "many", index)
-    fake.run()
-    again = fake.restarted()
-    describing = again.broker.log_dirs.describe([("many", index) for index in range(3)])
-    looked_at = [loaded(again, "many")]
-    while not describing.resolved:
-        again.scheduler.run_pass()
-        looked_at.append(loaded(again, "many"))
-    assert looked_at[:3] == [1, 2, 3]
 
 
 def test_those_that_are_to_be_rebuilt_are_loaded_as_well(fake: FakeBroker) -> None:
-    at_once = WORK_AT_ONCE // LOADING_WORK
+    at_once = 20
+    fake.clock.look_ns = SLICE_NS // at_once
     fake.topic("many", at_once + 1)
     for index in range(at_once + 1):
         fake.append(record_batch(["x"]), "many", index)
@@ -111,6 +95,7 @@ def test_those_that_are_to_be_rebuilt_are_loaded_as_well(fake: FakeBroker) -> No
 
 def test_who_has_gone_costs_nothing_more(fake: FakeBroker) -> None:
     fake.topic("many", 100)
+    fake.clock.look_ns = SLICE_NS
     describing = fake.broker.log_dirs.describe(None)
     before = loaded(fake, "many")
     assert before < 100

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from application.list_offsets import (
-    BATCH_READ_WORK,
-    HEADERS_AT_ONCE,
-    WORK_AT_ONCE,
-    FoundOffset,
-    TimeSearch,
-)
+from application.background.runner import SLICE_NS
+from application.list_offsets import HEADERS_AT_ONCE, FoundOffset, TimeSearch
 from application.pending import Pending
 from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore
+
+#: So many steps of a search are a slice.
+STEPS = 4
+BATCHES = 3 * STEPS * HEADERS_AT_ONCE
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
     fake = FakeBroker()
     fake.topic("t")
+    fake.clock.look_ns = SLICE_NS // STEPS
     return fake
 
 
@@ -28,7 +28,7 @@ def fake() -> FakeBroker:
 def lied_to(fake: FakeBroker) -> FakeBroker:
     """A log whose first batch claims to be from later than all that follow."""
     fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000))
-    for number in range(3 * WORK_AT_ONCE):
+    for number in range(BATCHES):
         later = record_batch([("k", "v", (), TIMESTAMP + number // 10)])
         assert not isinstance(fake.append(later), BrokerError)
     fake.run()
@@ -72,13 +72,13 @@ def test_a_false_header_makes_a_search_long_but_no_pass(
     pending.then(resolved.append, resolved.append)
     passes = 0
     while not resolved:
-        assert sum(read) <= WORK_AT_ONCE + HEADERS_AT_ONCE
+        assert sum(read) <= STEPS * HEADERS_AT_ONCE
         read.clear()
         lied_to.scheduler.run_pass()
         passes += 1
     assert passes >= 2
     assert isinstance(search.result, FoundOffset)
-    assert search.result.offset == 3 * WORK_AT_ONCE + 1
+    assert search.result.offset == BATCHES + 1
 
 
 def test_a_log_of_false_headers_makes_no_pass_longer(
@@ -86,7 +86,7 @@ def test_a_log_of_false_headers_makes_no_pass_longer(
 ) -> None:
     """Each has to be looked for and opened, which is a longer look than that at its header."""
     false = record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000)
-    for _ in range(600):
+    for _ in range(60):
         assert not isinstance(fake.append(false), BrokerError)
     fake.run()
     opened = 0
@@ -104,8 +104,8 @@ def test_a_log_of_false_headers_makes_no_pass_longer(
         in_a_pass.append(opened)
         opened = 0
         fake.scheduler.run_pass()
-    assert sum(in_a_pass) + opened == 600
-    assert max(in_a_pass) <= WORK_AT_ONCE // BATCH_READ_WORK + 1
+    assert sum(in_a_pass) + opened == 60
+    assert max(in_a_pass) <= STEPS
     assert isinstance(search.result, FoundOffset)
     assert search.result.offset == -1
 
@@ -125,15 +125,18 @@ def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[Exception | None]]:
 def test_a_fault_in_a_search_is_its_own_requests_and_the_others_go_on(
     lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on = TimeSearch.go_on
+    headers = FlakyLogStore.headers
+    calls = 0
 
-    def faulty(search: TimeSearch, *where: object) -> int:
-        if search is ill:
+    def faulty(log: FlakyLogStore, *place: int) -> list[bytes]:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
             raise RuntimeError("nobody foresaw this")
-        return go_on(search, *where)  # type: ignore[arg-type]
+        return headers(log, *place)
 
-    (ill, told), *others = [long_search(lied_to) for _ in range(3)]
-    monkeypatch.setattr(TimeSearch, "go_on", faulty)
+    (_, told), *others = [long_search(lied_to) for _ in range(3)]
+    monkeypatch.setattr(FlakyLogStore, "headers", faulty)
     lied_to.run()
     assert [str(fault) for fault in told] == ["nobody foresaw this"]
     for search, resolved in (*others, long_search(lied_to)):
@@ -145,12 +148,12 @@ def test_a_fault_in_a_search_is_its_own_requests_and_the_others_go_on(
 def test_a_fault_in_the_only_search_lets_the_next_one_begin(
     lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> int:
+    def fails(*_: object) -> list[bytes]:
         raise RuntimeError("nobody foresaw this")
 
     _, told = long_search(lied_to)
     with monkeypatch.context() as patch:
-        patch.setattr(TimeSearch, "go_on", fails)
+        patch.setattr(FlakyLogStore, "headers", fails)
         lied_to.run()
     assert isinstance(told[0], RuntimeError)
     search, resolved = long_search(lied_to)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import PAUSE_MS, SLICE_NS, Runner
 from application.groups import expiry
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
@@ -151,14 +152,13 @@ def test_they_are_looked_through_a_slice_at_a_time(fake: FakeBroker) -> None:
     fake.scheduler.advance(CHECK_MS)
     assert stored(fake) == 2500
     group.expires_from = 0
-    fake.scheduler.advance(CHECK_MS)
-    assert stored(fake) < 2500 - expiry.ROWS_PER_SLICE
+    fake.clock.look_ns = SLICE_NS
     counts = []
     while stored(fake):
         earlier = stored(fake)
-        fake.scheduler.advance(expiry.PAUSE_MS)
+        fake.scheduler.advance(PAUSE_MS)
         counts.append(earlier - stored(fake))
-    assert max(counts) == expiry.ROWS_PER_SLICE
+    assert max(counts) == expiry.ROWS_PER_STEP
     fake.scheduler.advance(CHECK_MS)
     assert fake.broker.groups.find("g") is None
     assert len(fake.scheduler.timers) == before
@@ -173,7 +173,8 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     fake.broker.stop_upkeep()
     log = fake.group_services.log
     deleting = DeleteGroupsService(offsets, groups, log)
-    OffsetExpiry(offsets, groups, deleting, fake.clock, fake.scheduler, fake.config, log).start()
+    background = Runner(fake.scheduler, fake.clock, fake.broker.commits)
+    OffsetExpiry(offsets, groups, deleting, fake.clock, background, fake.config, log).start()
     return repository, offsets
 
 
@@ -197,7 +198,8 @@ def test_what_is_being_committed_is_left_for_the_next_round(fake: FakeBroker) ->
 def test_a_commit_between_two_slices_keeps_its_group(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expiry, "OFFSETS_PER_SLICE", 1)
+    monkeypatch.setattr(expiry, "OFFSETS_PER_STEP", 1)
+    fake.clock.look_ns = SLICE_NS
     repository, offsets = held(fake)
     group = put(fake)
     group.expires_from = 0
@@ -208,9 +210,9 @@ def test_a_commit_between_two_slices_keeps_its_group(
     assert repository.keep() == [("g", "t", 0, None)]
     offsets.keep("g", [("g", "t", 0, one), ("g", "t", 3, one)], lambda failure: None)
     repository.keep()
-    fake.scheduler.advance(expiry.PAUSE_MS)
+    fake.scheduler.advance(PAUSE_MS)
     assert repository.keep() == [("g", "t", 1, None)]
-    fake.scheduler.advance(expiry.PAUSE_MS)
+    fake.scheduler.advance(PAUSE_MS)
     assert not repository.waiting
     assert fake.broker.groups.find("g") is group
     assert set(offsets.of("g")["t"]) == {0, 3}

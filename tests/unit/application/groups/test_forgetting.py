@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.groups.forgetting import ROWS_PER_SLICE, Forgetting
+from application.groups.forgetting import ROWS_PER_WRITE, Forgetting
 from application.groups.offsets import Offsets
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
@@ -63,7 +63,7 @@ def test_they_go_a_slice_at_a_time(fake: FakeBroker) -> None:
     for _ in range(3):
         fake.scheduler.advance(2)
         left.append(stored(fake))
-    assert left == [250 - ROWS_PER_SLICE, 250 - 2 * ROWS_PER_SLICE, 0]
+    assert left == [250 - ROWS_PER_WRITE, 250 - 2 * ROWS_PER_WRITE, 0]
     assert len(fake.broker.forgetting) == 0
 
 
@@ -151,7 +151,7 @@ def test_after_the_stop_the_store_is_left_alone(fake: FakeBroker) -> None:
 def test_stale_rows_of_a_store_that_loads_late_are_dropped_too(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
     offsets = Offsets(repository, fake.broker.groups, fake.broker.catalog, fake.broker.placement)
-    forgetting = Forgetting(offsets, fake.scheduler)
+    forgetting = Forgetting(offsets, fake.broker.background)
     forgetting.start()
     repository.give([("g", "gone", 1, committed())])
     fake.scheduler.advance(100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import SLICE_NS
 from application.groups.group_log import NAMED_TOGETHER, PAUSE_MS
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.leave import Leaving
@@ -280,6 +281,7 @@ def test_offsets_that_expire_while_their_group_stays_have_one_line() -> None:
 def test_those_that_could_not_be_taken_away_have_none_yet() -> None:
     fake = some_that_expire()
     fake.scheduler.advance(55_000)
+    fake.clock.look_ns = SLICE_NS
     fake.commit.fail_next()
     fake.scheduler.advance(6_000)
     assert lines(fake, "offsets of a group expire") == [{"group": "g", "offsets": 300}]

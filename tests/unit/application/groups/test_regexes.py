@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from application.groups.regex_sweeps import SLICE_NS
+from application.background.runner import SLICE_NS
 from application.groups.regexes import KEPT, Look, Regexes
 from application.ports.patterns import Pattern
 from application.topics.create import NewTopic
-from application.upkeep.spare_time import SpareTime
 from domain.errors import InvalidRegularExpression
 from domain.groups.consumer.group import NEVER
 from infrastructure.patterns import Re2Patterns
@@ -68,7 +67,7 @@ def told() -> Told:
 
 @pytest.fixture
 def regexes(broker: FakeBroker, patterns: CountingPatterns, told: Told) -> Regexes:
-    return Regexes(patterns, broker.broker.catalog, SpareTime(broker.scheduler), told)
+    return Regexes(patterns, broker.broker.catalog, broker.broker.background, told)
 
 
 def meant(regexes: Regexes, regex: str, group_id: str = "g") -> frozenset[str] | None:
@@ -186,7 +185,7 @@ def test_a_flood_of_others_takes_nothing_from_a_group_that_waits(
             found = meant(regexes, "many.*")
             taken.append(-1 if found is None else len(found))
 
-    regexes = Regexes(patterns, broker.broker.catalog, SpareTime(broker.scheduler), Flood())
+    regexes = Regexes(patterns, broker.broker.catalog, broker.broker.background, Flood())
     meant(regexes, "many.*")
     meant(regexes, "many-t.*")
     broker.run()

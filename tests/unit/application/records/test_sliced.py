@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import SLICE_NS
 from application.pending import Pending, resolved
 from application.ports.log_store import LogStore
 from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.browse import BrowseQuery
 from application.records.filter import RecordFilter
-from application.records.plan import OffsetRange, ScanEnd, ScanPlan
-from application.records.sliced import (
-    HANDED_BACK_MS,
-    PAUSE_MS,
-    SLICES_BEFORE,
-    SLICES_BEFORE_ONE_THAT_WAITS,
-    STEPS_AT_ONCE,
-    SlicedScan,
-)
+from application.records.plan import ScanEnd, ScanPlan
+from application.records.sliced import HERE_MS, HERE_MS_WHERE_ONE_WAITS, SlicedScan
 from domain.errors import StorageFailed, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
@@ -68,8 +62,8 @@ def scan(
 ) -> SlicedScan:
     plan: ScanPlan = fake.broker.records.browse.plan(BrowseQuery("t", wanted=wanted))
     job = ScanJob(plan, "auto", budget_ms)
-    spare_time = fake.broker.spare_time
-    return SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
+    background = fake.broker.background
+    return SlicedScan(job, fake.log, BatchCompression(), fake.clock, background, workers)
 
 
 def make_heavy(fake: FakeBroker) -> None:
@@ -106,54 +100,22 @@ def test_a_large_batch_goes_to_a_worker_with_what_is_left(
 
 
 @pytest.mark.parametrize(
-    ("one_waits", "slices"), [(False, SLICES_BEFORE), (True, SLICES_BEFORE_ONE_THAT_WAITS)]
+    ("one_waits", "here_ms"), [(False, HERE_MS), (True, HERE_MS_WHERE_ONE_WAITS)]
 )
 def test_it_goes_sooner_where_a_worker_waits(
-    fake: FakeBroker, workers: FakeWorkers, one_waits: bool, slices: int
+    fake: FakeBroker, workers: FakeWorkers, one_waits: bool, here_ms: int
 ) -> None:
-    for _ in range(STEPS_AT_ONCE * (SLICES_BEFORE + 1)):
+    for _ in range(100):
         fake.appended(record_batch(["small"]))
+    fake.clock.look_ns = SLICE_NS
     workers.free, workers.one_waits = True, one_waits
     scan(fake, workers, wanted=RecordFilter(anywhere=b"nowhere")).next()
-    for _ in range(slices):
+    for _ in range(here_ms):
         fake.scheduler.run_pass()
         assert not workers.jobs
+        fake.clock.advance(1)
     fake.scheduler.run_pass()
     assert workers.jobs
-
-
-def test_what_a_worker_hands_back_is_gone_on_with(fake: FakeBroker, workers: FakeWorkers) -> None:
-    """One record there, then another scan's turn; one here; and the rest, not at once, there."""
-    make_heavy(fake)
-    fake.appended(record_batch(["here", "and this"]))
-    make_heavy(fake)
-    workers.free = True
-    plan = fake.broker.records.browse.plan(BrowseQuery("t", limit=9))
-    job = ScanJob(plan, "auto", None)
-    spare_time = fake.broker.spare_time
-    running = SlicedScan(job, fake.log, BatchCompression(), fake.clock, spare_time, workers)
-
-    def paused() -> Pending[ScanPart]:
-        return resolved(ScanPart(b"there\n", ScanEnd("paused", 1, 1, 0, [rest])))
-
-    rest = OffsetRange(0, plan.ranges[0].partition_id, 2, 5, 5)
-    workers.next = paused  # type: ignore[method-assign]
-    first = running.next()
-    fake.run()
-    [part] = answers_of(first)
-    assert part.end is None
-    assert part.data.count(b"\n") == 2 and part.data.endswith(b"there\n")
-    del workers.next
-
-    second = running.next()
-    fake.scheduler.advance(HANDED_BACK_MS - 1)
-    assert not second.resolved and len(workers.jobs) == 1
-    fake.scheduler.advance(2 * PAUSE_MS)
-    data, end = ended(second)
-    assert data.count(b'"value":"here"') == 1 and data.endswith(b"rest\n")
-    assert (end.reason, end.found, end.scanned) == ("end", 5, 14)
-    job = workers.jobs[1]
-    assert (job.plan.limit, job.plan.ranges[0].start, job.begun) == (5, 4, True)
 
 
 def test_it_waits_for_a_worker_but_not_longer_than_it_may(
@@ -194,9 +156,8 @@ def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
     [part] = answers_of(pending)
     assert isinstance(part.end, StorageFailed)
     fake.log.failing = None
+    fake.broker.background.end()
     pending = scan(fake, None).next()
-    fake.broker.spare_time.end()
-    fake.run()
     [part] = answers_of(pending)
     assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
 

@@ -2,12 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from application.topics.dropping import (
-    BATCHES_PER_SLICE,
-    LONGEST_RETRY_MS,
-    PAUSE_MS,
-    RETRY_MS,
-)
+from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
+from application.topics.dropping import BATCHES_PER_COMMIT
 from domain.errors import StorageFailed
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from tests.fakes.batches import record_batch
@@ -19,7 +15,7 @@ def fake() -> FakeBroker:
     """A deleted topic of two partitions: one of three slices, one of one batch."""
     fake = FakeBroker()
     topic = fake.topic("t", 2)
-    for _ in range(2 * BATCHES_PER_SLICE + 1):
+    for _ in range(2 * BATCHES_PER_COMMIT + 1):
         fake.append(record_batch(["a"]))
     fake.append(record_batch(["a"]), index=1)
     fake.run()
@@ -35,9 +31,9 @@ def left(fake: FakeBroker) -> list[int]:
 
 
 def test_data_goes_a_slice_at_a_time_with_a_pause_after_each(fake: FakeBroker) -> None:
-    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     fake.scheduler.advance(PAUSE_MS)
-    assert left(fake) == [BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [BATCHES_PER_COMMIT + 1, 1]
     fake.scheduler.advance(PAUSE_MS)
     assert left(fake) == [1, 1]
     fake.scheduler.advance(PAUSE_MS)
@@ -69,11 +65,11 @@ def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
 def test_after_a_failed_commit_the_slice_is_tried_again_later(fake: FakeBroker) -> None:
     fake.commit.fail_next()
     fake.scheduler.advance(PAUSE_MS)
-    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     fake.scheduler.advance(RETRY_MS - 1)
-    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     fake.scheduler.advance(1)
-    assert left(fake) == [2 * BATCHES_PER_SLICE + 1], "the other one: this one may be ill"
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1], "the other one: this one may be ill"
     fake.scheduler.advance(100)
     assert left(fake) == []
 
@@ -119,7 +115,7 @@ def test_once_it_is_stopped_the_store_is_not_touched_again(fake: FakeBroker) -> 
     fake.scheduler.advance(PAUSE_MS)
     fake.broker.stop_upkeep()
     fake.scheduler.advance(RETRY_MS)
-    assert left(fake) == [BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [BATCHES_PER_COMMIT + 1, 1]
     assert fake.scheduler.timers == []
 
 
@@ -128,7 +124,7 @@ def test_a_topic_that_is_deleted_in_the_end_is_left_to_the_next_run(fake: FakeBr
     fake.broker.delete_topics.delete([fake.topic("u")])
     fake.run()
     fake.scheduler.advance(RETRY_MS)
-    assert left(fake) == [2 * BATCHES_PER_SLICE + 1, 1]
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     again = fake.restarted()
     again.broker.dropping.start()
     again.scheduler.advance(100)

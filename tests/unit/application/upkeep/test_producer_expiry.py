@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import PAUSE_MS, SLICE_NS
 from application.upkeep import producer_expiry
-from application.upkeep.producer_expiry import PAUSE_MS
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -74,8 +74,7 @@ def test_a_producer_that_has_expired_is_not_looked_up_again() -> None:
 
 
 def test_many_producers_are_gone_through_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(producer_expiry, "PRODUCERS_PER_SLICE", 3)
-    monkeypatch.setattr(producer_expiry, "ROWS_PER_SLICE", 2)
+    monkeypatch.setattr(producer_expiry, "ROWS_PER_COMMIT", 2)
     fake = FakeBroker(
         producer_id_expiration_ms="1000", producer_id_expiration_check_interval_ms="5000"
     )
@@ -97,6 +96,7 @@ def test_many_producers_are_gone_through_in_slices(monkeypatch: pytest.MonkeyPat
         return in_memory, len(fake.store.tables["producers"])
 
     seen = []
+    fake.clock.look_ns = SLICE_NS
     fake.scheduler.advance(4999)
     for _ in range(10):
         fake.scheduler.advance(PAUSE_MS)
@@ -127,11 +127,11 @@ def rows_of_silent_producers(count: int) -> FakeBroker:
 def test_once_it_is_stopped_neither_memory_nor_the_store_is_touched_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(producer_expiry, "PRODUCERS_PER_SLICE", 2)
-    monkeypatch.setattr(producer_expiry, "ROWS_PER_SLICE", 1)
+    monkeypatch.setattr(producer_expiry, "ROWS_PER_COMMIT", 1)
     stopped_after = []
     for passed_ms in range(0, 8 * PAUSE_MS, PAUSE_MS):
         fake = rows_of_silent_producers(3)
+        fake.clock.look_ns = SLICE_NS
         fake.scheduler.advance(passed_ms)
         fake.broker.stop_upkeep()
         in_memory = [len(one.producers) for one in fake.broker.catalog.loaded()]

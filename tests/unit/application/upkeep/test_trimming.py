@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
 from application.delete_records import RecordsToDelete
-from application.upkeep.trimming import BATCHES_PER_SLICE, LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
+from application.upkeep.trimming import BATCHES_PER_COMMIT
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
-BATCHES = 2 * BATCHES_PER_SLICE + 10
+BATCHES = 2 * BATCHES_PER_COMMIT + 10
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_records_go_a_slice_at_a_time_with_a_pause_after_each(fake: FakeBroker) 
     for _ in range(3):
         fake.scheduler.advance(PAUSE_MS)
         seen.append(left(fake))
-    assert seen == [BATCHES, BATCHES - BATCHES_PER_SLICE, 10, 1]
+    assert seen == [BATCHES, BATCHES - BATCHES_PER_COMMIT, 10, 1]
     assert (unfinished(fake), len(fake.broker.trimming)) == (0, 0)
     assert fake.scheduler.timers == []
 
@@ -54,7 +55,7 @@ def test_partitions_take_turns(fake: FakeBroker) -> None:
     delete(fake, index=1)
     fake.scheduler.advance(PAUSE_MS)
     fake.scheduler.advance(PAUSE_MS)
-    assert (left(fake), left(fake, 1)) == (BATCHES - BATCHES_PER_SLICE, 0)
+    assert (left(fake), left(fake, 1)) == (BATCHES - BATCHES_PER_COMMIT, 0)
 
 
 def test_the_size_follows_each_slice(fake: FakeBroker) -> None:

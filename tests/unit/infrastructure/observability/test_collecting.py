@@ -4,31 +4,30 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from application.background.runner import SLICE_NS
 from application.metrics.family import SAMPLES_AT_ONCE, Family, Kind, Reading, Sample
 from application.metrics.topics import TopicReadings
 from domain.errors import StorageFailed
-from infrastructure.observability import collecting
 from infrastructure.observability.collecting import Collector, Result, Scrapes
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
-from tests.fakes.clock import FakeClock
-from tests.fakes.scheduler import FakeScheduler
 
 GAUGE = Family("a_gauge", Kind.GAUGE, "A gauge.", ("n",))
 OFFLINE = "kafka_controller_kafkacontroller_offlinepartitionscount"
 OFFSET = "kafka_topic_partition_current_offset"
 
 
-def test_it_reads_in_slices_and_others_run_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collecting, "SLICE_NS", 0)
-    scheduler = FakeScheduler(FakeClock())
+def test_it_reads_in_slices_and_others_run_between_them() -> None:
+    fake = FakeBroker()
+    fake.clock.look_ns = SLICE_NS
+    scheduler = fake.scheduler
     heard: list[object] = []
 
     def source() -> Iterator[Reading]:
         for number in range(3):
             yield GAUGE, [((str(number),), number)]
 
-    readings = Collector([source], scheduler).collect(
+    readings = Collector([source], fake.broker.background).collect(
         lambda reading: heard.append(reading[1][0][1])
     )
     readings.then(lambda _: heard.append("done"))
@@ -38,9 +37,10 @@ def test_it_reads_in_slices_and_others_run_between_them(monkeypatch: pytest.Monk
     assert heard == [0, 1, "another", 2, "done"]
 
 
-def test_who_asks_while_one_is_made_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collecting, "SLICE_NS", 0)
-    scheduler = FakeScheduler(FakeClock())
+def test_who_asks_while_one_is_made_gets_the_same() -> None:
+    fake = FakeBroker()
+    fake.clock.look_ns = SLICE_NS
+    scheduler = fake.scheduler
     reads = 0
 
     def source() -> Iterator[Reading]:
@@ -49,7 +49,7 @@ def test_who_asks_while_one_is_made_gets_the_same(monkeypatch: pytest.MonkeyPatc
         yield GAUGE, [(("a",), 1)]
         yield GAUGE, [(("b",), 2)]
 
-    scrapes = Scrapes(Collector([source], scheduler))
+    scrapes = Scrapes(Collector([source], fake.broker.background))
     results: list[Result] = []
     for _ in range(3):
         scrapes.scrape().then(results.append)
@@ -65,7 +65,8 @@ def test_who_asks_while_one_is_made_gets_the_same(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
-    scheduler = FakeScheduler(FakeClock())
+    fake = FakeBroker()
+    scheduler = fake.scheduler
     faults = [ZeroDivisionError("once")]
 
     def source() -> Iterator[Reading]:
@@ -73,7 +74,7 @@ def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
         if faults:
             raise faults.pop()
 
-    scrapes = Scrapes(Collector([source], scheduler))
+    scrapes = Scrapes(Collector([source], fake.broker.background))
     results: list[Result | Exception] = []
     scrapes.scrape().then(results.append, results.append)
     scrapes.scrape().then(results.append, results.append)
@@ -82,12 +83,11 @@ def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
     assert isinstance(first, ZeroDivisionError) and isinstance(second, list)
 
 
-def test_one_who_cannot_take_the_text_keeps_it_from_nobody(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(collecting, "SLICE_NS", 0)
-    scheduler = FakeScheduler(FakeClock())
-    scrapes = Scrapes(Collector([lambda: iter([(GAUGE, [])])], scheduler))
+def test_one_who_cannot_take_the_text_keeps_it_from_nobody() -> None:
+    fake = FakeBroker()
+    fake.clock.look_ns = SLICE_NS
+    scheduler = fake.scheduler
+    scrapes = Scrapes(Collector([lambda: iter([(GAUGE, [])])], fake.broker.background))
     results: list[Result] = []
 
     def broken(result: Result) -> None:

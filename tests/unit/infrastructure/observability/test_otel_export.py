@@ -10,9 +10,8 @@ import pytest
 from infrastructure.observability import otel_messages
 from infrastructure.observability.collecting import Collector
 from infrastructure.observability.otel_export import OtelExport
-from tests.fakes.clock import FakeClock
+from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeEventLog
-from tests.fakes.scheduler import FakeScheduler
 
 INTERVAL_MS = 1000
 PATIENCE_S = 30
@@ -22,13 +21,13 @@ class Exporting:
     """What threads want to be called on the loop is kept until it is taken."""
 
     def __init__(self, endpoint: str) -> None:
-        clock = FakeClock()
-        self.scheduler = FakeScheduler(clock)
+        fake = FakeBroker()
+        self.scheduler = fake.scheduler
         self.events = FakeEventLog()
         self.from_threads: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        collector = Collector([], self.scheduler)
+        collector = Collector([], fake.broker.background)
         OtelExport(
-            collector, self.scheduler, self.from_threads.put, clock, self.events, endpoint,
+            collector, self.scheduler, self.from_threads.put, fake.clock, self.events, endpoint,
             INTERVAL_MS, {"service.name": "ottla"},
         ).start()  # fmt: skip
 

@@ -3,17 +3,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
-from interfaces.rest import slices
 from interfaces.rest.answers import Large
 from interfaces.rest.slices import PIECE_BYTES
 
 
-def test_a_large_answer_leaves_in_pieces_and_lets_others_go_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(slices, "SLICE_NS", 0)
+def test_a_large_answer_leaves_in_pieces_and_lets_others_go_on() -> None:
     parts = [b"[", b"x" * (3 * PIECE_BYTES + 1), b"]"]
     sent: list[Any] = []
     others = 0

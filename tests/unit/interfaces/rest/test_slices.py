@@ -1,39 +1,57 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from typing import Any
 
 import orjson
 import pytest
 
+from application.background.runner import SLICE_NS
 from interfaces.rest import slices
+from interfaces.rest.admin import Admin
+from tests.fakes.admin import FakeAdmin
+
+Work = Callable[[Admin, Iterable[object]], Coroutine[Any, Any, list[Any]]]
+
+
+async def pieces(admin: Admin, elements: Iterable[object]) -> list[bytes]:
+    return [piece async for piece in slices.encoded(admin, iter(elements))]
+
+
+def done(work: Work, elements: Iterable[object], passed: Callable[[], object] = int) -> list[Any]:
+    """What comes of it on a loop where each step is a slice."""
+    fake = FakeAdmin()
+    fake.fake.clock.look_ns = SLICE_NS
+
+    async def story() -> list[Any]:
+        working = asyncio.ensure_future(work(fake.admin, elements))
+        while not working.done():
+            passed()
+            fake.fake.scheduler.run_pass()
+            await asyncio.sleep(0)
+        return await working
+
+    return asyncio.run(story())
 
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 100])
 def test_nothing_is_lost_between_slices(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "SLICE_NS", 0)
     numbers = list(range(count))
-    assert asyncio.run(slices.all_of(iter(numbers))) == numbers
+    assert done(slices.all_of, iter(numbers)) == numbers
     monkeypatch.setattr(slices, "PIECE_BYTES", 20)
-    assert orjson.loads(b"".join(asyncio.run(pieces(numbers)))) == numbers
-
-
-async def pieces(elements: Iterable[object]) -> list[bytes]:
-    return [piece async for piece in slices.encoded(iter(elements))]
+    assert orjson.loads(b"".join(done(pieces, numbers))) == numbers
 
 
 def test_what_is_handed_on_at_once_is_not_large() -> None:
-    handed = asyncio.run(pieces("x" * 1000 for _ in range(1000)))
+    handed = done(pieces, ("x" * 1000 for _ in range(1000)))
     assert sum(map(len, handed)) > 1_000_000
     assert max(map(len, handed)) < slices.PIECE_BYTES + 2 * slices.ELEMENTS * 1000
 
 
 @pytest.mark.parametrize("work", [slices.all_of, pieces])
-def test_others_get_their_turns_between_slices(
-    work: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_others_get_their_turns_between_slices(work: Work) -> None:
     """Never more than a few elements are made in one turn of the loop."""
-    monkeypatch.setattr(slices, "SLICE_NS", 0)
     turn = 0
     turns: list[int] = []
 
@@ -42,13 +60,9 @@ def test_others_get_their_turns_between_slices(
             turns.append(turn)
             yield number
 
-    async def story() -> None:
+    def passed() -> None:
         nonlocal turn
-        working = asyncio.ensure_future(work(elements()))  # type: ignore[operator]
-        while not working.done():
-            turn += 1
-            await asyncio.sleep(0)
-        await working
+        turn += 1
 
-    asyncio.run(story())
+    done(work, elements(), passed)
     assert max(turns.count(one) for one in set(turns)) <= slices.ELEMENTS + 1

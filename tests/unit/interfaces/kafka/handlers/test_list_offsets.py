@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from application import list_offsets
-from application.list_offsets import TimeSearch
+from application.background.runner import SLICE_NS
 from domain.errors import StorageFailed
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -84,10 +84,8 @@ def test_a_partition_that_is_asked_for_twice_contradicts_itself(client: FakeClie
     assert sorted((one.partition_index, one.error_code) for one in found) == [(0, 42), (1, 0)]
 
 
-def test_a_search_that_takes_longer_is_answered_later(
-    kafka: FakeKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(list_offsets, "WORK_AT_ONCE", 10)
+def test_a_search_that_takes_longer_is_answered_later(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.clock.look_ns = SLICE_NS
     false = record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000)
     for _ in range(20):
         kafka.appended(false)
@@ -101,9 +99,9 @@ def test_a_search_that_takes_longer_is_answered_later(
 
 
 @pytest.fixture
-def lied_to(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> FakeKafka:
+def lied_to(kafka: FakeKafka) -> FakeKafka:
     """A log in which every search for a later moment takes many passes."""
-    monkeypatch.setattr(list_offsets, "WORK_AT_ONCE", 10)
+    kafka.clock.look_ns = SLICE_NS
     false = record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000)
     for _ in range(20):
         kafka.appended(false)
@@ -121,16 +119,15 @@ def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
     clients = [lied_to.client() for _ in range(3)]
     for client in clients:
         client.send(*later())
-    ill: list[TimeSearch] = []
-    go_on = TimeSearch.go_on
+    faults = [RuntimeError("nobody foresaw this")]
+    batch_at = list_offsets.batch_at
 
-    def faulty(search: TimeSearch, *where: Any) -> int:
-        ill[:] = ill or [search]
-        if search in ill:
-            raise RuntimeError("nobody foresaw this")
-        return go_on(search, *where)
+    def faulty(*where: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return batch_at(*where)
 
-    monkeypatch.setattr(TimeSearch, "go_on", faulty)
+    monkeypatch.setattr(list_offsets, "batch_at", faulty)
     lied_to.run()
     assert [client.closed for client in clients] == [True, False, False]
     assert [len(client.answers()) for client in clients] == [0, 1, 1]

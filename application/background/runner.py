@@ -1,0 +1,213 @@
+"""Runner: all work that is done in slices, beside requests or for one of them.
+
+    answer  for a request: begins at once, as most are done then; the rest has its turns
+    start   maintenance: one job of a kind at a time, with a pause after each slice and commit
+    every   maintenance that comes back after an interval
+
+Each pass of the loop has one slice of one job, in turn, however many there are. A slice ends when
+the clock has gone on by a millisecond. After a commit that fails a maintenance job backs off: its
+slice takes along all else that is in the commit. What is called later (`soon`, `after_ms`) and all
+jobs end with the broker, before the store is closed: nothing here touches it after that.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from application.background.job import COMMIT, END_OF_COMMIT, PAUSE, SLICE, Job, Step
+from application.commits import Commits
+from application.pending import Pending
+from application.ports.clock import Clock
+from application.ports.scheduler import Scheduler, Timer
+from domain.errors import StorageFailed
+
+SLICE_NS = 1_000_000
+#: A slice has no more steps, also where the clock stands still.
+STEPS_PER_SLICE = 1000
+#: Between two slices of maintenance, and after each of its commits.
+PAUSE_MS = 2
+#: After a failure, doubled with each further one.
+RETRY_MS = 1000
+LONGEST_RETRY_MS = 60_000
+
+T = TypeVar("T")
+
+
+class JobResult(Pending[T], Generic[T]):
+    __slots__ = ("_ends_when_abandoned", "failures", "job", "pauses", "rest_ms")
+
+    def __init__(
+        self, job: Job[T], pauses: bool = False, ends_when_abandoned: bool = False
+    ) -> None:
+        super().__init__()
+        self.job = job
+        self.pauses = pauses
+        self._ends_when_abandoned = ends_when_abandoned
+        self.failures = 0
+        #: At the next SLICE the job pauses for so long, whatever is left of the slice.
+        self.rest_ms = 0
+
+    def abandon(self) -> None:
+        """Between two slices."""
+        super().abandon()
+        if self._ends_when_abandoned:
+            self.job.close()
+
+    def rest_after(self, outcome: object) -> None:
+        if not isinstance(outcome, StorageFailed):
+            self.failures = 0
+            self.rest_ms = PAUSE_MS
+        else:
+            self.rest_ms = min(RETRY_MS << self.failures, LONGEST_RETRY_MS)
+            self.failures = min(self.failures + 1, 10)
+
+
+class Runner:
+    """Satisfies `application.ports.scheduler.Scheduler`."""
+
+    def __init__(self, scheduler: Scheduler, clock: Clock, commits: Commits) -> None:
+        self.scheduler = scheduler
+        self._clock = clock
+        self._commits = commits
+        self._ready: deque[JobResult[Any]] = deque()
+        self._started: set[Callable[[], Job[None]]] = set()
+        self.is_over = False
+        self._at_end: list[Callable[[], None]] = []
+
+    def __len__(self) -> int:
+        """Jobs that wait for their turn."""
+        return len(self._ready)
+
+    # ---- jobs
+
+    def answer(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
+        """A job that only reads ends when its request is abandoned; one that changes something
+        is done as it was asked for.
+        """
+        result = JobResult(job, ends_when_abandoned=ends_when_abandoned)
+        self._slice(result)
+        return result
+
+    def answer_later(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
+        """Begins with its first turn."""
+        result = JobResult(job, ends_when_abandoned=ends_when_abandoned)
+        self._queue(result)
+        return result
+
+    def start(self, make: Callable[[], Job[None]], *, pauses: bool = True) -> None:
+        """Begins a job of maintenance, unless the last one of `make` still runs.
+
+        After a fault of ours it begins again. Without pauses where clients wait for it.
+        """
+        if make not in self._started:
+            self._started.add(make)
+            self._start_after(PAUSE_MS if pauses else 0, make, pauses)
+
+    def _start_after(self, delay_ms: int, make: Callable[[], Job[None]], pauses: bool) -> None:
+        def failed() -> None:
+            self._start_after(LONGEST_RETRY_MS, make, pauses)
+
+        def begin() -> None:
+            self._begin(JobResult(make(), pauses), lambda: self._started.discard(make), failed)
+
+        if delay_ms:
+            self.after_ms(delay_ms, begin)
+        else:
+            self.soon(begin)
+
+    def every(self, interval_ms: int, make: Callable[[], Job[None]]) -> None:
+        """The interval begins anew when the job is done."""
+
+        def again() -> None:
+            self.every(interval_ms, make)
+
+        self.after_ms(interval_ms, lambda: self._begin(JobResult(make(), True), again, again))
+
+    def _begin(
+        self, result: JobResult[None], done: Callable[[], None], failed: Callable[[], None]
+    ) -> None:
+        def fail(fault: Exception) -> None:
+            failed()
+            raise fault
+
+        result.then(lambda _: done(), fail)
+        self._queue(result)
+
+    def _queue(self, result: JobResult[Any]) -> None:
+        self._ready.append(result)
+        if len(self._ready) == 1:
+            self.soon(self._turn)
+
+    def _turn(self) -> None:
+        result = self._ready.popleft()
+        if self._ready:
+            self.soon(self._turn)
+        self._slice(result)
+
+    def _slice(self, result: JobResult[Any], value: Any = None) -> None:
+        clock_ns = self._clock.monotonic_ns
+        ends_ns = clock_ns() + SLICE_NS
+        send = result.job.send
+        try:
+            for _ in range(STEPS_PER_SLICE):
+                step = send(value)
+                value = None
+                if step is not SLICE or result.rest_ms or clock_ns() >= ends_ns:
+                    break
+        except StopIteration as end:
+            result.resolve(end.value)
+        except Exception as fault:
+            result.fail(fault)
+        else:
+            self._wait(result, step)
+
+    def _wait(self, result: JobResult[Any], step: Step | Pending[Any] | StorageFailed) -> None:
+        def go_on(value: Any) -> None:
+            if result.pauses:
+                if self.is_over:
+                    return
+                result.rest_after(value)
+            self._slice(result, value)
+
+        if step is COMMIT:
+            self._commits.when_committed(go_on)
+        elif step is END_OF_COMMIT:
+            self._commits.wait(go_on)
+        elif isinstance(step, Pending):
+            step.then(go_on, result.fail)
+        elif isinstance(step, StorageFailed):
+            result.rest_after(step)
+            self._queue_after(result)
+        elif result.pauses or step is PAUSE:
+            self._queue_after(result)
+        else:
+            self._queue(result)
+
+    def _queue_after(self, result: JobResult[Any]) -> None:
+        delay_ms, result.rest_ms = result.rest_ms or PAUSE_MS, 0
+        self.after_ms(delay_ms, lambda: self._queue(result))
+
+    # ---- the end
+
+    def at_end(self, callback: Callable[[], None]) -> None:
+        """For what was put off, and is not to be lost."""
+        self._at_end.append(callback)
+
+    def end(self) -> None:
+        if self.is_over:
+            return
+        self.is_over = True
+        for callback in self._at_end:
+            callback()
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        self.scheduler.soon(lambda: self._call(callback))
+
+    def after_ms(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
+        return self.scheduler.after_ms(delay_ms, lambda: self._call(callback))
+
+    def _call(self, callback: Callable[[], None]) -> None:
+        if not self.is_over:
+            callback()
