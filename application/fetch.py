@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from application.pending import Pending
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.ports.scheduler import Scheduler
 from application.topics.catalog import Catalog
 from application.trouble import Trouble
@@ -143,8 +143,11 @@ class FetchService:
         """How many fetches wait for data."""
         return len(self._watching)
 
-    def fetch(self, query: FetchQuery) -> list[FetchedPartition] | WaitingFetch:
-        fetched, size_bytes = self.read(query)
+    def fetch(self, query: FetchQuery) -> list[FetchedPartition] | LaterFetch:
+        loading: list[Pending[None]] = []
+        fetched, size_bytes = self.read(query, loading)
+        if loading and not self._draining:
+            return LoadingFetch(self, query, loading, self._scheduler)
         if (
             size_bytes >= query.min_bytes
             or query.max_wait_ms <= 0
@@ -163,16 +166,23 @@ class FetchService:
         """It does not wait any more."""
         self._waiting_partitions -= len(query.items)
 
-    def read(self, query: FetchQuery) -> tuple[list[FetchedPartition], int]:
-        """What there is now, and how many bytes of records that is."""
+    def read(
+        self, query: FetchQuery, loading: list[Pending[None]]
+    ) -> tuple[list[FetchedPartition], int]:
+        """What is in memory now, and how many bytes of records that is; the rest is `loading`."""
         fetched = []
         total_bytes = 0
         room = self._room()
         limit = min(query.max_bytes, self._max_bytes, room)
         for item in query.items:
-            one = self._read_partition(
-                item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
-            )
+            try:
+                one = self._read_partition(
+                    item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
+                )
+            except NotInMemory as later:
+                loading.append(later.loading)
+                one = self._read_partition(item, 0, query.read_committed, False)
+                limit -= min(item.max_bytes, max(limit - total_bytes, 0))
             total_bytes += len(one.records)
             fetched.append(one)
         return fetched, total_bytes
@@ -256,15 +266,84 @@ def _is_urgent(fetched: list[FetchedPartition]) -> bool:
     return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
 
 
-class WaitingFetch(Pending[list[FetchedPartition]]):
+class LaterFetch(Pending[list[FetchedPartition]]):
+    """A fetch that is repeated when what it waits for is there."""
+
+    __slots__ = ("_query", "_repeated", "_service")
+
+    def __init__(self, service: FetchService, query: FetchQuery) -> None:
+        super().__init__()
+        self._service = service
+        self._query = query
+        self._repeated: LaterFetch | None = None
+
+    def _repeat(self) -> None:
+        fetched = self._service.fetch(self._query)
+        if isinstance(fetched, LaterFetch):
+            self._repeated = fetched
+            fetched.then(self.resolve)
+        else:
+            self.resolve(fetched)
+
+    def abandon(self) -> None:
+        super().abandon()
+        if self._repeated is not None:
+            self._repeated.abandon()
+
+
+class LoadingFetch(LaterFetch):
+    """A fetch of records that are not in memory.
+
+    It holds nothing meanwhile, not even what is in memory: all is read when all is there. When the
+    client's `max_wait_ms` is over it gets that much, unless it is nothing.
+    """
+
+    __slots__ = ("_left", "_loading", "_timer")
+
+    def __init__(
+        self,
+        service: FetchService,
+        query: FetchQuery,
+        loading: list[Pending[None]],
+        scheduler: Scheduler,
+    ) -> None:
+        super().__init__(service, query)
+        self._loading = loading
+        self._left = len(loading)
+        self._timer = scheduler.after_ms(query.max_wait_ms, self._out_of_time)
+        for one in loading:
+            one.then(self._loaded)
+
+    def _loaded(self, _: None) -> None:
+        self._left -= 1
+        if not self._left:
+            self._timer.cancel()
+            self._repeat()
+
+    def _out_of_time(self) -> None:
+        fetched, size_bytes = self._service.read(self._query, [])
+        if size_bytes:
+            self._stop_loading()
+            _count(fetched)
+            self.resolve(fetched)
+
+    def abandon(self) -> None:
+        super().abandon()
+        self._stop_loading()
+
+    def _stop_loading(self) -> None:
+        self._timer.cancel()
+        for one in self._loading:
+            one.abandon()
+
+
+class WaitingFetch(LaterFetch):
     """A fetch for which there was not enough; looks again as its partitions go on."""
 
     __slots__ = (
         "_available_bytes",
         "_partitions",
-        "_query",
         "_seen_bytes",
-        "_service",
         "_timer",
         "_watching",
     )
@@ -277,9 +356,7 @@ class WaitingFetch(Pending[list[FetchedPartition]]):
         watching: Watching,
         scheduler: Scheduler,
     ) -> None:
-        super().__init__()
-        self._service = service
-        self._query = query
+        super().__init__(service, query)
         self._available_bytes = available_bytes
         self._watching = watching
         self._partitions = [item.partition for item in query.items if item.partition is not None]
@@ -297,13 +374,12 @@ class WaitingFetch(Pending[list[FetchedPartition]]):
 
     def finish(self) -> None:
         self._stop_waiting()
-        fetched, _ = self._service.read(self._query)
-        _count(fetched)
-        self.resolve(fetched)
+        self._query.max_wait_ms = 0
+        self._repeat()
 
     def abandon(self) -> None:
         super().abandon()
-        if not self.resolved:
+        if not self.resolved and self._repeated is None:
             self._stop_waiting()
 
     def _stop_waiting(self) -> None:

@@ -8,7 +8,7 @@ from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.opened_batch import open_batch, open_times, times_in, too_many_to_open
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.topics.catalog import Catalog
 from application.trouble import Trouble
 from domain.errors import (
@@ -19,7 +19,7 @@ from domain.errors import (
 )
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.leader_epochs import NO_EPOCH
-from domain.partitions.partition import LargestLeft, Partition
+from domain.partitions.partition import Partition
 
 LATEST = -1
 EARLIEST = -2
@@ -59,7 +59,7 @@ class Search:
         self.result: FoundOffset | BrokerError | None = None
 
     def steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
-        """`result` is there after the last one."""
+        """`result` is there after the last one. Raises NotInMemory; new steps go on from there."""
         try:
             yield from self._steps(log, compression)
         except StorageFailed as failure:
@@ -91,7 +91,6 @@ class TimeSearch(Search):
                 if batch.last_offset >= self._end:
                     self.result = NOTHING_FOUND
                     return
-                self._position = batch.last_offset + 1
                 if batch.max_timestamp >= self._timestamp:
                     whole = batch_at(log, partition_id, batch.last_offset)
                     if whole is not None:
@@ -101,32 +100,28 @@ class TimeSearch(Search):
                     if self.result is not None:
                         return
                     yield
+                self._position = batch.last_offset + 1
             yield
         self.result = NOTHING_FOUND
 
 
 class LargestSearch(Search):
-    """The record with the largest timestamp, where the one that had it is deleted.
+    """The record with the largest timestamp.
 
-    What was found is kept with the partition: the next search goes on from there.
+    Where that one is deleted, every header that is left is looked at.
     """
 
-    __slots__ = ("_best", "_best_holds_to", "_best_timestamp")
+    __slots__ = ("_best", "_best_timestamp", "_scans")
 
     def __init__(self, partition: Partition, end: int) -> None:
         super().__init__(partition, end, partition.log_start_offset)
-        self._start_anew()
-        known = partition.largest_left
-        if known is not None and partition.log_start_offset <= known.holds_to:
-            self._best, self._best_timestamp, self._best_holds_to, self._position = known
-
-    def _start_anew(self) -> None:
-        self._position = self.partition.log_start_offset
+        self._scans = False
         self._best = -1
         self._best_timestamp = NO_TIMESTAMP
-        self._best_holds_to = -1
 
     def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
+        if not self._scans:
+            self._look(log, compression)
         while self.result is None:
             headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
             for header in headers:
@@ -134,11 +129,22 @@ class LargestSearch(Search):
                 if batch.last_offset >= self._end:
                     self._finish(log, compression)
                     break
-                self._position = batch.last_offset + 1
                 self._compare(batch, log, compression)
+                self._position = batch.last_offset + 1
             if not headers:
                 self._finish(log, compression)
             yield
+
+    def _look(self, log: LogStore, compression: Compression) -> None:
+        first = self.partition.log_start_offset
+        offset = self.partition.durable.max_timestamp_offset
+        batch = batch_at(log, self.partition.partition_id, offset) if offset >= first else None
+        if batch is not None and batch.base_offset >= first:
+            self.result = _largest_in(batch, first, compression) or NOTHING_FOUND
+        elif first:
+            self._scans = True
+        else:
+            self.result = NOTHING_FOUND
 
     def _compare(self, batch: RecordBatch, log: LogStore, compression: Compression) -> None:
         timestamp = batch.max_timestamp
@@ -149,17 +155,12 @@ class LargestSearch(Search):
             timestamp = NO_TIMESTAMP if left is None else left.timestamp
         if timestamp > self._best_timestamp:
             self._best, self._best_timestamp = batch.last_offset, timestamp
-            self._best_holds_to = max(batch.base_offset, first)
 
     def _finish(self, log: LogStore, compression: Compression) -> None:
         first = self.partition.log_start_offset
         if 0 <= self._best < first:  # deleted while others were looked at
-            self._start_anew()
+            self._position, self._best, self._best_timestamp = first, -1, NO_TIMESTAMP
             return
-        if first <= self._best_holds_to:
-            self.partition.largest_left = LargestLeft(
-                self._best, self._best_timestamp, self._best_holds_to, self._position
-            )
         whole = batch_at(log, self.partition.partition_id, self._best)
         found = None if whole is None else _largest_in(whole, first, compression)
         self.result = found or NOTHING_FOUND
@@ -202,7 +203,7 @@ class ListOffsetsService:
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return NOTHING_FOUND
         if timestamp == MAX_TIMESTAMP:
-            return self._largest_timestamp(partition, end)
+            return LargestSearch(partition, end)
         if timestamp < 0:
             raise UnsupportedVersion(f"There is no special timestamp {timestamp}")
         if timestamp > partition.durable.max_timestamp:
@@ -219,21 +220,18 @@ class ListOffsetsService:
         for search in searches:
             steps = search.steps(self._log, self._compression)
             while search.result is None:
-                if self._catalog.holds(search.partition):
-                    next(steps, None)
-                    yield SLICE
-                else:  # its topic was deleted in between
+                if not self._catalog.holds(search.partition):  # its topic was deleted in between
                     search.result = UnknownTopicOrPartition()
+                    break
+                try:
+                    next(steps, None)
+                except NotInMemory as later:
+                    yield later.loading
+                    steps = search.steps(self._log, self._compression)
+                else:
+                    yield SLICE
             if isinstance(search.result, StorageFailed):
                 self._trouble.unreadable(search.partition, search.result)
-
-    def _largest_timestamp(self, partition: Partition, end: int) -> FoundOffset | Search:
-        first = partition.log_start_offset
-        offset = partition.durable.max_timestamp_offset
-        batch = batch_at(self._log, partition.partition_id, offset) if offset >= first else None
-        if batch is None or batch.base_offset < first:
-            return LargestSearch(partition, end) if first else NOTHING_FOUND
-        return _largest_in(batch, first, self._compression) or NOTHING_FOUND
 
 
 def _largest_in(

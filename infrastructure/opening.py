@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
-from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder
+from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.engine import LMDB
@@ -59,16 +59,21 @@ def engine_of(url: str) -> tuple[Engine, str]:
 
 
 def open_storage(
-    url: str, flush: Flush = "commit", map_size_bytes: int | None = None, read_only: bool = False
+    url: str,
+    flush: Flush = "commit",
+    map_size_bytes: int | None = None,
+    read_only: bool = False,
+    to_loop: ToLoop | None = None,
 ) -> Storage:
     """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
 
     `map_size_bytes` is for LMDB where less address space than usual is to be reserved. `read_only`
     leaves a store as it is; but where the machine went down while it was open with flush=interval,
-    it is put back to its newest flush as for anybody, because nothing newer can be trusted.
+    it is put back to its newest flush as for anybody, because nothing newer can be trusted. With
+    `to_loop` reads of what is not in memory respond later; without, they wait for the disk.
     """
     engine, place = engine_of(url)
-    return engine.open(place, flush, map_size_bytes, read_only)
+    return engine.open(place, flush, map_size_bytes, read_only, to_loop)
 
 
 def open_offsets(
@@ -76,7 +81,7 @@ def open_offsets(
     storage: Storage,
     when_committed: WhenCommitted,
     flush: Flush,
-    to_loop: Callable[[Callable[[], None]], object],
+    to_loop: ToLoop,
     unusable: Callable[[StorageUnusable], None],
     events: EventLog,
 ) -> OffsetRepository:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from application.pending import Pending
+
 #: What a batch is handed over as: the client's bytes, patched in place.
 Buffer = bytes | bytearray | memoryview
 
@@ -18,12 +20,26 @@ class Trimmed(NamedTuple):
     done: bool
 
 
+class NotInMemory(Exception):
+    """A read would have to wait: it is to be repeated when `loading` is resolved.
+
+    Like a page fault, it is no failure and says nothing about the data. The repeated read judges
+    everything anew: meanwhile the topic may have been deleted, or what was loaded evicted again.
+    """
+
+    def __init__(self, loading: Pending[None]) -> None:
+        super().__init__()
+        self.loading = loading
+
+
 class LogStore(Protocol):
     """Staged by `append`, `trim` and `drop`, kept by the next commit, forgotten whole when that
     fails.
 
-    Reads see committed data only. An engine that cannot take what is staged remembers that and
-    fails the next commit; nothing that stages raises for it.
+    Reads see committed data only. Where what they need is not in memory, `read` and `headers` raise
+    NotInMemory; an engine that was opened without an event loop reads at once instead. An engine
+    that cannot take what is staged remembers that and fails the next commit; nothing that stages
+    raises for it.
     """
 
     def append(
@@ -50,8 +66,14 @@ class LogStore(Protocol):
         """
         ...
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        """The first 61 bytes of up to `limit` batches, starting like `read`."""
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        """The first 61 bytes of up to `limit` batches, starting like `read`.
+
+        Fewer where the rest is not in memory; none only at the end. With `waits` it waits for the
+        disk itself and gives as many as there are.
+        """
         ...
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:

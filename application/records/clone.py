@@ -14,7 +14,7 @@ from application.opened_batch import open_messages
 from application.pending import Pending
 from application.ports.checksum import Checksum
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.records.scan import batches_in
 from application.topics.catalog import Catalog
 from application.topics.create import Created, CreateTopicsService, NewTopic
@@ -114,17 +114,23 @@ class Copying:
     def next(self) -> Pending[Cloned | BrokerError]:
         """A slice, once it is durable."""
         pending: Pending[Cloned | BrokerError] = Pending()
+        self._continue(pending)
+        return pending
+
+    def _continue(self, pending: Pending[Cloned | BrokerError]) -> None:
         try:
             self._slice()
         except BrokerError as refused:
             pending.resolve(refused.as_value())
-            return pending
+            return
+        except NotInMemory as later:
+            later.loading.then(lambda _: self._continue(pending))
+            return
 
         def committed(failure: StorageFailed | None) -> None:
             pending.resolve(failure or Cloned(self._records, self._bytes, not self._left))
 
         self._commits.wait(committed)
-        return pending
 
     def _slice(self) -> None:
         if not self._left:

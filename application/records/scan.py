@@ -11,12 +11,13 @@ come next in each. Where a partition's own times do not rise, its own order is k
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from heapq import heappop, heappush
 
 from application.opened_batch import MAX_OPENED_BYTES
+from application.pending import Pending
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
@@ -73,6 +74,8 @@ class Scan:
         self._read_bytes = max(
             min(READ_BYTES, READ_AHEAD_BYTES // max(len(plan.ranges), 1)), HEADER_BYTES
         )
+        #: What the next step needs; None: it can be made.
+        self.loading: Pending[None] | None = None
         self._found = 0
         self._taken_bytes = 0
         self._unreadable = 0
@@ -165,7 +168,12 @@ class Scan:
             return
         position = self._log.at_timestamp(where.partition_id, wanted.end_ms + 1)
         while position < where.end:
-            headers = self._log.headers(where.partition_id, position, HEADERS_AT_ONCE)
+            try:
+                headers = self._log.headers(where.partition_id, position, HEADERS_AT_ONCE)
+            except NotInMemory as later:
+                self.loading = later.loading
+                yield None
+                continue
             for header in headers:
                 batch = RecordBatch(memoryview(header))
                 position = batch.last_offset + 1
@@ -176,11 +184,19 @@ class Scan:
                 return
             yield None
 
+    def _read(
+        self, where: OffsetRange, offset: int, max_bytes: int
+    ) -> Generator[None, None, bytes]:
+        while True:
+            try:
+                return self._log.read(where.partition_id, offset, where.log_end, max_bytes, True)
+            except NotInMemory as later:
+                self.loading = later.loading
+                yield None
+
     def _forward(self, where: OffsetRange) -> Iterator[Step]:
         while not where.is_done:
-            data = self._log.read(
-                where.partition_id, where.start, where.log_end, self._read_bytes, True
-            )
+            data = yield from self._read(where, where.start, self._read_bytes)
             yield None
             if not data:  # all of it has been deleted meanwhile
                 break
@@ -197,7 +213,7 @@ class Scan:
 
     def _backward(self, where: OffsetRange) -> Iterator[Step]:
         while not where.is_done:
-            data = self._log.read(where.partition_id, where.end - 1, where.log_end, 0, True)
+            data = yield from self._read(where, where.end - 1, 0)
             if len(data) < HEADER_BYTES:
                 break
             batch = RecordBatch(memoryview(data))

@@ -93,7 +93,8 @@ class SlicedScan:
             else:
                 part = self._step()
                 if part is None:
-                    yield SLICE
+                    loading, self._scan.loading = self._scan.loading, None
+                    yield loading or SLICE
         return part or ScanPart(b"")
 
     # ---- here

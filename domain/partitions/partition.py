@@ -10,8 +10,6 @@ still take back.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from domain.cluster.nodes import Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -83,17 +81,6 @@ class Appended:
         self.duplicate = duplicate
 
 
-class LargestLeft(NamedTuple):
-    """Where the largest timestamp is when the record that had it is deleted, as was found out."""
-
-    last_offset: int
-    timestamp: int
-    #: It is as long as the log starts here at the latest,
-    holds_to: int
-    #: among the batches below this offset.
-    looked_at: int
-
-
 class PartitionSnapshot:
     """What a restart would otherwise have to learn from every header of the log."""
 
@@ -117,7 +104,6 @@ class Partition:
         "durable",
         "end",
         "index",
-        "largest_left",
         "leader",
         "leader_epochs",
         "partition_id",
@@ -308,7 +294,6 @@ class Partition:
         self.leader_epochs = snapshot.leader_epochs if snapshot else LeaderEpochs()
         #: Why the partition has to be rebuilt from the store, which is done when it is next used.
         self.broken: StorageFailed | None = None
-        self.largest_left: LargestLeft | None = None
         self.bytes_since_snapshot = 0
         # How far back the last index entry lies is not known: the next timestamp gets one.
         self._bytes_since_index = INDEX_INTERVAL_BYTES

@@ -43,7 +43,9 @@ class AskedLogStore:
         question = (partition_id, offset, end_offset, max_bytes, whole_first)
         return self._channel.ask(frames.READ, frames.READ_QUESTION.pack(*question))
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         question = frames.HEADERS_QUESTION.pack(partition_id, offset, limit)
         data = self._channel.ask(frames.HEADERS, question)
         return [data[at : at + HEADER_BYTES] for at in range(0, len(data), HEADER_BYTES)]

@@ -17,7 +17,7 @@ from typing import cast
 
 from application.pending import Pending, resolved
 from application.ports.event_log import EventLog
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.ports.scan_worker import ScanJob, ScanPart
 from application.records.plan import ScanEnd
 from domain.errors import BrokerError, StorageFailed
@@ -244,6 +244,8 @@ class ScanProcess(asyncio.Protocol):
             data = _asked(self._log, kind, question)
         except StorageFailed as failure:
             self._send(frame(frames.FAILURE, failure.message.encode()))
+        except NotInMemory as later:
+            later.loading.then(lambda _: self._answer(kind, question))
         else:
             self._send(frame(frames.DATA, data))
 

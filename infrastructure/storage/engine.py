@@ -16,6 +16,9 @@ from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from infrastructure.storage.flush import Flush
 
+#: Runs a call on the event loop, from any thread.
+ToLoop = Callable[[Callable[[], None]], object]
+
 
 class StorageInfo:
     """What the banner says of the store."""
@@ -150,7 +153,8 @@ class Engine:
     scheme: str
     #: What follows `scheme://`, for messages.
     example: str
-    #: What follows `scheme://`, the flush policy, the size of the map, and whether only to read.
-    open: Callable[[str, Flush, int | None, bool], Storage]
+    #: What follows `scheme://`, the flush policy, the size of the map, whether only to read, and
+    #: the way to the event loop for reads that respond later.
+    open: Callable[[str, Flush, int | None, bool, ToLoop | None], Storage]
     #: None: the store ends with the process.
     folder: Callable[[Path], StoreFolder] | None = None

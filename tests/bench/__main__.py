@@ -24,6 +24,7 @@ from typing import Any
 
 from tests.bench import (
     chain,
+    cold,
     end_to_end,
     groups,
     java,
@@ -53,7 +54,7 @@ LATEST = CACHE / "latest.json"
 BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall"]
 #: With brokers of their own: that flush before each answer, or keep offsets elsewhere.
 APART = ["fsync", "offsets", "offsets-fsync"]
-PARTS = ["limits", *BESIDE, *APART, "startup", "micro"]
+PARTS = ["limits", *BESIDE, *APART, "cold", "startup", "micro"]
 
 
 def main() -> None:
@@ -154,6 +155,9 @@ class Bench:
             for part, flush in (("offsets", "os"), ("offsets-fsync", "commit")):
                 if part in self._parts:
                     self._offsets(part, flush, rawbench)
+            if "cold" in self._parts:
+                plan = self._plan
+                cold.measure(self.runs, ottla("os"), CACHE, rawbench, plan.cold_bytes, plan.rounds)
             if "startup" in self._parts:
                 killed = self.runs, self._contenders("os"), CACHE, rawbench
                 recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)

@@ -19,6 +19,8 @@ class Plan(NamedTuple):
     filled_bytes: int
     #: Of the data that a killed broker left.
     recovered_bytes: int
+    #: Of the log that is read from the disk: more than is read in one run.
+    cold_bytes: int
     starts: int
 
 
@@ -30,6 +32,7 @@ FULL = Plan(
     scale=1,
     filled_bytes=1_000_000_000,
     recovered_bytes=2_000_000_000,
+    cold_bytes=3_000_000_000,
     starts=5,
 )
 QUICK = Plan(
@@ -40,5 +43,6 @@ QUICK = Plan(
     scale=0.15,
     filled_bytes=150_000_000,
     recovered_bytes=200_000_000,
+    cold_bytes=1_000_000_000,
     starts=1,
 )

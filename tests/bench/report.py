@@ -64,6 +64,10 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "mb_per_s": "the load's MB/s",
         },
     ),
+    "cold": (
+        "Produce beside a reader of an old log",
+        {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "the reader's MB/s"},
+    ),
     "startup": (
         "Start, from the process to the first answer",
         {"ready_ms": "answers after ms", "recovered_s": "all offsets right after s"},

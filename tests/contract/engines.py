@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TypeVar
 
+from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
+from domain.messages.batch import RecordBatch
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
+from infrastructure.storage.lmdb.log_store import LmdbLogStore
+
+T = TypeVar("T")
 
 
 class Engine:
@@ -24,6 +32,54 @@ class Engine:
         self.open_small = open_small
 
 
+class PatientLog:
+    """The log of an engine whose reads respond later: each is repeated until it is in memory."""
+
+    def __init__(self, log: LmdbLogStore, callbacks: SimpleQueue[Callable[[], None]]) -> None:
+        self._log = log
+        self._callbacks = callbacks
+        self.append, self.trim, self.drop = log.append, log.trim, log.drop
+        self.at_timestamp, self.partition_ids = log.at_timestamp, log.partition_ids
+
+    def read(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        given = (partition_id, offset, end_offset, max_bytes, whole_first)
+        return self._patiently(lambda: self._log.read(*given))
+
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        found: list[bytes] = []
+        while len(found) < limit:
+            given = (partition_id, offset, limit - len(found), waits)
+            more = self._patiently(partial(self._log.headers, *given))
+            if not more:
+                break
+            found += more
+            offset = RecordBatch(memoryview(more[-1])).last_offset + 1
+        return found
+
+    def _patiently(self, read: Callable[[], T]) -> T:
+        # Nothing that was written is taken to be in memory: all of it goes through the thread.
+        self._log._memory_from.clear()
+        for _ in range(10):
+            try:
+                return read()
+            except NotInMemory as later:
+                while not later.loading.resolved:
+                    self._callbacks.get(timeout=10)()
+        raise AssertionError("what was loaded is never in memory")
+
+
+def _patient_lmdb(folder: Path) -> Storage:
+    callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    storage = open_storage(f"lmdb://{folder}/store", "os", to_loop=callbacks.put)
+    assert isinstance(storage.log, LmdbLogStore)
+    storage.log = PatientLog(storage.log, callbacks)
+    return storage
+
+
 def _small_lmdb(folder: Path) -> Storage:
     return open_storage(f"lmdb://{folder}/store", "os", map_size_bytes=1 << 20)
 
@@ -38,6 +94,7 @@ ENGINES = {
     "lmdb-interval": Engine(
         lambda folder: open_storage(f"lmdb://{folder}/store", "interval"), persistent=True
     ),
+    "lmdb-later": Engine(_patient_lmdb, persistent=True),
     "lmdb-os": Engine(lambda folder: open_storage(f"lmdb://{folder}/store", "os"), persistent=True),
 }
 

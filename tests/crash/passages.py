@@ -91,8 +91,10 @@ class PassedLog:
         self._inner.append(partition_id, last_offset, batch, indexed_timestamp)
         self._passages.stage("batch")
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        headers = self._inner.headers(partition_id, offset, limit)
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        headers = self._inner.headers(partition_id, offset, limit, waits)
         self._passages.at("recovery: headers read, not replayed")
         return headers
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import cast
 
+from application.pending import Pending
 from application.ports.clock import Clock
+from application.ports.log_store import NotInMemory
 from application.ports.offset_repository import OffsetRepository
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
@@ -34,27 +36,40 @@ from tests.fakes.scheduler import FakeScheduler
 
 
 class FlakyLogStore(MemoryLogStore):
-    """Reads fail as long as `failing` says why."""
+    """Reads fail as long as `failing` says why, and are not in memory while there is `loading`."""
 
-    __slots__ = ("failing",)
+    __slots__ = ("failing", "loading", "loading_of")
 
     def __init__(self, store: MemoryStore) -> None:
         super().__init__(store)
         self.failing: StorageFailed | None = None
+        self.loading: Pending[None] | None = None
+        #: None: any partition.
+        self.loading_of: int | None = None
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
         self._check()
+        if self.loading is not None and self.loading_of in (None, partition_id):
+            raise NotInMemory(self.loading)
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         self._check()
-        return super().headers(partition_id, offset, limit)
+        return super().headers(partition_id, offset, limit, waits)
 
     def _check(self) -> None:
         if self.failing is not None:
             raise StorageFailed(self.failing.message)
+
+    def load(self) -> None:
+        """What was asked for is in memory now."""
+        loading, self.loading = self.loading, None
+        assert loading is not None
+        loading.resolve(None)
 
 
 class InProcessBroker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 from tests.simulation.network import Line
@@ -36,6 +37,9 @@ class Mishaps:
         #: When a read failed, and of which partition.
         self.failed_reads: list[tuple[int, int]] = []
         self.was_unreadable = False
+        #: Of its own: so that worlds in which everything is in memory are what they were.
+        self._cold_random = Random(f"cold reads of {world.seed}")
+        self._cold = self._cold_random.choice((0.0, 0.0, 0.1, 0.6))
         for happen, counts in (
             (self._kill, (0, 0, 1, 2)),
             (world.stop, (0, 0, 0, 1)),
@@ -82,6 +86,9 @@ class Mishaps:
             session = line.session
             if session is not None and session.waiting:
                 self._world.tell(Story.LOST_WHILE_RUNNING)
+                process = self._world.process
+                if process is not None and process.store.loading:
+                    self._world.tell(Story.LOST_WHILE_LOADING)
             self._world.say("*", "a connection is cut")
             if session is not None and session.has_parked:
                 self._world.tell(Story.PARKED)
@@ -154,6 +161,17 @@ class Mishaps:
         self.was_unreadable = True
         self.failed_reads.append((self._timeline.now, partition_id))
         return True
+
+    def loading_takes_ms(self, was_in_memory: bool) -> int:
+        random = self._cold_random
+        cold = self._cold / 20 if was_in_memory else self._cold
+        return random.choice((1, 5, 40, 300)) if random.random() < cold else 0
+
+    def loaded(self, partition_id: int) -> None:
+        process = self._world.process
+        assert process is not None
+        if not process.broker.catalog.has(partition_id):
+            self._world.tell(Story.DELETED_WHILE_LOADING)
 
     def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:
         """Whether that is so: a client says that it was told."""

@@ -118,6 +118,7 @@ class Process:
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),
             "requests for a producer id": len(broker.messages.init_producer_id._waiting),
+            "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
             "offsets of topics that are gone": len(broker.groups.forgetting),
             "offsets under way": broker.groups.offsets.under_way,

@@ -11,7 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
+from application.pending import Pending
+from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
 from tests.simulation.timeline import ProcessDied, ProcessLoop
@@ -142,6 +143,14 @@ class Hands(Protocol):
 
     def reads_fail(self, partition_id: int) -> bool: ...
 
+    def loading_takes_ms(self, was_in_memory: bool) -> int:
+        """0: what is read is in memory, still or anyway."""
+        ...
+
+    def loaded(self, partition_id: int) -> None:
+        """Before the read is repeated."""
+        ...
+
     def kept(self, changes: list[Change]) -> None: ...
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None: ...
@@ -158,6 +167,9 @@ class SimulatedStore:
         self._hands = hands
         self.staged: list[Change] = []
         self.under_way: list[Change] | None = None
+        #: Reads that wait.
+        self.loading = 0
+        self._in_memory: set[tuple[int, int]] = set()
 
     # ---- LogStore
 
@@ -178,6 +190,7 @@ class SimulatedStore:
         log = self._disk.logs.get(partition_id)
         if log is None:
             return b""
+        self._check_it_is_in_memory(partition_id, offset)
         found: list[bytes] = []
         size_bytes = 0
         for position in range(bisect_left(log.last_offsets, offset), len(log.batches)):
@@ -190,11 +203,31 @@ class SimulatedStore:
             found.append(batch)
         return b"".join(found)
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def _check_it_is_in_memory(self, partition_id: int, offset: int) -> None:
+        place = partition_id, offset
+        delay_ms = self._hands.loading_takes_ms(place in self._in_memory)
+        if delay_ms:
+            self._in_memory.discard(place)
+            loading: Pending[None] = Pending()
+            self.loading += 1
+            self._loop.after_ms(delay_ms, lambda: self._loaded(place, loading))
+            raise NotInMemory(loading)
+
+    def _loaded(self, place: tuple[int, int], loading: Pending[None]) -> None:
+        self.loading -= 1
+        self._in_memory.add(place)
+        self._hands.loaded(place[0])
+        loading.resolve(None)
+
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         self._check(partition_id)
         log = self._disk.logs.get(partition_id)
         if log is None:
             return []
+        if not waits:
+            self._check_it_is_in_memory(partition_id, offset)
         first = bisect_left(log.last_offsets, offset)
         return [batch[:HEADER_BYTES] for batch in log.batches[first : first + limit]]
 

@@ -157,6 +157,8 @@ class World:
         self.say("*", "the broker is being stopped")
         if len(process.broker.messages.fetch._watching):
             self.tell(Story.DRAINED)
+        if process.store.loading:
+            self.tell(Story.STOPPED_WHILE_LOADING)
         self._stopping = process
         process.drain()
         self._go_on_stopping(process, 1000)

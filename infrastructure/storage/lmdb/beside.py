@@ -19,6 +19,7 @@ from infrastructure.storage.lmdb.identity import identify
 from infrastructure.storage.lmdb.inspection import check_pages, holds_a_store, page_problem
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.page_loader import PageLoader
 from infrastructure.storage.lmdb.reading import open_environment
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.state_store import LmdbStateStore
@@ -38,6 +39,8 @@ class StoreBeside:
         *("batches", "env", "folder", "log", "nobody_writes", "rows", "state", "store_id"),
         "timestamps",
     )
+
+    loader: PageLoader | None = None
 
     def __init__(self, folder: Path, known_whole: bool = False) -> None:
         self.folder = folder

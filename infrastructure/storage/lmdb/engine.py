@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from infrastructure.storage.engine import Engine, Storage, StorageInfo, StoreFolder, StoreRoom
+from infrastructure.storage.engine import (
+    Engine,
+    Storage,
+    StorageInfo,
+    StoreFolder,
+    StoreRoom,
+    ToLoop,
+)
 from infrastructure.storage.flush import Flush
 
 POWER_LOSS_WARNINGS = {
@@ -15,7 +22,13 @@ POWER_LOSS_WARNINGS = {
 }
 
 
-def _open(place: str, flush: Flush, map_size_bytes: int | None, read_only: bool) -> Storage:
+def _open(
+    place: str,
+    flush: Flush,
+    map_size_bytes: int | None,
+    read_only: bool,
+    to_loop: ToLoop | None,
+) -> Storage:
     from infrastructure.storage.lmdb.commit import LmdbCommit
     from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
@@ -23,7 +36,9 @@ def _open(place: str, flush: Flush, map_size_bytes: int | None, read_only: bool)
     from infrastructure.storage.lmdb.write_pass import WritePass
 
     folder = Path(place)
-    environment = LmdbEnvironment(folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only)
+    environment = LmdbEnvironment(
+        folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only, to_loop
+    )
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
     return Storage(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from application.ports.log_store import Buffer
 from domain.messages.batch import EXTENT, HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.storage.lmdb.keys import KEY
+from infrastructure.storage.lmdb.page_loader import PageLoader
 
 if TYPE_CHECKING:
     from lmdb import Transaction, _Database
@@ -43,10 +44,11 @@ class StagedEntry:
 class StagedEntries:
     """Of the pass under way, by partition: entries that may get further batches."""
 
-    __slots__ = ("_database", "_entries")
+    __slots__ = ("_database", "_entries", "_loader")
 
-    def __init__(self, database: _Database) -> None:
+    def __init__(self, database: _Database, loader: PageLoader | None) -> None:
         self._database = database
+        self._loader = loader
         self._entries: dict[int, StagedEntry] = {}
 
     def add(
@@ -85,6 +87,8 @@ class StagedEntries:
         key = _pack_key(partition_id, last_offset)
         if not txn.put(key, value, overwrite=False, db=self._database):
             raise AlreadyThere(f"partition {partition_id} has a batch at {last_offset} already")
+        if self._loader is not None:
+            self._loader.written(partition_id, value)
 
     def clear(self) -> None:
         self._entries.clear()

@@ -21,6 +21,8 @@ from __future__ import annotations
 import mmap
 import os
 import uuid
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +40,7 @@ from infrastructure.storage.lmdb.inspection import (
     holds_a_store,
     page_problem,
 )
+from infrastructure.storage.lmdb.page_loader import PageLoader
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
 
 if TYPE_CHECKING:
@@ -57,7 +60,8 @@ _TURN_ROW = b"store\0turn"
 
 class LmdbEnvironment:
     __slots__ = (
-        "_lock", "batches", "env", "flush", "folder", "losses", "map_size_bytes", "power_cut",
+        "_lock", "batches", "env", "flush", "folder", "loader", "losses", "map_size_bytes",
+        "power_cut",
         "read_only", "recovery_point", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
@@ -72,6 +76,7 @@ class LmdbEnvironment:
         flush: Flush,
         map_size_bytes: int = MAP_SIZE_BYTES,
         read_only: bool = False,
+        to_loop: Callable[[Callable[[], None]], object] | None = None,
     ) -> None:
         self.folder = folder
         self.flush = flush
@@ -109,6 +114,7 @@ class LmdbEnvironment:
                 reason = error.strerror or error
                 raise StorageUnusable(f"the store in {folder} cannot be used: {reason}") from error
             raise
+        self.loader = None if to_loop is None else PageLoader(self.env, self.batches, to_loop)
 
     # ---- after a power cut
 
@@ -270,7 +276,8 @@ class LmdbEnvironment:
             more_bytes //= 2
             if more_bytes < max(at_least_bytes, _SMALLEST_GROWTH_BYTES):
                 return
-        self.env.set_mapsize(self.map_size_bytes + more_bytes)
+        with nullcontext() if self.loader is None else self.loader.lock:
+            self.env.set_mapsize(self.map_size_bytes + more_bytes)
         self.map_size_bytes += more_bytes
         if self.flush == "interval":
             self.recovery_point.keep_anew(self.env)
@@ -294,6 +301,8 @@ class LmdbEnvironment:
             self.env.sync(True)
 
     def close(self, synced: bool = False) -> None:
+        if self.loader is not None:
+            self.loader.close()
         self.recovery_point.close()
         self.env.close()
         try:

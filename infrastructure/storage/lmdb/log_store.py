@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import lmdb
 
-from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
+from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
@@ -22,6 +22,7 @@ from infrastructure.storage.lmdb.entries import (
     whole_batches,
 )
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
+from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ _UNREADABLE = (lmdb.Error, StructError)
 _LARGEST_PARTITION_ID = (1 << 32) - 1
 #: Each entry that a cursor stands on is touched, page by page; so a trim ends here, too.
 _TRIMMED_AT_ONCE_BYTES = 2 << 20
+
+#: To look at a header is to touch its entry: so much is loaded for one that is asked for.
+_BYTES_PER_HEADER = 8 << 10
 
 _pack_key = KEY.pack
 _unpack_key = KEY.unpack
@@ -44,16 +48,20 @@ class LogEnvironment(Protocol):
     env: lmdb.Environment
     batches: _Database
     timestamps: _Database
+    #: None: reads wait for the disk themselves.
+    loader: PageLoader | None
 
 
 class LmdbLogStore:
-    __slots__ = ("_batches", "_env", "_pass", "_timestamps")
+    __slots__ = ("_batches", "_env", "_loader", "_memory_from", "_pass", "_timestamps")
 
     def __init__(self, environment: LogEnvironment, write_pass: WritePass) -> None:
         self._env = environment.env
         self._batches = environment.batches
         self._timestamps = environment.timestamps
         self._pass = write_pass
+        self._loader = loader = environment.loader
+        self._memory_from = {} if loader is None else loader.memory_from
 
     def append(
         self,
@@ -82,6 +90,8 @@ class LmdbLogStore:
     ) -> bytes:
         if offset >= end_offset:
             return b""
+        if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
+            self._load(partition_id, offset, max_bytes)
         views: list[memoryview] = []
         size_bytes = 0
         try:
@@ -111,14 +121,29 @@ class LmdbLogStore:
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def _load(self, partition_id: int, offset: int, read_bytes: int) -> int:
+        """Returns up to which offset entries are in memory."""
+        assert self._loader is not None
+        loading = self._loader.load(partition_id, offset, read_bytes)
+        if loading is not None:
+            raise NotInMemory(loading)
+        return self._loader.in_memory_to(partition_id, offset)
+
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         headers: list[bytes] = []
+        in_memory_to = NO_OFFSET
+        loads = self._loader is not None and not waits
+        if loads and offset < self._memory_from.get(partition_id, NO_OFFSET):
+            in_memory_to = self._load(partition_id, offset, limit * _BYTES_PER_HEADER)
         try:
             with self._env.begin(buffers=True) as txn:
                 cursor = txn.cursor(self._batches)
                 found = cursor.set_range(_pack_key(partition_id, offset))
                 while found and len(headers) < limit:
-                    if _unpack_key(cursor.key())[0] != partition_id:
+                    found_id, last_offset = _unpack_key(cursor.key())
+                    if found_id != partition_id:
                         break
                     entry = cursor.value()
                     first = 0 if headers else position_of(entry, offset)
@@ -126,6 +151,8 @@ class LmdbLogStore:
                         headers.append(bytes(entry[start : start + HEADER_BYTES]))
                         if len(headers) == limit:
                             return headers  # no step further than needed, as in `read`
+                    if last_offset + 1 >= in_memory_to:
+                        break
                     found = cursor.next()
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error

@@ -14,6 +14,7 @@ import lmdb
 
 from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, MAX_READERS, LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.page_loader import PageLoader
 from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class ReadOnlyEnvironment:
     env: lmdb.Environment
     batches: _Database
     timestamps: _Database
+    loader: PageLoader | None = None
 
     def __init__(self, folder: Path) -> None:
         self.env = open_environment(os.fspath(folder))

@@ -33,7 +33,7 @@ class WritePass:
         #: None until something is staged, and after a failure.
         self.txn: Transaction[memoryview] | None = None
         #: Batches of this pass that are not put yet.
-        self.entries = StagedEntries(environment.batches)
+        self.entries = StagedEntries(environment.batches, environment.loader)
         self._failure: StorageFailed | None = None
         #: For good: what was reported durable may not be, so nothing more is promised.
         self._lost: StorageFailed | None = None

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import uuid
 
-from infrastructure.storage.engine import Engine, Storage, StorageInfo
+from infrastructure.storage.engine import Engine, Storage, StorageInfo, ToLoop
 from infrastructure.storage.flush import Flush
 
 WARNING = "memory storage: all data is lost when the broker stops"
 
 
-def _open(place: str, flush: Flush, map_size_bytes: int | None, read_only: bool) -> Storage:
+def _open(
+    place: str,
+    flush: Flush,
+    map_size_bytes: int | None,
+    read_only: bool,
+    to_loop: ToLoop | None,
+) -> Storage:
     from infrastructure.storage.memory.commit import MemoryCommit
     from infrastructure.storage.memory.log_store import MemoryLogStore
     from infrastructure.storage.memory.state_store import MemoryStateStore

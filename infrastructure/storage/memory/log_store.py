@@ -57,7 +57,9 @@ class MemoryLogStore:
             position += 1
         return b"".join(partition.batches[first:position])
 
-    def headers(self, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         partition = self._store.partitions.get(partition_id)
         if partition is None:
             return []

@@ -66,7 +66,9 @@ class StoredPartitionRepository:
             epochs = LeaderEpochs(values.get("epochs", FIRST_EPOCH))
             partition.restore(PartitionSnapshot(end, epochs, []), self._look_up(partition_id))
         while True:
-            headers = self._log.headers(partition_id, partition.end.next_offset, _HEADERS_AT_ONCE)
+            headers = self._log.headers(
+                partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits=True
+            )
             for header in headers:
                 partition.replay(header)
             if len(headers) < _HEADERS_AT_ONCE:

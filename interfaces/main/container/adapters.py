@@ -14,7 +14,8 @@ class Adapters(containers.DeclarativeContainer):
     #: None: committed offsets are where the messages are.
     offsets_url: providers.Dependency[Any] = providers.Dependency()
     flush = providers.Dependency(instance_of=str)
+    to_loop: providers.Dependency[Any] = providers.Dependency()
 
-    storage = providers.Singleton(open_storage, storage_url, flush)
-    offsets = providers.Factory(open_offsets, offsets_url, storage, flush=flush)
+    storage = providers.Singleton(open_storage, storage_url, flush, to_loop=to_loop)
+    offsets = providers.Factory(open_offsets, offsets_url, storage, flush=flush, to_loop=to_loop)
     authorizer = providers.Singleton(OpenAuthorizer)

@@ -54,6 +54,7 @@ class App:
             storage_url=settings.storage.url,
             offsets_url=settings.offsets.url,
             flush=settings.broker.flush,
+            to_loop=self._scheduler.from_thread,
         )
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
@@ -71,7 +72,6 @@ class App:
         self._topics = core.topics
         self._offset_repository = adapters.offsets(
             when_committed=core.commits.when_committed,
-            to_loop=scheduler.from_thread,
             unusable=self._cannot_go_on,
             events=events,
         )

@@ -315,8 +315,10 @@ def test_a_start_reads_no_more_than_a_thousand_headers(
     read: list[int] = []
     headers = FlakyLogStore.headers
 
-    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        found = headers(log, partition_id, offset, limit)
+    def counted(
+        log: FlakyLogStore, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        found = headers(log, partition_id, offset, limit, waits)
         read.append(len(found))
         return found
 
@@ -354,9 +356,11 @@ def test_partitions_of_a_failed_commit_are_read_again_one_by_one_as_they_are_use
     read: list[int] = []
     headers = FlakyLogStore.headers
 
-    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+    def counted(
+        log: FlakyLogStore, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
         read.append(partition_id)
-        return headers(log, partition_id, offset, limit)
+        return headers(log, partition_id, offset, limit, waits)
 
     monkeypatch.setattr(FlakyLogStore, "headers", counted)
     fake.commit.fail_next()

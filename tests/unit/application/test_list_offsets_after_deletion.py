@@ -77,46 +77,6 @@ def test_the_largest_is_looked_for_in_slices(
     assert search.result.offset == 5
 
 
-def test_what_was_found_once_is_not_looked_for_again(
-    fake: FakeBroker, removed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_at: list[int] = []
-    headers = fake.log.headers
-
-    def counted(partition_id: int, offset: int, limit: int) -> list[bytes]:
-        found = headers(partition_id, offset, limit)
-        looked_at.append(len(found))
-        return found
-
-    monkeypatch.setattr(type(fake.log), "headers", lambda _, *given: counted(*given))
-
-    def largest() -> tuple[int, int, int]:
-        """Where, when, and how many headers that took."""
-        looked_at.clear()
-        offset, timestamp, _ = find(fake, MAX_TIMESTAMP)
-        return offset, timestamp - TIMESTAMP, sum(looked_at)
-
-    for times in ((90,), (10,), (20, 80, 30), (15,), (40,)):
-        fake.appended(at(*times))
-    delete(fake, 1, removed)
-    assert largest() == (3, 80, 4)
-    assert largest() == (3, 80, 0)
-    fake.appended(at(70))
-    assert largest() == (3, 80, 1)
-    fake.appended(at(85))
-    assert largest() == (8, 85, 1)
-    assert largest() == (8, 85, 0)
-    delete(fake, 8, removed)
-    assert largest() == (8, 85, 0)
-    fake.appended(at(50, 60))
-    delete(fake, 9, removed)
-    assert largest() == (10, 60, 1)
-    delete(fake, 10, removed)
-    assert largest()[:2] == (10, 60)
-    fake.appended(at(99))
-    assert largest() == (11, 99, 0)
-
-
 def test_a_batch_that_loses_its_largest_is_looked_at_again(fake: FakeBroker, removed: bool) -> None:
     for times in ((90,), (80, 20), (40,)):
         fake.appended(at(*times))

@@ -6,6 +6,7 @@ import pytest
 
 from application.background.runner import SLICE_NS
 from application.list_offsets import HEADERS_AT_ONCE, FoundOffset, TimeSearch
+from application.pending import Pending
 from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore
@@ -33,6 +34,21 @@ def lied_to(fake: FakeBroker) -> FakeBroker:
     fake.run()
     fake.appended(record_batch([("k", "v", (), TIMESTAMP + 9000)]))
     return fake
+
+
+def test_a_search_waits_for_what_is_not_in_memory(fake: FakeBroker) -> None:
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
+    fake.log.loading = Pending()
+    service = fake.broker.messages.list_offsets
+    search = service.find(fake.partition(), TIMESTAMP, False)
+    assert isinstance(search, TimeSearch)
+    pending = service.complete([search])
+    assert pending is not None
+    fake.run()
+    assert search.result is None
+    fake.log.load()
+    fake.run()
+    assert isinstance(search.result, FoundOffset) and search.result.offset == 0
 
 
 def test_a_false_header_makes_a_search_long_but_no_pass(

@@ -1,0 +1,84 @@
+"""Fetch where records are not in memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.pending import Pending
+from domain.errors import UnknownTopicOrPartition
+from tests.fakes.broker import FakeBroker
+from tests.unit.application.test_fetch import Fetch, fill, item, query
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic("t", 3)
+    return fake
+
+
+@pytest.fixture
+def cold(fake: FakeBroker) -> FakeBroker:
+    fill(fake, 0)
+    fake.log.loading = Pending()
+    return fake
+
+
+def test_records_that_are_not_in_memory_are_waited_for(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+    assert cold.scheduler.timers == []
+
+
+def test_what_is_evicted_again_is_loaded_again(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    first, cold.log.loading = cold.log.loading, Pending()
+    assert first is not None
+    first.resolve(None)
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_after_its_time_a_fetch_gets_what_is_in_memory(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    fill(fake, 1)
+    fake.log.loading, fake.log.loading_of = Pending(), fake.partition("t", 1).partition_id
+    fetch = Fetch(fake, query(item(0), item(1), wait_ms=500))
+    assert fetch.waits
+    fake.scheduler.advance(500)
+    assert fetch.offsets() == [[0, 2, 4], []]
+    assert fetch.got is not None and fetch.got[1].high_watermark == 6
+    fake.log.load()
+
+
+def test_a_fetch_of_which_nothing_is_in_memory_waits_on(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=0))
+    cold.scheduler.advance(1000)
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_a_topic_may_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    cold.broker.topics.delete_topics.delete([cold.existing()])
+    cold.run()
+    cold.log.load()
+    assert fetch.errors() == [UnknownTopicOrPartition]
+
+
+def test_a_loading_fetch_that_is_abandoned_leaves_nothing_behind(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    assert fetch.pending is not None
+    fetch.pending.abandon()
+    assert cold.scheduler.timers == []
+    cold.log.load()
+    assert fetch.waits
+
+
+def test_a_broker_that_stops_does_not_begin_to_load(cold: FakeBroker) -> None:
+    cold.broker.messages.fetch.release()
+    assert Fetch(cold, query(item(0))).offsets() == [[]]

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from application.ports.log_store import NotInMemory
+from infrastructure.opening import open_storage
+from infrastructure.storage.lmdb import page_loader
+from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from tests.contract.batches import batch
+
+BATCHES = 300
+BATCH_BYTES = 40_000
+
+
+class Reader:
+    """A store that was opened again, so that nothing is known to be in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.storage = open_storage(f"lmdb://{folder}", "os", to_loop=self._callbacks.put)
+        assert isinstance(self.storage.log, LmdbLogStore)
+        self.log = self.storage.log
+        self.waits = 0
+
+    def read(self, offset: int, end: int = BATCHES, max_bytes: int = 1 << 20) -> bytes:
+        for _ in range(10):
+            try:
+                return self.log.read(7, offset, end, max_bytes, True)
+            except NotInMemory as later:
+                self.waits += 1
+                while not later.loading.resolved:
+                    self.one_is_loaded()
+        raise AssertionError("what was loaded is never in memory")
+
+    def one_is_loaded(self) -> None:
+        self._callbacks.get(timeout=10)()
+
+    def commit(self) -> None:
+        self.storage.commit.commit(lambda failure: None)
+
+    def append(self, offset: int) -> None:
+        self.log.append(7, offset, batch(offset, size_bytes=BATCH_BYTES))
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    filled = Reader(tmp_path)
+    for offset in range(BATCHES):
+        filled.append(offset)
+    filled.commit()
+    assert filled.read(0) and not filled.waits
+    filled.storage.commit.close()
+    opened = Reader(tmp_path)
+    yield opened
+    opened.storage.commit.close()
+
+
+def test_a_client_that_reads_in_order_seldom_waits(reader: Reader) -> None:
+    offset = 0
+    while offset < BATCHES:
+        offset += len(reader.read(offset)) // BATCH_BYTES
+    assert 0 < reader.waits < 6
+    reader.waits = 0
+    assert reader.read(BATCHES - 1) and not reader.waits
+
+
+def test_clients_at_several_places_do_not_disturb_each_other(reader: Reader) -> None:
+    for step in range(20):
+        for start in (0, 100, 200):
+            assert len(reader.read(start + step, max_bytes=1)) == BATCH_BYTES
+    assert reader.waits <= 3 * 4
+
+
+def test_a_batch_larger_than_what_is_asked_for_is_loaded_whole(reader: Reader) -> None:
+    large = batch(BATCHES, size_bytes=5 << 20)
+    reader.log.append(7, BATCHES, large)
+    reader.commit()
+    reader.log._memory_from.clear()
+    assert reader.read(BATCHES, BATCHES + 1, max_bytes=1) == large
+
+
+def test_what_was_written_lately_is_in_memory_and_what_is_older_is_not(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_loader, "RECENT_BYTES", 10 * BATCH_BYTES)
+    for offset in range(BATCHES, BATCHES + 35):
+        reader.append(offset)
+        reader.commit()
+    end = BATCHES + 35
+    assert reader.read(end - 10, end) and not reader.waits
+    assert reader.read(end - 34, end) and reader.waits == 1
+
+
+def test_what_is_loaded_is_forgotten_when_other_things_were_loaded_since(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        assert reader.read(0, max_bytes=1)
+        assert reader.waits <= 1
+    monkeypatch.setattr(page_loader, "RECENT_BYTES", BATCH_BYTES)
+    for offset in (100, 150, 200):
+        assert reader.read(offset, max_bytes=1)
+    assert reader.read(0, max_bytes=1) and reader.waits == 5
+
+
+def test_closing_ends_what_is_being_loaded(reader: Reader) -> None:
+    with pytest.raises(NotInMemory) as later:
+        reader.log.read(7, 0, BATCHES, 1 << 20, True)
+    reader.storage.commit.close()
+    assert not later.value.loading.resolved
