@@ -93,6 +93,11 @@ class BrokerOfTwo(InProcessBroker):
     def reads_fail(self, partition_id: int) -> bool:
         return False
 
+    def loading_takes_ms(self, was_in_memory: bool) -> int:
+        return 0 if was_in_memory or self.world.random.random() < 0.9 else 5
+
+    def loaded(self, partition_id: int) -> None: ...
+
     def kept(self, changes: list[Change]) -> None: ...
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
