@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from application.groups.offsets import GroupOffsets, Offsets
 from application.groups.registry import Groups
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.groups.group import Group
 from domain.partitions.partition import Partition

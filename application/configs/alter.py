@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from application.callbacks.pending import Pending
 from application.configs.describe import NO_CLIENT_METRICS, broker_id
-from application.configs.effects import warn_without_effect
 from application.configs.state import ConfigState, ResourceConfigs
-from application.configs.unused import Configs, still_unused
-from application.pending import Pending
 from application.ports.event_log import EventLog
 from application.state.runtime import Done, Place, respond
+from application.state.unused_configs import Configs, still_unused
+from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
 from domain.configs.alteration import Alteration, Operation, altered, altered_broker_configs
 from domain.configs.broker import BrokerConfig

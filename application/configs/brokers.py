@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from application.configs.unused import NOTHING, Configs, sorted_out
 from application.ports.config_repository import ConfigRepository
 from application.ports.event_log import EventLog
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
+from application.state.unused_configs import NOTHING, Configs, sorted_out
 from domain.configs.alteration import validate_broker_configs
 from domain.configs.broker import BrokerConfig
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from application.configs.brokers import BrokerConfigs
-from application.configs.groups import GroupConfigs
-from application.topics.catalog import Catalog
+from application.groups.configs import GroupConfigs
+from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
 from domain.configs.group import describe_group_configs

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from application.commits import Commits
 from application.configs.brokers import BrokerConfigs
-from application.configs.groups import GroupConfigs
-from application.configs.unused import Configs
+from application.groups.configs import GroupConfigs
 from application.ports.config_repository import ConfigRepository
+from application.state.commits import Commits
 from application.state.runtime import Done, Runtime
+from application.state.unused_configs import Configs
 from domain.configs.resource import Resource, ResourceKind
 
 

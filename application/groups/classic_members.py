@@ -12,7 +12,7 @@ from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.decisions import Decisions
 from application.groups.registry import Groups
 from application.ports.clock import Clock
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import RebalanceInProgress
 from domain.groups.classic.changes import Moment, SyncResponse
 from domain.groups.classic.leave import Leaving

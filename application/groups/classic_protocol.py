@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from application.background.runner import Runner
+from application.callbacks.pending import Pending
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
-from application.pending import Pending
 from application.ports.clock import Clock
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, RebalanceInProgress

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from application.background.runner import Runner
-from application.configs.groups import GroupConfigs
+from application.callbacks.pending import Pending
+from application.groups.configs import GroupConfigs
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.regexes import Regexes
 from application.groups.registry import Groups
-from application.pending import Pending
 from application.ports.clock import Clock
 from application.ports.patterns import Patterns
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion
 from domain.groups.classic.changes import Moment

@@ -15,18 +15,18 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from application.background.runner import Runner
-from application.configs.groups import GroupConfigs
+from application.callbacks.pending import resolved
 from application.groups.classic_members import ClassicMembers
 from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
+from application.groups.configs import GroupConfigs
 from application.groups.consumer_protocol import ConsumerProtocol, HeartbeatResponse
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
-from application.pending import resolved
 from application.ports.clock import Clock
 from application.ports.patterns import Patterns
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     CoordinatorNotAvailable,

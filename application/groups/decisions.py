@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
+from application.callbacks.pending import Pending, resolved
 from application.groups.registry import Groups
-from application.pending import Pending, resolved
 from application.ports.clock import Clock
 from domain.errors import BrokerError, StorageFailed
 from domain.groups.group import Changes, Group, GroupKind

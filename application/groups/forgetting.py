@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from application.background.job import PAUSE, SLICE, Job, Outcome
 from application.background.runner import Runner
+from application.callbacks.pending import Pending
 from application.groups.offsets import Offsets
-from application.pending import Pending
 from application.ports.offset_repository import OffsetWrite
 from domain.topics.topic import Topic
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from application.background.runner import Runner
-from application.configs.groups import GroupConfigs
+from application.groups.configs import GroupConfigs
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import BrokerError, GroupIdNotFound
 from domain.groups.group import Group, GroupMember
 

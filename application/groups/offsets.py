@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from application.ports.placement import Placement
+from application.state.catalog import Catalog
 from application.state.runtime import Done, Runtime
-from application.topics.catalog import Catalog
 from domain.errors import CoordinatorLoadInProgress, NotCoordinator, StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from application.background.job import SLICE, Job
 from application.background.runner import Runner
 from application.ports.patterns import Pattern
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 
 #: What a name costs whatever the expression is.
 NAME_NS = 1_000

@@ -12,7 +12,7 @@ from typing import Protocol
 from application.background.runner import Runner
 from application.groups.regex_sweeps import RegexSweeps, Sweep
 from application.ports.patterns import Pattern, Patterns
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import InvalidRegularExpression
 from domain.groups.consumer.subscription import shared
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from application.commits import Commits
 from application.ports.group_repository import GroupRepository
+from application.state.commits import Commits
 from application.state.runtime import Done, Runtime, ignore
 from domain.errors import StorageFailed
 from domain.groups.classic.group import ClassicGroup

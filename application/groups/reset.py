@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from application.background.job import SLICE, Job, Outcome
 from application.background.runner import JobResult, Runner
+from application.callbacks.pending import Pending
+from application.groups.offset_commit import OffsetCommit, OffsetCommitService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
-from application.list_offsets import (
+from application.partitions.list_offsets import (
     UNKNOWN_OFFSET,
     ListOffsetsService,
     Search,
 )
-from application.offset_commit import OffsetCommit, OffsetCommitService
-from application.pending import Pending
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import (
     BrokerError,
     GroupIdNotFound,

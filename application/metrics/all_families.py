@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from application.metrics.families import jmx, kafka_exporter, others, own, process
-from application.metrics.family import Family
+from application.metrics.families.family import Family
 
 SECTIONS: dict[str, tuple[Family, ...]] = {
     "kafka_exporter's": kafka_exporter.FAMILIES,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from application.broker import Broker
 from application.metrics.families import jmx, others, own
 from application.metrics.families import kafka_exporter as exporter
-from application.metrics.family import Reading
+from application.metrics.families.family import Reading
 from application.ports.clock import Clock
 
 

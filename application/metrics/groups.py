@@ -9,8 +9,8 @@ from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families import others, own
-from application.metrics.family import Reading, in_readings
-from application.topics.catalog import Catalog
+from application.metrics.families.family import Reading, in_readings
+from application.state.catalog import Catalog
 from domain.errors import NotLeaderOrFollower, StorageFailed
 
 #: Committed offsets that are looked at before others may run.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from application.metrics.durations import quantile_ns, seconds
 from application.metrics.families import jmx, own
-from application.metrics.family import Reading, Sample
-from application.metrics.request_counts import PLACES, STAGES, RequestCounts
+from application.metrics.families.durations import quantile_ns, seconds
+from application.metrics.families.family import Reading, Sample
+from application.metrics.families.request_counts import PLACES, STAGES, RequestCounts
 
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
 

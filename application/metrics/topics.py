@@ -13,9 +13,9 @@ from math import exp
 
 from application.metrics.families import jmx, others
 from application.metrics.families import kafka_exporter as exporter
-from application.metrics.family import Family, Reading, Sample, in_readings
+from application.metrics.families.family import Family, Reading, Sample, in_readings
 from application.ports.clock import Clock
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic

@@ -8,12 +8,12 @@ from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
-from application.ports.scan_worker import RunningScan, ScanJob, ScanWorkers
 from application.records.cursor import read_cursor
 from application.records.filter import RecordFilter
 from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
+from application.records.scan_worker import RunningScan, ScanJob, ScanWorkers
 from application.records.sliced import SlicedScan
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from application.commits import Commits
-from application.opened_batch import open_messages
-from application.pending import Pending
+from application.callbacks.pending import Pending
+from application.partitions.opened_batch import open_messages
 from application.ports.checksum import Checksum
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.records.scan import batches_in
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
+from application.state.commits import Commits
 from application.topics.create import Created, CreateTopicsService, NewTopic
 from domain.errors import BrokerError, InvalidRequest, StorageFailed, UnknownTopicOrPartition
 from domain.messages.batch import RecordBatch

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from heapq import heappop, heappush
 
-from application.opened_batch import MAX_OPENED_BYTES
-from application.pending import Pending
+from application.callbacks.pending import Pending
+from application.partitions.opened_batch import MAX_OPENED_BYTES
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan

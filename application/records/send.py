@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.commits import Commits
-from application.pending import Pending, resolved
+from application.callbacks.pending import Pending, resolved
+from application.partitions.produce import ProduceService
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
-from application.produce import ProduceService
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
+from application.state.commits import Commits
 from domain.errors import (
     BrokerError,
     StorageFailed,

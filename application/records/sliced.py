@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 
 from application.background.job import PAUSE, SLICE, Job
 from application.background.runner import Runner
-from application.pending import Pending, resolved
+from application.callbacks.pending import Pending, resolved
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
-from application.ports.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers
 from application.records.plan import ScanEnd
 from application.records.scan import TIME, Scan, TooHeavy
+from application.records.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers
 from application.records.writing import LineWriter
 from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from application.background.job import Job
 from application.background.runner import JobResult, Runner
-from application.pending import Pending, resolved
-from application.ports.scan_worker import RunningScan, ScanPart
+from application.callbacks.pending import Pending, resolved
 from application.records.browse import BrowseQuery, BrowseService
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
-from application.topics.catalog import Catalog
-from application.watching import Watching
+from application.records.scan_worker import RunningScan, ScanPart
+from application.state.catalog import Catalog
+from application.state.watching import Watching
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from application.configs.effects import warn_without_effect
-from application.pending import Pending, resolved
+from application.callbacks.pending import Pending, resolved
 from application.ports.event_log import EventLog
 from application.ports.topic_repository import TopicRepository
+from application.state.catalog import Catalog
 from application.state.runtime import ignore, respond
-from application.topics.catalog import Catalog
+from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import without_effect

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from application.callbacks.pending import Pending, later
 from application.groups.forgetting import Forgetting
-from application.pending import Pending, later
+from application.state.catalog import Catalog
 from application.state.runtime import ignore, respond
-from application.topics.catalog import Catalog
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.errors import (

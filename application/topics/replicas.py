@@ -5,7 +5,7 @@ Each partition has one replica, here, and it leads. So nothing is ever under way
 
 from __future__ import annotations
 
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from application.topics.create import check_replicas
 from domain.configs.broker import BrokerConfig
 from domain.errors import (

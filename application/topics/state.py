@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from application.commits import Commits
 from application.ports.topic_repository import TopicRepository
+from application.state.catalog import Catalog
+from application.state.commits import Commits
 from application.state.runtime import Done, Place, Runtime
-from application.topics.catalog import Catalog
+from application.state.watching import Watching
 from application.topics.dropping import Dropping
-from application.watching import Watching
 from domain.topics.topic import Topic
 
 

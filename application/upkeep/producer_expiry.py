@@ -10,7 +10,7 @@ from application.background.job import END_OF_COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.partition_repository import PartitionRepository
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 

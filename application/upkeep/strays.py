@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from application.ports.log_store import LogStore
 from application.ports.topic_repository import TopicRepository
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 
 
 def stray_partitions(log: LogStore, topics: TopicRepository, catalog: Catalog) -> list[int]:

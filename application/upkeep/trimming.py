@@ -10,10 +10,10 @@ from contextlib import suppress
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
-from application.commits import Commits
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
+from application.state.commits import Commits
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 

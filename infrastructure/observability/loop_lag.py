@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from time import perf_counter_ns
 from typing import Protocol
 
-from application.metrics.durations import Durations
 from application.metrics.families import own
-from application.metrics.family import Reading
+from application.metrics.families.durations import Durations
+from application.metrics.families.family import Reading
 
 LOOK_EVERY_MS = 500
 MS = 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import accumulate
 
-from application.metrics.family import Family, Histogram, Reading, Sample, Value
+from application.metrics.families.family import Family, Histogram, Reading, Sample, Value
 
 
 class MetricsText:

@@ -16,7 +16,7 @@ from http.client import HTTPException
 from threading import Thread
 from typing import Protocol
 
-from application.metrics.family import Reading
+from application.metrics.families.family import Reading
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from infrastructure.observability.collecting import Collector

@@ -24,7 +24,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import (
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Histogram as HistogramMetric
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
-from application.metrics.family import Histogram, Kind, Reading, Sample
+from application.metrics.families.family import Histogram, Kind, Reading, Sample
 
 SCOPE = "ottla"
 #: Field 1 of ExportMetricsServiceRequest, which has a length.

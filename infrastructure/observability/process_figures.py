@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from application.metrics.families import process
-from application.metrics.family import Family, Reading, Sample
+from application.metrics.families.family import Family, Reading, Sample
 
 #: In /proc/self/stat, counted after the name of the program: when it was started, in ticks.
 START_TICKS = 19

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from application.metrics.families import own
-from application.metrics.family import Reading
+from application.metrics.families.family import Reading
 from infrastructure.storage.engine import Storage
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from time import perf_counter_ns
 
-from application.metrics.durations import Durations
 from application.metrics.families import own
-from application.metrics.family import Reading
+from application.metrics.families.durations import Durations
+from application.metrics.families.family import Reading
 from application.ports.commit import Commit
 from domain.errors import StorageFailed
 

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from application.ports.log_store import LogStore
-from application.ports.scan_worker import ScanJob
 from application.records.plan import ScanEnd
 from application.records.scan import TIME, Scan
+from application.records.scan_worker import ScanJob
 from application.records.writing import LineWriter, Writer
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from application.pending import Pending, resolved
+from application.callbacks.pending import Pending, resolved
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
-from application.ports.scan_worker import ScanJob, ScanPart
 from application.records.plan import ScanEnd
+from application.records.scan_worker import ScanJob, ScanPart
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
@@ -39,7 +39,7 @@ _SOCKET_BYTES = 512 * 1024
 
 
 class ScanProcesses:
-    """Satisfies `application.ports.scan_worker.ScanWorkers`."""
+    """Satisfies `application.records.scan_worker.ScanWorkers`."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class ScanProcess(asyncio.Protocol):
 
 
 class RunningJob:
-    """Satisfies `application.ports.scan_worker.RunningScan`."""
+    """Satisfies `application.records.scan_worker.RunningScan`."""
 
     def __init__(self, process: ScanProcess, job: ScanJob) -> None:
         self._process = process

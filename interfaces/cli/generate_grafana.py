@@ -8,7 +8,7 @@ from typing import Any
 
 from application.metrics.families import jmx, own, process
 from application.metrics.families import kafka_exporter as exporter
-from application.metrics.family import Family
+from application.metrics.families.family import Family
 
 #: Grafana's grid is 24 wide.
 WIDTH = 24

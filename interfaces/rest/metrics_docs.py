@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from application.metrics.all_families import SECTIONS
-from application.metrics.family import Family
+from application.metrics.families.family import Family
 
 _HEAD = """\
 # Metrics

@@ -11,19 +11,7 @@ import pytest
 
 #: What is still in a circle. Nothing is added here.
 FILES: set[str] = set()
-PACKAGES = {
-    "application",
-    "application.background",
-    "application.configs",
-    "application.groups",
-    "application.metrics",
-    "application.metrics.families",
-    "application.ports",
-    "application.records",
-    "application.state",
-    "application.topics",
-    "application.upkeep",
-}
+PACKAGES: set[str] = set()
 
 Imports = dict[str, set[str]]
 

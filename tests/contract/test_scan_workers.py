@@ -17,9 +17,9 @@ import pytest
 import uvloop
 
 from application.background.runner import Runner
-from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from application.records.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.sliced import SlicedScan
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock

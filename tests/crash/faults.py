@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from application.commits import Commits, Done
 from application.groups.offsets import Offsets
+from application.state.commits import Commits, Done
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, Producers

@@ -10,9 +10,9 @@ from urllib.parse import quote, unquote
 
 from application.background.runner import Runner
 from application.metrics.broker import BrokerReadings
+from application.metrics.families.request_counts import RequestCounts
 from application.metrics.groups import GroupReadings
 from application.metrics.recent_requests import RecentRequests
-from application.metrics.request_counts import RequestCounts
 from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes

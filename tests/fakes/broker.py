@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from application.pending import Pending
+from application.callbacks.pending import Pending
 from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
 from application.ports.offset_repository import OffsetRepository

@@ -14,7 +14,7 @@ from typing import Any
 from crc32c import crc32c
 
 from application.ports.clock import Clock
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, InProcessKafka
 from tests.fakes.plain_requests import TOPIC_ID

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from application.fetch import FetchService
+from application.partitions.fetch import FetchService
 from interfaces.kafka.connections.budgets import ByteBudget
 from interfaces.kafka.connections.connection import Connection, Framing
 from interfaces.kafka.connections.session import Session

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from application.pending import Pending
+from application.callbacks.pending import Pending
 from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from application.topics.catalog import Catalog
+from application.state.catalog import Catalog
 from tests.simulation.model import Violation
 from tests.simulation.two_brokers import FencedFate, TwoBrokers
 

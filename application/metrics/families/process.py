@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.metrics.family import Family, Kind
+from application.metrics.families.family import Family, Kind
 
 _COUNTER, _GAUGE = Kind.COUNTER, Kind.GAUGE
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
-from application.pending import Pending
+from application.callbacks.pending import Pending
 from application.ports.log_store import Buffer
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 

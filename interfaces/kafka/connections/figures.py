@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from application.metrics.families import own
-from application.metrics.family import Reading
+from application.metrics.families.family import Reading
 from application.metrics.requests import Counted
 from interfaces.kafka.connections.shared import Shared
 

@@ -8,7 +8,7 @@ The answer comes when it is durable, so the client's timeout has nothing to boun
 
 from __future__ import annotations
 
-from application.delete_records import LowWatermark, RecordsToDelete
+from application.partitions.delete_records import LowWatermark, RecordsToDelete
 from domain.errors import BrokerError, UnknownTopicOrPartition
 from interfaces.kafka.handlers.shared.merged_topics import merged
 from interfaces.kafka.requests.call import Call

@@ -7,7 +7,7 @@ What is not there is left out. A replica is never behind itself, and none is on 
 
 from __future__ import annotations
 
-from application.log_dirs import LogDir
+from application.partitions.log_dirs import LogDir
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,

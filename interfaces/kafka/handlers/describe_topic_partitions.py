@@ -7,7 +7,7 @@ means the same in the next request. No topics: all of them. At the most
 
 from __future__ import annotations
 
-from application.metadata import why_unknown
+from application.topics.metadata import why_unknown
 from domain.errors import InvalidRequest
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import topic_operations

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from application.list_offsets import (
+from application.partitions.list_offsets import (
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
     LATEST_TIERED,

@@ -11,9 +11,9 @@ it is unknown and lets the client ask again. Kafka's internal topics are unknown
 
 from __future__ import annotations
 
-from application.metadata import Described, UnknownTopic
-from application.pending import Pending
+from application.callbacks.pending import Pending
 from application.ports.placement import Placement
+from application.topics.metadata import Described, UnknownTopic
 from domain.errors import InvalidRequest
 from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from application.background.runner import Runner
 from application.broker import Broker
-from application.pending import Pending
+from application.callbacks.pending import Pending
 from application.ports.event_log import EventLog
 from infrastructure.observability.loop_lag import LoopLag
 from interfaces.embed import __version__
@@ -18,7 +18,7 @@ from interfaces.main.container.core import Core
 from interfaces.terminal.addresses import host_port
 
 if TYPE_CHECKING:
-    from application.metrics.family import Source
+    from application.metrics.families.family import Source
     from infrastructure.observability.collecting import Collector, Result, Scrapes
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from application.metrics.request_counts import PLACES
+from application.metrics.families.request_counts import PLACES
 from application.summaries import GroupSummary, Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer

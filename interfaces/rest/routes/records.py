@@ -13,10 +13,10 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.ports.scan_worker import RunningScan, ScanPart
 from application.records.cursor import write_cursor
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
+from application.records.scan_worker import RunningScan, ScanPart
 from domain.errors import BrokerError
 from interfaces.rest.answers import JsonAnswer, Large, error_body
 from interfaces.rest.errors import RestError

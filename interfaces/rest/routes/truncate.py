@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.delete_records import LowWatermark, RecordsToDelete
+from application.partitions.delete_records import LowWatermark, RecordsToDelete
 from domain.errors import (
     BrokerError,
     InvalidRequest,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.opened_batch import MAX_OPENED_BYTES
+from application.partitions.opened_batch import MAX_OPENED_BYTES
 from domain.errors import BrokerError
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import decode_times

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy
 import pyarrow
 
-from application.opened_batch import MAX_OPENED_BYTES
+from application.partitions.opened_batch import MAX_OPENED_BYTES
 from domain.errors import BrokerError, InvalidRecord
 from domain.messages.batch import CHECKSUM_START, CONTROL, LOG_APPEND_TIME, RecordBatch
 from infrastructure.codecs.checksum import crc32c

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, Producer
 from prometheus_client.parser import text_string_to_metric_families
 
 from application.metrics.all_families import FAMILIES
-from application.metrics.family import Kind
+from application.metrics.families.family import Kind
 from tests.e2e.admin.conftest import AdminClient
 from tests.e2e.broker_process import BrokerProcess
 

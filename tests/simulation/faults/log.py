@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from application import list_offsets
 from application.background.runner import Runner
-from application.commits import Commits
-from application.fetch import FetchedPartition, FetchService
-from application.list_offsets import ListOffsetsService
-from application.topics.catalog import Catalog
+from application.partitions import list_offsets
+from application.partitions.fetch import FetchedPartition, FetchService
+from application.partitions.list_offsets import ListOffsetsService
+from application.state.catalog import Catalog
+from application.state.commits import Commits
 from domain.errors import StorageFailed
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.partitions.partition import Appended, Partition

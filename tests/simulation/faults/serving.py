@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from application.commits import Commits
-from application.fetch import FetchedPartition, FetchService, WaitingFetch
-from application.fetch_sessions import FetchSession, _state
-from application.pending import Pending
-from application.watching import Watching
+from application.callbacks.pending import Pending
+from application.partitions.fetch import FetchedPartition, FetchService, WaitingFetch
+from application.partitions.fetch_sessions import FetchSession, _state
+from application.state.commits import Commits
+from application.state.watching import Watching
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from application import list_offsets
 from application.background.runner import Runner
-from application.delete_records import DeleteRecordsService, RecordsToDelete
-from application.pending import Pending, resolved
+from application.callbacks.pending import Pending, resolved
+from application.partitions import list_offsets
+from application.partitions.delete_records import DeleteRecordsService, RecordsToDelete
 from application.upkeep.trimming import Trimming
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from application.pending import Pending
+from application.callbacks.pending import Pending
 from domain.errors import UnknownTopicOrPartition
 from tests.fakes.broker import FakeBroker
-from tests.unit.application.test_fetch import Fetch, fill, item, query
+from tests.unit.application.partitions.test_fetch import Fetch, fill, item, query
 
 
 @pytest.fixture

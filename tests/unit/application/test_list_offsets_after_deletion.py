@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from application import list_offsets
 from application.background.runner import SLICE_NS
-from application.delete_records import RecordsToDelete
-from application.list_offsets import EARLIEST, LATEST, MAX_TIMESTAMP
+from application.partitions import list_offsets
+from application.partitions.delete_records import RecordsToDelete
+from application.partitions.list_offsets import EARLIEST, LATEST, MAX_TIMESTAMP
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import GZIP, NONE, TIMESTAMP
 from tests.fakes.broker import FakeBroker
-from tests.unit.application.test_list_offsets import NOTHING, at, find
+from tests.unit.application.partitions.test_list_offsets import NOTHING, at, find
 
 
 @pytest.fixture(params=["still there", "removed"])

@@ -10,7 +10,9 @@ from tests.bench.where_time_goes import groups, parse, readable
 LOOP = "main (interfaces/main/__main__.py:21);run_forever (loop.c:33192);uv_run (core.c:464);"
 READ = "uv__io_poll (linux.c:1546);uv__read (stream.c:1063);"
 RUN = "Session._run (interfaces/kafka/connections/session.py:150);"
-COMMIT = "Commits._begin (application/commits.py:87);LmdbCommit.commit (infrastructure/a.py:33);"
+COMMIT = (
+    "Commits._begin (application/state/commits.py:87);LmdbCommit.commit (infrastructure/a.py:33);"
+)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.metrics.family import Value
+from application.metrics.families.family import Value
 from application.metrics.groups import GroupReadings
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from application.metrics.family import Histogram, Value
-from application.metrics.request_counts import STAGES, RequestCounts
+from application.metrics.families.family import Histogram, Value
+from application.metrics.families.request_counts import STAGES, RequestCounts
 from application.metrics.requests import Counted, RequestReadings
 
 

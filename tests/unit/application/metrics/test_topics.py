@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.metrics.family import Value
+from application.metrics.families.family import Value
 from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.delete_records import RecordsToDelete
+from application.partitions.delete_records import RecordsToDelete
 from application.records.clone import Cloned, Copying
 from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, UnknownTopicOrPartition
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch

@@ -180,7 +180,7 @@ def test_only_what_is_committed_is_seen(looker: Looker) -> None:
 
 
 def test_what_was_deleted_is_not_seen(three: Looker) -> None:
-    from application.delete_records import RecordsToDelete
+    from application.partitions.delete_records import RecordsToDelete
 
     three.fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 4)])
     three.fake.run()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import SLICE_NS
-from application.pending import Pending, resolved
+from application.callbacks.pending import Pending, resolved
 from application.ports.log_store import LogStore
-from application.ports.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.browse import BrowseQuery
 from application.records.filter import RecordFilter
 from application.records.plan import ScanEnd, ScanPlan
+from application.records.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.sliced import HERE_MS, HERE_MS_WHERE_ONE_WAITS, SlicedScan
 from domain.errors import StorageFailed, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression

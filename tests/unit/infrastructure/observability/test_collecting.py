@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from application.background.runner import SLICE_NS
-from application.metrics.family import SAMPLES_AT_ONCE, Family, Kind, Reading, Sample
+from application.metrics.families.family import SAMPLES_AT_ONCE, Family, Kind, Reading, Sample
 from application.metrics.topics import TopicReadings
 from domain.errors import StorageFailed
 from infrastructure.observability.collecting import Collector, Result, Scrapes

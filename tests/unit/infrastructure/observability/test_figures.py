@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from application.metrics.family import Histogram, Sample, Source
+from application.metrics.families.family import Histogram, Sample, Source
 from domain.errors import StorageFailed
 from infrastructure.observability import loop_lag
 from infrastructure.observability.loop_lag import LoopLag

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from application.metrics.durations import NUMBERS, SECONDS, Durations, Numbers, quantile_ns
-from application.metrics.family import Family, Kind
+from application.metrics.families.durations import NUMBERS, SECONDS, Durations, Numbers, quantile_ns
+from application.metrics.families.family import Family, Kind
 from infrastructure.observability.metrics_text import MetricsText
 
 GAUGE = Family("a_gauge", Kind.GAUGE, 'Says "what\\it" is.\nTwice.', ("one", "two"))

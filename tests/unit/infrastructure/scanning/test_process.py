@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from application.ports.scan_worker import ScanJob
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
+from application.records.scan_worker import ScanJob
 from infrastructure.opening import open_storage
 from infrastructure.scanning.process import Channel, run
 from tests.fakes.batches import record_batch

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from application.metrics.all_families import FAMILIES
-from application.metrics.family import Kind
+from application.metrics.families.family import Kind
 from interfaces.cli.generate import MAKE
 from interfaces.cli.generate_services import systemd_unit
 from interfaces.main.__main__ import main

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from application.log_dirs import LogDirsService
+from application.partitions.log_dirs import LogDirsService
 from interfaces.kafka.wire.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from application import list_offsets
 from application.background.runner import SLICE_NS
+from application.partitions import list_offsets
 from domain.errors import StorageFailed
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,

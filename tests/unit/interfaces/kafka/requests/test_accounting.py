@@ -4,8 +4,8 @@ from collections import deque
 
 import pytest
 
+from application.metrics.families.request_counts import STAGES, RequestCounts
 from application.metrics.recent_requests import Wanted
-from application.metrics.request_counts import STAGES, RequestCounts
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests import accounting
 from interfaces.kafka.requests.apis import FETCH, PRODUCE

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from application.metrics.request_counts import RequestCounts
+from application.metrics.families.request_counts import RequestCounts
 from domain.errors import StorageFailed
 from domain.groups.embedded_protocol import write_assignment
 from tests.fakes.admin import Answer, FakeAdmin

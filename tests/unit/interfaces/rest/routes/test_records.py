@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from application.pending import Pending, resolved
-from application.ports.scan_worker import RunningScan, ScanPart
+from application.callbacks.pending import Pending, resolved
 from application.records.plan import ScanEnd, ScanPlan
+from application.records.scan_worker import RunningScan, ScanPart
 from domain.errors import StorageFailed
 from domain.topics.partitioner import partition_for_key
 from tests.fakes.admin import HOST, Answer, FakeAdmin

@@ -1,0 +1,52 @@
+"""GroupConfigs: what is set for single groups, and what each of them goes by."""
+
+from __future__ import annotations
+
+from application.ports.config_repository import ConfigRepository
+from application.ports.event_log import EventLog
+from application.state.unused_configs import NOTHING, Configs, sorted_out
+from domain.configs.broker import BrokerConfig
+from domain.configs.group import GroupConfig, check_group_configs, resolve_group_config
+from domain.configs.resource import ResourceKind
+
+
+class GroupConfigs:
+    """What is here is durable. A group need not exist to have configs."""
+
+    def __init__(
+        self, repository: ConfigRepository, broker: BrokerConfig, events: EventLog
+    ) -> None:
+        self._broker = broker
+        self._default = resolve_group_config(NOTHING, broker)
+        self._overrides: dict[str, Configs] = {}
+        self._unused: dict[str, Configs] = {}
+        self._resolved: dict[str, GroupConfig] = {}
+        for resource, configs in repository.load().items():
+            if resource.kind is ResourceKind.GROUP:
+                self.put(resource.name, *sorted_out(configs, check_group_configs, events, "groups"))
+
+    def of(self, group_id: str) -> GroupConfig:
+        return self._resolved.get(group_id, self._default)
+
+    def overrides(self, group_id: str) -> Configs:
+        return self._overrides.get(group_id, NOTHING)
+
+    def unused(self, group_id: str) -> Configs:
+        """Kept, but counting for nothing."""
+        return self._unused.get(group_id, NOTHING)
+
+    def names(self) -> list[str]:
+        """Of the groups for which something is set."""
+        return sorted(self._overrides)
+
+    def put(self, group_id: str, overrides: Configs, unused: Configs = NOTHING) -> None:
+        if unused:
+            self._unused[group_id] = unused
+        else:
+            self._unused.pop(group_id, None)
+        if overrides:
+            self._overrides[group_id] = overrides
+            self._resolved[group_id] = resolve_group_config(overrides, self._broker)
+        else:
+            self._overrides.pop(group_id, None)
+            self._resolved.pop(group_id, None)

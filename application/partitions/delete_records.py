@@ -1,0 +1,84 @@
+"""DeleteRecords: a log starts later from now on; what lies below goes afterwards, in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+
+from application.background.job import COMMIT, SLICE, Job, Outcome
+from application.background.runner import JobResult, Runner
+from application.state.catalog import Catalog
+from application.state.commits import Commits
+from application.upkeep.trimming import Trimming
+from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
+from domain.partitions.partition import Partition
+
+#: Where the log starts now, or why no record of it was deleted.
+LowWatermark = int | BrokerError
+
+
+class RecordsToDelete:
+    """All of a partition that come before an offset; `UP_TO_HIGH_WATERMARK` means all."""
+
+    __slots__ = ("index", "offset", "topic")
+
+    def __init__(self, topic: str, index: int, offset: int) -> None:
+        self.topic = topic
+        self.index = index
+        self.offset = offset
+
+
+class DeleteRecordsService:
+    """Partitions that nobody has used yet are loaded in slices first; then all move at once."""
+
+    def __init__(
+        self, catalog: Catalog, commits: Commits, trimming: Trimming, background: Runner
+    ) -> None:
+        self._catalog = catalog
+        self._commits = commits
+        self._trimming = trimming
+        self._background = background
+
+    def delete(self, wanted: list[RecordsToDelete]) -> JobResult[list[LowWatermark]]:
+        """One answer each, in order, when it is durable."""
+        return self._background.answer(self._delete(wanted))
+
+    def _delete(self, wanted: list[RecordsToDelete]) -> Job[list[LowWatermark]]:
+        for one in wanted:
+            topic = self._catalog.topic(one.topic)
+            if topic is not None and not self._catalog.is_loaded(topic, one.index):
+                with suppress(NotLeaderOrFollower, StorageFailed):  # it is reported by the move
+                    self._catalog.partition(topic, one.index)
+                yield SLICE
+        found = [self._move(one) for one in wanted]
+        moving = dict.fromkeys(
+            one
+            for one in found
+            if isinstance(one, Partition) and one.end.start_offset != one.log_start_offset
+        )
+        failure: Outcome = None
+        if moving:
+            failure = yield COMMIT
+            if failure is None:
+                self._trimming.begin(moving)
+        return [_low_watermark(one, moving, failure) for one in found]
+
+    def _move(self, one: RecordsToDelete) -> Partition | BrokerError:
+        try:
+            partition = self._catalog.existing_partition(one.topic, one.index)
+            if partition.delete_records(one.offset):
+                self._trimming.stage(partition)
+                self._commits.touch(partition)
+        except BrokerError as refused:
+            return refused.as_value()
+        return partition
+
+
+def _low_watermark(
+    one: Partition | BrokerError, moving: Collection[Partition], failure: StorageFailed | None
+) -> LowWatermark:
+    if isinstance(one, BrokerError):
+        return one
+    if failure is not None and one in moving:
+        return failure.as_value()
+    return one.log_start_offset

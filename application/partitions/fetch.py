@@ -1,0 +1,388 @@
+"""Fetch: whole batches from where a client stands, now or as soon as there is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from application.callbacks.pending import Pending
+from application.ports.log_store import LogStore, NotInMemory
+from application.ports.scheduler import Scheduler
+from application.state.catalog import Catalog
+from application.state.trouble import Trouble
+from application.state.watching import Watching
+from domain.configs.broker import BrokerConfig
+from domain.errors import (
+    BrokerError,
+    StorageFailed,
+    UnknownTopicId,
+    UnknownTopicOrPartition,
+)
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic
+
+NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
+
+
+class FetchItem:
+    """What a client wants of one partition. A fetch session keeps its items between requests."""
+
+    __slots__ = (
+        "index",
+        "leader_epoch",
+        "max_bytes",
+        "offset",
+        "partition",
+        "revision",
+        "topic_id",
+        "topic_name",
+    )
+
+    def __init__(
+        self,
+        topic_name: str | None,
+        topic_id: bytes,
+        index: int,
+        offset: int,
+        max_bytes: int,
+        leader_epoch: int,
+    ) -> None:
+        #: None where the client names topics by id.
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.index = index
+        self.offset = offset
+        self.max_bytes = max_bytes
+        self.leader_epoch = leader_epoch
+        #: Found in the catalogue when that had this revision.
+        self.partition: Partition | None = None
+        self.revision = -1
+
+    @property
+    def key(self) -> tuple[object, int]:
+        return (self.topic_id if self.topic_name is None else self.topic_name, self.index)
+
+
+class FetchedPartition:
+    """What a client gets of one partition: records, or the reason why not."""
+
+    __slots__ = (
+        "error",
+        "high_watermark",
+        "item",
+        "last_stable_offset",
+        "log_start_offset",
+        "records",
+    )
+
+    def __init__(
+        self,
+        item: FetchItem,
+        error: BrokerError | None = None,
+        high_watermark: int = -1,
+        last_stable_offset: int = -1,
+        log_start_offset: int = -1,
+        records: bytes = b"",
+    ) -> None:
+        self.item = item
+        self.error = error
+        self.high_watermark = high_watermark
+        self.last_stable_offset = last_stable_offset
+        self.log_start_offset = log_start_offset
+        self.records = records
+
+
+class FetchQuery:
+    __slots__ = ("items", "max_bytes", "max_wait_ms", "min_bytes", "read_committed")
+
+    def __init__(
+        self,
+        items: list[FetchItem],
+        max_wait_ms: int,
+        min_bytes: int,
+        max_bytes: int,
+        read_committed: bool,
+    ) -> None:
+        self.items = items
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.read_committed = read_committed
+
+
+class FetchService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        log: LogStore,
+        watching: Watching,
+        scheduler: Scheduler,
+        config: BrokerConfig,
+        trouble: Trouble,
+    ) -> None:
+        self._catalog = catalog
+        self._trouble = trouble
+        self._log = log
+        self._watching = watching
+        self._scheduler = scheduler
+        self._max_bytes = config.fetch_max_bytes
+        self._max_waiting = config.fetch_waiting_max
+        self._max_partitions = config.fetch_partitions_max
+        self._waiting_partitions = 0
+        self._room: Callable[[], int] = lambda: config.fetch_max_bytes
+        self._draining = False
+
+    def bound_by(self, room: Callable[[], int]) -> None:
+        """How much any answer may have at the most: asked anew for each, also a late one.
+
+        With 0 there is still the first batch, below 0 not even that.
+        """
+        self._room = room
+
+    @property
+    def waiting(self) -> int:
+        """How many fetches wait for data."""
+        return len(self._watching)
+
+    def fetch(self, query: FetchQuery) -> list[FetchedPartition] | LaterFetch:
+        loading: list[Pending[None]] = []
+        fetched, size_bytes = self.read(query, loading)
+        if loading and not self._draining:
+            return LoadingFetch(self, query, loading, self._scheduler)
+        if (
+            size_bytes >= query.min_bytes
+            or query.max_wait_ms <= 0
+            or not query.items
+            or self._draining
+            or len(self._watching) >= self._max_waiting
+            or self._waiting_partitions + len(query.items) > self._max_partitions
+            or _is_urgent(fetched)
+        ):
+            _count(fetched)
+            return fetched
+        self._waiting_partitions += len(query.items)
+        return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
+
+    def ended(self, query: FetchQuery) -> None:
+        """It does not wait any more."""
+        self._waiting_partitions -= len(query.items)
+
+    def read(
+        self, query: FetchQuery, loading: list[Pending[None]]
+    ) -> tuple[list[FetchedPartition], int]:
+        """What is in memory now, and how many bytes of records that is; the rest is `loading`."""
+        fetched = []
+        total_bytes = 0
+        room = self._room()
+        limit = min(query.max_bytes, self._max_bytes, room)
+        for item in query.items:
+            try:
+                one = self._read_partition(
+                    item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
+                )
+            except NotInMemory as later:
+                loading.append(later.loading)
+                one = self._read_partition(item, 0, query.read_committed, False)
+                limit -= min(item.max_bytes, max(limit - total_bytes, 0))
+            total_bytes += len(one.records)
+            fetched.append(one)
+        return fetched, total_bytes
+
+    def _read_partition(
+        self, item: FetchItem, bytes_left: int, read_committed: bool, whole_first: bool
+    ) -> FetchedPartition:
+        try:
+            partition = self._resolve(item)
+            if item.leader_epoch >= 0:
+                partition.check_leader_epoch(item.leader_epoch)
+            partition.check_readable(item.offset)
+            stable = partition.last_stable_offset
+            end = stable if read_committed else partition.high_watermark
+            records = b""
+            if item.offset < end and (bytes_left > 0 or whole_first):
+                records = self._log.read(
+                    partition.partition_id,
+                    item.offset,
+                    end,
+                    min(item.max_bytes, bytes_left),
+                    whole_first,
+                )
+        except BrokerError as refused:
+            if isinstance(refused, StorageFailed) and item.partition is not None:
+                self._trouble.unreadable(item.partition, refused)
+            return FetchedPartition(item, refused.as_value())
+        return FetchedPartition(
+            item, None, partition.high_watermark, stable, partition.durable.start_offset, records
+        )
+
+    def _resolve(self, item: FetchItem) -> Partition:
+        catalog = self._catalog
+        known = item.partition
+        if known is not None and item.revision == catalog.revision and known.broken is None:
+            return known
+        topic = self._topic(item)
+        partition = catalog.partition(topic, item.index)
+        if partition is None:
+            raise UnknownTopicOrPartition(f"{topic.name} has no partition {item.index}")
+        item.partition = partition
+        item.revision = catalog.revision
+        return partition
+
+    def _topic(self, item: FetchItem) -> Topic:
+        if item.topic_name is None:
+            topic = self._catalog.topic_by_id(item.topic_id)
+            if topic is None:
+                raise UnknownTopicId("There is no topic with that id")
+            return topic
+        topic = self._catalog.topic(item.topic_name)
+        if topic is None:
+            raise UnknownTopicOrPartition(f"There is no topic {item.topic_name}")
+        return topic
+
+    def release(self) -> None:
+        """The broker is stopping: who waits gets what there is, and nobody waits any more."""
+        self._draining = True
+        for watcher in self._watching.release_all():
+            watcher.finish()
+
+
+def _count(fetched: list[FetchedPartition]) -> None:
+    for one in fetched:
+        partition = one.item.partition
+        if partition is not None:
+            traffic = partition.traffic
+            traffic.fetches += 1
+            traffic.bytes_out += len(one.records)
+            if one.error is not None:
+                traffic.failed_fetches += 1
+
+
+def _is_urgent(fetched: list[FetchedPartition]) -> bool:
+    """Whether there is an error that shall not wait: any but of partitions that are not there.
+
+    A client keeps asking for such a one until it has new metadata: answered at once each time, it
+    would ask as fast as it can.
+    """
+    errors = [one.error for one in fetched if one.error is not None]
+    return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
+
+
+class LaterFetch(Pending[list[FetchedPartition]]):
+    """A fetch that is repeated when what it waits for is there."""
+
+    __slots__ = ("_query", "_repeated", "_service")
+
+    def __init__(self, service: FetchService, query: FetchQuery) -> None:
+        super().__init__()
+        self._service = service
+        self._query = query
+        self._repeated: LaterFetch | None = None
+
+    def _repeat(self) -> None:
+        fetched = self._service.fetch(self._query)
+        if isinstance(fetched, LaterFetch):
+            self._repeated = fetched
+            fetched.then(self.resolve)
+        else:
+            self.resolve(fetched)
+
+    def abandon(self) -> None:
+        super().abandon()
+        if self._repeated is not None:
+            self._repeated.abandon()
+
+
+class LoadingFetch(LaterFetch):
+    """A fetch of records that are not in memory.
+
+    It holds nothing meanwhile, not even what is in memory: all is read when all is there. When the
+    client's `max_wait_ms` is over it gets that much, unless it is nothing.
+    """
+
+    __slots__ = ("_left", "_loading", "_timer")
+
+    def __init__(
+        self,
+        service: FetchService,
+        query: FetchQuery,
+        loading: list[Pending[None]],
+        scheduler: Scheduler,
+    ) -> None:
+        super().__init__(service, query)
+        self._loading = loading
+        self._left = len(loading)
+        self._timer = scheduler.after_ms(query.max_wait_ms, self._out_of_time)
+        for one in loading:
+            one.then(self._loaded)
+
+    def _loaded(self, _: None) -> None:
+        self._left -= 1
+        if not self._left:
+            self._timer.cancel()
+            self._repeat()
+
+    def _out_of_time(self) -> None:
+        fetched, size_bytes = self._service.read(self._query, [])
+        if size_bytes:
+            self._stop_loading()
+            _count(fetched)
+            self.resolve(fetched)
+
+    def abandon(self) -> None:
+        super().abandon()
+        self._stop_loading()
+
+    def _stop_loading(self) -> None:
+        self._timer.cancel()
+        for one in self._loading:
+            one.abandon()
+
+
+class WaitingFetch(LaterFetch):
+    """A fetch for which there was not enough; looks again as its partitions go on."""
+
+    __slots__ = (
+        "_available_bytes",
+        "_partitions",
+        "_seen_bytes",
+        "_timer",
+        "_watching",
+    )
+
+    def __init__(
+        self,
+        service: FetchService,
+        query: FetchQuery,
+        available_bytes: int,
+        watching: Watching,
+        scheduler: Scheduler,
+    ) -> None:
+        super().__init__(service, query)
+        self._available_bytes = available_bytes
+        self._watching = watching
+        self._partitions = [item.partition for item in query.items if item.partition is not None]
+        self._seen_bytes = {p: p.durable.appended_bytes for p in self._partitions}
+        watching.watch(self._partitions, self)
+        self._timer = scheduler.after_ms(query.max_wait_ms, self.finish)
+
+    def advanced(self, partition: Partition) -> None:
+        now_bytes = partition.durable.appended_bytes
+        grown_bytes = now_bytes - self._seen_bytes[partition]
+        self._seen_bytes[partition] = now_bytes
+        self._available_bytes += grown_bytes
+        if self._available_bytes >= self._query.min_bytes or grown_bytes <= 0:
+            self.finish()
+
+    def finish(self) -> None:
+        self._stop_waiting()
+        self._query.max_wait_ms = 0
+        self._repeat()
+
+    def abandon(self) -> None:
+        super().abandon()
+        if not self.resolved and self._repeated is None:
+            self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        self._service.ended(self._query)
+        self._timer.cancel()
+        self._watching.unwatch(self._partitions, self)

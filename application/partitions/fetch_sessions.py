@@ -1,0 +1,209 @@
+"""Fetch sessions (KIP-227): a client names its partitions once and then only what has changed.
+
+request             answer
+id 0, epoch -1      a full fetch that opens nothing
+id n, epoch -1      closes session n, then the same
+id n, epoch 0       closes session n (0: none); a full fetch that opens a new session
+id n, epoch e > 0   changes session n by what the request names, fetches all of it, and answers
+                    only what is new; e must be the epoch that the last answer led to
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from application.partitions.fetch import FetchedPartition, FetchItem
+from application.ports.clock import Clock
+from domain.errors import FetchSessionNotFound, FetchSessionTopicIdError, InvalidFetchSessionEpoch
+
+NO_SESSION = 0
+INITIAL_EPOCH = 0
+FINAL_EPOCH = -1
+MAX_EPOCH = 2**31 - 1
+
+#: A session that was used within this time is not evicted for a new one.
+EVICTION_MS = 120_000
+
+ItemKey = tuple[object, int]
+
+
+class FetchContext:
+    """How one request's answer is chosen from what was fetched: here, all of it."""
+
+    def __init__(self, items: list[FetchItem], session_id: int = NO_SESSION) -> None:
+        self.items = items
+        self.session_id = session_id
+
+    def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        return fetched
+
+
+class OpeningFetch(FetchContext):
+    """The first answer of a session tells everything."""
+
+    def __init__(self, session: FetchSession) -> None:
+        super().__init__(session.items(), session.session_id)
+        self._session = session
+
+    def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        self._session.remember(fetched)
+        return fetched
+
+
+class IncrementalFetch(OpeningFetch):
+    def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        return self._session.news(fetched)
+
+
+class FetchSession:
+    """The partitions a client follows, and what it was last told of each."""
+
+    def __init__(
+        self, session_id: int, items: list[FetchItem], uses_topic_ids: bool, now_ms: int
+    ) -> None:
+        self.session_id = session_id
+        self.uses_topic_ids = uses_topic_ids
+        self.last_used_ms = now_ms
+        self.epoch = 1
+        self._by_key: OrderedDict[ItemKey, FetchItem] = OrderedDict(
+            (item.key, item) for item in items
+        )
+        self._told: dict[ItemKey, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def items(self) -> list[FetchItem]:
+        return list(self._by_key.values())
+
+    def change(self, items: Iterable[FetchItem], forgotten: Iterable[ItemKey]) -> None:
+        for item in items:
+            self._by_key[item.key] = item
+        for key in forgotten:
+            self._by_key.pop(key, None)
+            self._told.pop(key, None)
+
+    def remember(self, fetched: list[FetchedPartition]) -> None:
+        for one in fetched:
+            self._told[one.item.key] = _state(one)
+
+    def news(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        """Only what the client does not know yet; who got records goes to the end of the line."""
+        chosen = []
+        for one in fetched:
+            key = one.item.key
+            state = _state(one)
+            if one.records or one.error is not None or self._told.get(key) != state:
+                chosen.append(one)
+                self._told[key] = state
+                if one.records and key in self._by_key:
+                    self._by_key.move_to_end(key)
+        return chosen
+
+
+def _state(one: FetchedPartition) -> tuple[int, int]:
+    """After an error the client is told anew once that is over."""
+    return (one.high_watermark, one.log_start_offset) if one.error is None else (-1, -1)
+
+
+class FetchSessions:
+    def __init__(
+        self,
+        clock: Clock,
+        new_id: Callable[[], int],
+        max_sessions: int,
+        max_partitions: int,
+    ) -> None:
+        """`max_partitions`: of all sessions together."""
+        self._clock = clock
+        self._new_id = new_id
+        self._max_sessions = max_sessions
+        self._max_partitions = max_partitions
+        self._partitions = 0
+        #: In the order of their last use.
+        self._by_id: OrderedDict[int, FetchSession] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def begin(
+        self,
+        session_id: int,
+        epoch: int,
+        items: list[FetchItem],
+        forgotten: list[ItemKey],
+        uses_topic_ids: bool,
+    ) -> FetchContext:
+        """The partitions to fetch; raises when the session is not as the client believes."""
+        if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
+            if session_id in self._by_id:
+                self._end(session_id)
+            if epoch == FINAL_EPOCH:
+                return FetchContext(items)
+            return self._open(items, uses_topic_ids)
+        return self._continue(session_id, epoch, items, forgotten, uses_topic_ids)
+
+    def _continue(
+        self,
+        session_id: int,
+        epoch: int,
+        items: list[FetchItem],
+        forgotten: list[ItemKey],
+        uses_topic_ids: bool,
+    ) -> FetchContext:
+        session = self._by_id.get(session_id)
+        if session is None:
+            raise FetchSessionNotFound(f"There is no fetch session {session_id}")
+        if session.epoch != epoch:
+            raise InvalidFetchSessionEpoch(
+                f"Fetch session {session_id} is at epoch {session.epoch}, not {epoch}"
+            )
+        if session.uses_topic_ids != uses_topic_ids:
+            raise FetchSessionTopicIdError("A fetch session names topics always by id or never")
+        before = len(session)
+        session.change(items, forgotten)
+        self._partitions += len(session) - before
+        if not len(session):
+            self._end(session_id)
+            return FetchContext([])
+        if self._partitions > self._max_partitions:
+            self._end(session_id)
+            raise FetchSessionNotFound("Fetch sessions hold too many partitions")
+        session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
+        session.last_used_ms = self._clock.monotonic_ms()
+        self._by_id.move_to_end(session_id)
+        return IncrementalFetch(session)
+
+    def _open(self, items: list[FetchItem], uses_topic_ids: bool) -> FetchContext:
+        if not self._max_sessions or len(items) > self._max_partitions:
+            return FetchContext(items)  # and nobody has to make room in vain
+        now_ms = self._clock.monotonic_ms()
+        while not self._has_room(len(items)):
+            if not self._evict(now_ms):
+                return FetchContext(items)
+        session_id = self._new_id()
+        while session_id in self._by_id or session_id == NO_SESSION:
+            session_id = self._new_id()
+        session = FetchSession(session_id, items, uses_topic_ids, now_ms)
+        self._by_id[session_id] = session
+        self._partitions += len(session)
+        return OpeningFetch(session)
+
+    def _has_room(self, partitions: int) -> bool:
+        return (
+            len(self._by_id) < self._max_sessions
+            and self._partitions + partitions <= self._max_partitions
+        )
+
+    def _end(self, session_id: int) -> None:
+        self._partitions -= len(self._by_id.pop(session_id))
+
+    def _evict(self, now_ms: int) -> bool:
+        if not self._by_id:
+            return False
+        session_id, oldest = next(iter(self._by_id.items()))
+        if now_ms - oldest.last_used_ms < EVICTION_MS:
+            return False
+        self._end(session_id)
+        return True

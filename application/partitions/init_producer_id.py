@@ -1,0 +1,87 @@
+"""InitProducerId: ids for idempotent producers, never the same twice.
+
+Ids are handed out from a block that a durable row has reserved, so that most requests need no
+commit; what a crash leaves of a block is never used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from application.callbacks.pending import Pending
+from application.ports.cluster_repository import ClusterRepository
+from application.ports.event_log import EventLog
+from application.ports.request_log import ClientInfo
+from application.state.commits import Commits
+from application.state.runtime import Done, Runtime
+from domain.errors import StorageFailed, TransactionalIdNotAuthorized
+
+BLOCK_SIZE = 1000
+
+
+class InitProducerIdService:
+    def __init__(self, cluster: ClusterRepository, commits: Commits, events: EventLog) -> None:
+        self._cluster = cluster
+        self._commits = commits
+        self._events = events
+        self._next = self._block_end = cluster.next_producer_id()
+        #: One aggregate; a change is the end of the block that may be handed out.
+        self._runtime: Runtime[None, int] = Runtime(self)
+        self._waiting: list[Pending[int | StorageFailed]] = []
+
+    def new_producer_id(self) -> int | Pending[int | StorageFailed]:
+        if self._next < self._block_end and not self._waiting:
+            self._next += 1
+            return self._next - 1
+        pending: Pending[int | StorageFailed] = Pending()
+        self._waiting.append(pending)
+        self._reserve()
+        return pending
+
+    def refuse_transactional_id(
+        self, transactional_id: str, client: ClientInfo
+    ) -> TransactionalIdNotAuthorized:
+        """Java's client shows its own text for this code, and InitProducerId has no field for one:
+        the log explains the refusal.
+        """
+        refusal = TransactionalIdNotAuthorized()
+        self._events.warning(
+            "a transactional id was refused",
+            reason=refusal.message,
+            transactional_id=transactional_id,
+            client_id=client.client_id,
+            peer=client.peer,
+        )
+        return refusal
+
+    def _reserve(self) -> None:
+        if None not in self._runtime:
+            self._runtime.persist(None, (self._block_end + BLOCK_SIZE,), self._reserved)
+
+    def _reserved(self, failure: StorageFailed | None) -> None:
+        waiting, self._waiting = self._waiting, []
+        if failure is not None:
+            for pending in waiting:
+                pending.resolve(failure)
+            return
+        for pending in waiting[:BLOCK_SIZE]:
+            self._next += 1
+            pending.resolve(self._next - 1)
+        self._waiting = waiting[BLOCK_SIZE:] + self._waiting
+        if self._waiting:
+            self._reserve()
+
+    # ---- Aggregates
+
+    def decided(self, key: None, changes: Sequence[int]) -> None:
+        """Ids are handed out when their block is durable."""
+
+    def stage(self, key: None, changes: Sequence[int], done: Done) -> None:
+        self._cluster.reserve_producer_ids(changes[-1])
+        self._commits.when_committed(done)
+
+    def committed(self, key: None, changes: Sequence[int]) -> None:
+        self._block_end = changes[-1]
+
+    def lost(self, key: None, changes: Sequence[int], first: bool) -> None:
+        """The block that is durable is used up; the next request reserves again."""

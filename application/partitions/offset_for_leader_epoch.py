@@ -1,0 +1,17 @@
+"""OffsetForLeaderEpoch: where an epoch ends, for a consumer that looks for lost records."""
+
+from __future__ import annotations
+
+from application.state.catalog import Catalog
+from domain.partitions.leader_epochs import NO_EPOCH, EpochEnd
+
+
+class OffsetForLeaderEpochService:
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def find(self, topic_name: str, index: int, current_epoch: int, epoch: int) -> EpochEnd:
+        partition = self._catalog.existing_partition(topic_name, index)
+        if current_epoch != NO_EPOCH:
+            partition.check_leader_epoch(current_epoch)
+        return partition.epoch_end(epoch)

@@ -1,0 +1,212 @@
+"""Catalog: which topics there are, and their partitions once somebody has touched them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+
+from application.ports.partition_repository import PartitionRepository
+from application.ports.placement import Placement
+from application.ports.topic_repository import TopicRepository
+from application.state.trouble import Trouble
+from application.state.watching import Watching
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import TopicConfig, resolve_topic_config
+from domain.errors import NotLeaderOrFollower, StorageFailed, UnknownTopicOrPartition
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic, collision_key
+
+#: So many changes of topics are remembered for those who follow them.
+MOVED = 1000
+
+
+class Catalog:
+    """What is here is durable: topics come and go when the commit that says so is done."""
+
+    def __init__(
+        self,
+        topics: TopicRepository,
+        partitions: PartitionRepository,
+        config: BrokerConfig,
+        trouble: Trouble,
+        placement: Placement,
+        watching: Watching,
+    ) -> None:
+        self._partitions = partitions
+        self._trouble = trouble
+        self._config = config
+        self._placement = placement
+        self._watching = watching
+        self._by_name: dict[str, Topic] = {}
+        self._by_id: dict[bytes, Topic] = {}
+        # Asked for with every request: the look-up itself, without a call of ours around it.
+        self.topic: Callable[[str], Topic | None] = self._by_name.get
+        self.topic_by_id: Callable[[bytes], Topic | None] = self._by_id.get
+        self._collisions: dict[str, dict[str, None]] = {}
+        self._loaded: dict[int, Partition] = {}
+        self._configs: dict[bytes, TopicConfig] = {}
+        #: Rises with every change, so that answers made from the catalogue can be kept.
+        self.revision = 0
+        #: The revision at which a topic came, went or grew last.
+        self.layout_revision = 0
+        self._moved: deque[tuple[int, str]] = deque(maxlen=MOVED)
+        for topic in topics.load():
+            self.put(topic)
+        placement.when_moved(self._moved_away)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def holds(self, partition: Partition) -> bool:
+        """Whether it is still there: its topic may have been deleted since it was asked for."""
+        return self._loaded.get(partition.partition_id) is partition
+
+    def has(self, partition_id: int) -> bool:
+        """The same of a partition that was loaded, by its id."""
+        return partition_id in self._loaded
+
+    def name_of(self, topic_id: bytes) -> str | None:
+        topic = self.topic_by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def names(self) -> list[str]:
+        return sorted(self._by_name)
+
+    def colliding(self, name: str) -> str | None:
+        """The topic whose name differs from this one only in '.' and '_'."""
+        return next(iter(self._collisions.get(collision_key(name), ())), None)
+
+    def config(self, topic: Topic) -> TopicConfig:
+        config = self._configs.get(topic.topic_id)
+        if config is None:
+            config = resolve_topic_config(topic.configs, self._config)
+            self._configs[topic.topic_id] = config
+        return config
+
+    def partition(self, topic: Topic, index: int) -> Partition | None:
+        """Raises StorageFailed when the log cannot be read, NotLeaderOrFollower when another node
+        leads the partition.
+        """
+        ids = topic.partition_ids
+        if not 0 <= index < len(ids):
+            return None
+        partition = self._loaded.get(ids[index])
+        if partition is None:
+            partition = self._load(topic, index)
+        elif partition.broken is not None:
+            self._recover(partition)
+        return partition
+
+    def existing_partition(self, topic_name: str, index: int) -> Partition:
+        """Raises UnknownTopicOrPartition where there is none; StorageFailed like `partition`."""
+        topic = self.topic(topic_name)
+        partition = None if topic is None else self.partition(topic, index)
+        if partition is None:
+            raise UnknownTopicOrPartition()
+        return partition
+
+    def _load(self, topic: Topic, index: int) -> Partition:
+        partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
+        self._recover(partition)
+        self._loaded[partition.partition_id] = partition
+        return partition
+
+    def _recover(self, partition: Partition) -> None:
+        leader = self._placement.leader(partition.partition_id)
+        if leader.node_id != self._placement.node_id:
+            raise NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")
+        try:
+            self._partitions.recover(partition)
+        except StorageFailed as failure:
+            # Kept, so without the way it came: that leads to the request that met it.
+            partition.broken = StorageFailed(failure.message)
+            self._trouble.unreadable(partition, failure)
+            raise
+        partition.lead(leader)
+
+    def _moved_away(self, partition_ids: Collection[int]) -> None:
+        """Another node leads them, or this one in another epoch: whoever waits looks again."""
+        held = [self._loaded.pop(one, None) for one in partition_ids]
+        self.revision += 1
+        for partition in held:
+            if partition is not None:
+                self._watching.advanced(partition)
+
+    def is_loaded(self, topic: Topic, index: int) -> bool:
+        """Whether to ask for it costs nothing; also where there is none."""
+        ids = topic.partition_ids
+        if not 0 <= index < len(ids):
+            return True
+        partition = self._loaded.get(ids[index])
+        return partition is not None and partition.broken is None
+
+    def loaded_partition(self, topic: Topic, index: int) -> Partition | None:
+        """As it is, also where it cannot be read."""
+        return self._loaded.get(topic.partition_ids[index])
+
+    def loaded(self) -> list[Partition]:
+        return list(self._loaded.values())
+
+    def partition_count(self) -> int:
+        return sum(len(topic.partition_ids) for topic in self._by_name.values())
+
+    def put(self, topic: Topic) -> None:
+        before = self._by_name.get(topic.name)
+        self._by_name[topic.name] = topic
+        self._by_id[topic.topic_id] = topic
+        self._collisions.setdefault(collision_key(topic.name), {})[topic.name] = None
+        self._configs.pop(topic.topic_id, None)
+        self._hand_config_on(topic)
+        self.revision += 1
+        if before is None or before.partition_ids != topic.partition_ids:
+            self._move(topic.name)
+
+    def reconfigured(self) -> None:
+        """The broker's own configs have changed, on which those of topics rest."""
+        self._configs.clear()
+        for topic in self:
+            self._hand_config_on(topic)
+        self.revision += 1
+
+    def _hand_config_on(self, topic: Topic) -> None:
+        """To those of its partitions that are in use; the others are given it when they are."""
+        for partition_id in topic.partition_ids:
+            partition = self._loaded.get(partition_id)
+            if partition is not None:
+                partition.config = self.config(topic)
+
+    def remove(self, topic: Topic) -> list[Partition]:
+        """Forgets the topic; returns those of its partitions that somebody may still hold."""
+        del self._by_name[topic.name]
+        del self._by_id[topic.topic_id]
+        self._forget_collision(topic.name)
+        self._configs.pop(topic.topic_id, None)
+        self.revision += 1
+        self._move(topic.name)
+        held = [self._loaded.pop(i, None) for i in topic.partition_ids]
+        return [partition for partition in held if partition is not None]
+
+    def _move(self, name: str) -> None:
+        self.layout_revision = self.revision
+        self._moved.append((self.revision, name))
+
+    def moved_since(self, revision: int) -> set[str] | None:
+        """Names of topics that came, went or grew since then, unless that is too long ago."""
+        if len(self._moved) == MOVED and revision < self._moved[0][0]:
+            return None
+        names: set[str] = set()
+        for moved_at, name in reversed(self._moved):
+            if moved_at <= revision:
+                break
+            names.add(name)
+        return names
+
+    def _forget_collision(self, name: str) -> None:
+        """Of names that collide, more than one may be there when one request brought them."""
+        names = self._collisions[collision_key(name)]
+        del names[name]
+        if not names:
+            del self._collisions[collision_key(name)]

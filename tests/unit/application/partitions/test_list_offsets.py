@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import pytest
+from crc32c import crc32c
+
+from application.partitions.list_offsets import (
+    EARLIEST,
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+    FoundOffset,
+    Search,
+)
+from domain.errors import UnsupportedVersion
+from domain.partitions.partition import INDEX_INTERVAL_BYTES
+from tests.fakes.batches import (
+    GZIP,
+    LZ4,
+    NONE,
+    SNAPPY,
+    TIMESTAMP,
+    ZSTD,
+    Record,
+    record_batch,
+    records_section,
+)
+from tests.fakes.broker import FakeBroker, FlakyLogStore
+
+NOTHING = (-1, -1, -1)
+
+
+def find(fake: FakeBroker, timestamp: int, name: str = "t") -> tuple[int, int, int]:
+    service = fake.broker.messages.list_offsets
+    found = service.find(fake.partition(name), timestamp, False)
+    if isinstance(found, Search):
+        if service.complete([found]) is not None:
+            fake.run()
+        assert isinstance(found.result, FoundOffset)
+        found = found.result
+    return found.offset, found.timestamp, found.leader_epoch
+
+
+def at(*times: int, codec: int = NONE, value: str = "v") -> bytearray:
+    rows: list[Record] = [("k", value, (), TIMESTAMP + time) for time in times]
+    return record_batch(rows, codec=codec)
+
+
+def with_attributes(batch: bytearray, attributes: int) -> bytearray:
+    batch[21:23] = attributes.to_bytes(2, "big")
+    batch[17:21] = crc32c(bytes(batch[21:])).to_bytes(4, "big")
+    return batch
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker()
+    fake.topic("t")
+    return fake
+
+
+# ---- special timestamps
+
+
+def test_an_empty_log_begins_and_ends_at_zero_and_has_no_times(fake: FakeBroker) -> None:
+    assert find(fake, EARLIEST) == (0, -1, 0)
+    assert find(fake, EARLIEST_LOCAL) == (0, -1, 0)
+    assert find(fake, LATEST) == (0, -1, 0)
+    assert find(fake, MAX_TIMESTAMP) == NOTHING
+    assert find(fake, 0) == NOTHING
+    assert find(fake, TIMESTAMP) == NOTHING
+
+
+def test_the_ends_of_a_log(fake: FakeBroker) -> None:
+    fake.appended(at(0, 1, 2))
+    assert find(fake, EARLIEST) == (0, -1, 0)
+    assert find(fake, EARLIEST_LOCAL) == (0, -1, 0)
+    assert find(fake, LATEST) == (3, -1, 0)
+
+
+def test_nothing_is_in_remote_storage_or_on_its_way_there(fake: FakeBroker) -> None:
+    fake.appended(at(0))
+    assert find(fake, LATEST_TIERED) == NOTHING
+    assert find(fake, EARLIEST_PENDING_UPLOAD) == NOTHING
+
+
+@pytest.mark.parametrize("timestamp", [-7, -100, -(2**63)])
+def test_an_unknown_special_timestamp_is_refused(fake: FakeBroker, timestamp: int) -> None:
+    with pytest.raises(UnsupportedVersion):
+        find(fake, timestamp)
+
+
+def test_the_end_is_what_is_durable(fake: FakeBroker) -> None:
+    fake.appended(at(0))
+    fake.append(at(5))
+    assert find(fake, LATEST) == (1, -1, 0)
+    assert find(fake, MAX_TIMESTAMP) == (0, TIMESTAMP, 0)
+    assert find(fake, TIMESTAMP + 1) == NOTHING
+
+
+# ---- by time
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
+def test_a_time_leads_to_the_first_record_at_or_after_it(fake: FakeBroker, codec: int) -> None:
+    fake.appended(at(0, 10, 20, codec=codec))
+    fake.appended(at(30, 40, codec=codec))
+    for time, offset, found in (
+        *((-5, 0, 0), (0, 0, 0), (1, 1, 10), (10, 1, 10), (11, 2, 20), (20, 2, 20)),
+        *((21, 3, 30), (30, 3, 30), (35, 4, 40), (40, 4, 40)),
+    ):
+        assert find(fake, TIMESTAMP + time) == (offset, TIMESTAMP + found, 0)
+    assert find(fake, TIMESTAMP + 41) == NOTHING
+    assert find(fake, 0) == (0, TIMESTAMP, 0)
+
+
+def test_times_need_not_be_in_order(fake: FakeBroker) -> None:
+    fake.appended(at(50, 10))
+    fake.appended(at(5, 70, 60))
+    assert find(fake, TIMESTAMP + 7) == (0, TIMESTAMP + 50, 0)
+    assert find(fake, TIMESTAMP + 55) == (3, TIMESTAMP + 70, 0)
+
+
+@pytest.mark.parametrize("codec", [NONE, ZSTD])
+def test_the_largest_time_leads_to_the_first_record_that_has_it(
+    fake: FakeBroker, codec: int
+) -> None:
+    fake.appended(at(0, 10))
+    fake.appended(at(5, 90, 90, codec=codec))
+    fake.appended(at(90, 20))
+    assert find(fake, MAX_TIMESTAMP) == (3, TIMESTAMP + 90, 0)
+
+
+def test_a_long_stretch_of_older_times_is_not_read_again(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when old data is brought into a log that has newer data already."""
+    fake.appended(at(0))
+    fake.appended(at(10))
+    for _ in range(60):
+        fake.appended(record_batch(["x" * 8192], timestamp=TIMESTAMP - 1000))
+    fake.appended(at(20))
+    asked: list[int] = []
+    headers = FlakyLogStore.headers
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        asked.append(offset)
+        return headers(log, partition_id, offset, limit)
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    assert find(fake, TIMESTAMP + 15) == (62, TIMESTAMP + 20, 0)
+    assert min(asked) > 50
+
+
+def test_a_time_is_found_through_the_index_of_a_long_log(fake: FakeBroker) -> None:
+    value = "x" * (INDEX_INTERVAL_BYTES // 3)
+    for time in range(0, 400, 10):
+        fake.appended(at(time, value=value))
+    assert fake.log.at_timestamp(0, TIMESTAMP + 300) > 20
+    for time in (0, 1, 150, 151, 299, 300, 390):
+        offset = -(-time // 10)
+        assert find(fake, TIMESTAMP + time) == (offset, TIMESTAMP + offset * 10, 0)
+    assert find(fake, TIMESTAMP + 391) == NOTHING
+
+
+def test_more_headers_than_are_read_at_once_are_searched(fake: FakeBroker) -> None:
+    for _ in range(600):
+        assert not isinstance(fake.append(at(0)), Exception)
+    fake.run()
+    fake.appended(at(9))
+    assert find(fake, TIMESTAMP + 9) == (600, TIMESTAMP + 9, 0)
+
+
+def test_a_batch_that_claims_a_later_time_than_its_records_have_is_passed_over(
+    fake: FakeBroker,
+) -> None:
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 100))
+    fake.appended(at(60))
+    assert find(fake, TIMESTAMP + 50) == (1, TIMESTAMP + 60, 0)
+    assert find(fake, TIMESTAMP + 61) == NOTHING
+
+
+def test_a_batch_that_claims_an_earlier_time_than_its_records_have_hides_them(
+    fake: FakeBroker,
+) -> None:
+    """Kafka computes the header's time anew when it appends, which takes a look at each record."""
+    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 60)], max_timestamp=TIMESTAMP))
+    assert find(fake, TIMESTAMP) == (0, TIMESTAMP + 60, 0)
+    for time in (30, 60):
+        assert find(fake, TIMESTAMP + time) == NOTHING
+
+
+def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> None:
+    """The checksum is right and the records are nonsense: it is stored as it came."""
+    fake.appended(record_batch(["a"], payload=b"\xff" * 40, max_timestamp=TIMESTAMP + 100))
+    fake.appended(record_batch(["a"], codec=GZIP, timestamp=TIMESTAMP + 60))
+    fake.appended(with_attributes(record_batch(["plain"], timestamp=TIMESTAMP + 60), GZIP))
+    fake.appended(at(70))
+    assert find(fake, TIMESTAMP + 50) == (1, TIMESTAMP + 60, 0)
+    assert find(fake, TIMESTAMP + 65) == (3, TIMESTAMP + 70, 0)
+    assert find(fake, MAX_TIMESTAMP) == (0, TIMESTAMP + 100, 0)
+
+
+def test_a_record_that_claims_an_offset_outside_its_batch_is_not_found(fake: FakeBroker) -> None:
+    section = records_section([(None, b"v", (), TIMESTAMP + 90)] * 40, TIMESTAMP)
+    only_the_last = section[-len(section) // 40 :]
+    assert only_the_last[4] == 2 * 39, "its offset delta"
+    fake.appended(at(0))
+    fake.appended(record_batch(["v"], payload=only_the_last, max_timestamp=TIMESTAMP + 90))
+    fake.appended(at(80))
+    assert find(fake, TIMESTAMP + 50) == (2, TIMESTAMP + 80, 0)
+    assert find(fake, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
+
+
+# ---- log append time
+
+
+def test_with_log_append_time_a_batch_has_one_time(fake: FakeBroker) -> None:
+    fake.topic("stamped", message_timestamp_type="LogAppendTime")
+    now_ms = fake.clock.now_ms()
+    for _ in range(2):
+        fake.appended(at(-50, 3, 99, codec=GZIP), "stamped")
+        fake.clock.advance(10)
+    assert find(fake, now_ms, "stamped") == (0, now_ms, 0)
+    assert find(fake, now_ms + 1, "stamped") == (3, now_ms + 10, 0)
+    assert find(fake, MAX_TIMESTAMP, "stamped") == (3, now_ms + 10, 0)
+    assert find(fake, now_ms + 11, "stamped") == NOTHING
+
+
+# ---- restarts
+
+
+def test_times_are_found_after_a_restart(fake: FakeBroker) -> None:
+    fake.appended(at(0, 90, 20))
+    fake.appended(at(30))
+    again = fake.restarted()
+    assert find(again, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
+    assert find(again, TIMESTAMP + 1) == (1, TIMESTAMP + 90, 0)

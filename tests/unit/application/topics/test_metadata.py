@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from application.callbacks.pending import Pending
+from application.topics.metadata import Described, UnknownTopic
+from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
+from domain.topics.topic import Topic
+from tests.fakes.answers import answers_of
+from tests.fakes.broker import FakeBroker
+
+
+def topics(fake: FakeBroker, *names: str, may_create: bool = True) -> list[Described]:
+    got = answers_of(fake.broker.topics.metadata.topics(list(names), may_create))
+    fake.run()
+    return got[0]
+
+
+def outcomes(found: list[Described]) -> list[int | type[BrokerError]]:
+    """How many partitions there are, or why there are none."""
+    return [len(one.partition_ids) if isinstance(one, Topic) else type(one.error) for one in found]
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker(num_partitions="4")
+    fake.topic("t", 2)
+    return fake
+
+
+def test_topics_are_found_in_the_order_they_were_asked_for(fake: FakeBroker) -> None:
+    fake.topic("u")
+    assert [one.name for one in topics(fake, "u", "t")] == ["u", "t"]
+    assert [one.name for one in fake.broker.topics.metadata.all_topics()] == ["t", "u"]
+
+
+def test_a_topic_that_is_not_there_is_created_with_the_brokers_defaults(fake: FakeBroker) -> None:
+    assert outcomes(topics(fake, "new", "t")) == [4, 2]
+    assert fake.broker.catalog.topic("new") is not None
+
+
+def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
+    fake.commit.hold()
+    found = fake.broker.topics.metadata.topics(["new"], True)
+    assert isinstance(found, Pending)
+    fake.run()
+    assert not found.resolved
+    assert fake.broker.catalog.topic("new") is None
+    fake.commit.let_go()
+    assert found.resolved
+
+
+def test_many_who_ask_for_the_same_new_topic_get_the_same_one(fake: FakeBroker) -> None:
+    asked = [fake.broker.topics.metadata.topics(["new"], True) for _ in range(3)]
+    got: list[list[Described]] = []
+    for one in asked:
+        assert isinstance(one, Pending)
+        one.then(got.append)
+    fake.run()
+    ids = {found[0].topic_id for found in got}
+    assert (len(got), len(ids)) == (3, 1)
+
+
+@pytest.mark.parametrize("allowed_by", ["neither", "client", "broker"])
+def test_nothing_is_created_where_client_or_broker_forbids_it(allowed_by: str) -> None:
+    broker_allows = "true" if allowed_by == "broker" else "false"
+    fake = FakeBroker(auto_create_topics_enable=broker_allows)
+    found = topics(fake, "new", may_create=allowed_by == "client")
+    assert outcomes(found) == [UnknownTopicOrPartition]
+    assert len(fake.broker.catalog) == 0
+
+
+def test_more_topics_than_one_request_may_create_are_not_created() -> None:
+    """As with Kafka, whose controller refuses the request that the broker makes of it."""
+    fake = FakeBroker(num_partitions="3")
+    few, many = ([f"{size}-{n}" for n in range(size)] for size in (3333, 3334))
+    assert set(outcomes(topics(fake, *many))) == {UnknownTopicOrPartition}
+    assert len(fake.broker.catalog) == 0
+    topics(fake, *few)
+    assert len(fake.broker.catalog) == 3333
+
+
+@pytest.mark.parametrize("may_create", [True, False])
+def test_a_name_that_cannot_be_is_refused_whether_it_may_be_created_or_not(
+    fake: FakeBroker, may_create: bool
+) -> None:
+    found = topics(fake, "a b", "..", "t", "", may_create=may_create)
+    assert outcomes(found) == [InvalidTopic, InvalidTopic, 2, InvalidTopic]
+
+
+def test_a_name_that_collides_is_not_created(fake: FakeBroker) -> None:
+    fake.topic("a.b")
+    assert outcomes(topics(fake, "a_b")) == [InvalidTopic]
+
+
+def test_a_topic_asked_for_twice_is_answered_once(fake: FakeBroker) -> None:
+    assert [one.name for one in topics(fake, "t", "new", "t", "new")] == ["t", "new"]
+
+
+def test_a_failed_commit_is_told_and_the_next_try_creates_the_topic(fake: FakeBroker) -> None:
+    fake.commit.fail_next("no space left")
+    (one,) = topics(fake, "new")
+    assert isinstance(one, UnknownTopic)
+    assert str(one.error) == "no space left"
+    assert outcomes(topics(fake, "new")) == [4]
+
+
+def test_a_topic_is_found_by_its_id(fake: FakeBroker) -> None:
+    topic = fake.existing()
+    assert fake.broker.topics.metadata.topic_by_id(topic.topic_id) is topic
+    unknown = fake.broker.topics.metadata.topic_by_id(b"\7" * 16)
+    assert isinstance(unknown, UnknownTopic)
+    assert (unknown.name, unknown.topic_id) == (None, b"\7" * 16)
+    assert isinstance(unknown.error, UnknownTopicId)
