@@ -28,6 +28,8 @@ from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
+from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.ports.placement import Placement
@@ -40,8 +42,6 @@ from application.topics.dropping import Dropping
 from application.topics.metadata import MetadataService
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
-from application.upkeep.producer_expiry import ProducerExpiry
-from application.upkeep.trimming import Trimming
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 

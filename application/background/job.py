@@ -19,7 +19,7 @@ from collections.abc import Generator
 from enum import Enum
 from typing import Any, TypeVar
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import StorageFailed
 
 T = TypeVar("T")

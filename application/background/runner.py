@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from application.background.job import COMMIT, END_OF_COMMIT, PAUSE, SLICE, Job, Step
-from application.callbacks.pending import Pending
 from application.ports.clock import Clock
+from application.ports.pending import Pending
 from application.ports.scheduler import Scheduler, Timer
 from application.state.commits import Commits
 from domain.errors import StorageFailed

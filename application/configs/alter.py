@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from application.callbacks.pending import Pending
 from application.configs.describe import NO_CLIENT_METRICS, broker_id
 from application.configs.state import ConfigState, ResourceConfigs
 from application.ports.event_log import EventLog
+from application.ports.pending import Pending
 from application.state.runtime import Done, Place, respond
 from application.state.unused_configs import Configs, still_unused
 from application.topics.effects import warn_without_effect

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from application.background.runner import Runner
-from application.callbacks.pending import Pending
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
+from application.ports.pending import Pending
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, RebalanceInProgress
 from domain.groups.classic.changes import (

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from application.background.runner import Runner
-from application.callbacks.pending import Pending
 from application.groups.configs import GroupConfigs
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
@@ -18,6 +17,7 @@ from application.groups.regexes import Regexes
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.patterns import Patterns
+from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion

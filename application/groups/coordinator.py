@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from application.background.runner import Runner
-from application.callbacks.pending import resolved
 from application.groups.classic_members import ClassicMembers
 from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
 from application.groups.configs import GroupConfigs
@@ -26,6 +25,7 @@ from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.patterns import Patterns
+from application.ports.pending import resolved
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import (

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
-from application.callbacks.pending import Pending, resolved
 from application.groups.registry import Groups
 from application.ports.clock import Clock
+from application.ports.pending import Pending, resolved
 from domain.errors import BrokerError, StorageFailed
 from domain.groups.group import Changes, Group, GroupKind
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from application.callbacks.pending import Pending, later
 from application.groups.group_log import GroupLog
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.ports.pending import Pending, later
 from application.state.runtime import Place, ignore, respond
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound
 from domain.groups.group import Group

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from application.background.job import PAUSE, SLICE, Job, Outcome
 from application.background.runner import Runner
-from application.callbacks.pending import Pending
 from application.groups.offsets import Offsets
 from application.ports.offset_repository import OffsetWrite
+from application.ports.pending import Pending
 from domain.topics.topic import Topic
 
 ROWS_PER_WRITE = 100

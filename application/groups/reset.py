@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from application.background.job import SLICE, Job, Outcome
 from application.background.runner import JobResult, Runner
-from application.callbacks.pending import Pending
 from application.groups.offset_commit import OffsetCommit, OffsetCommitService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
@@ -23,6 +22,7 @@ from application.partitions.list_offsets import (
     ListOffsetsService,
     Search,
 )
+from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.errors import (
     BrokerError,

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from application.background.job import COMMIT, SLICE, Job, Outcome
 from application.background.runner import JobResult, Runner
+from application.partitions.trimming import Trimming
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.upkeep.trimming import Trimming
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 

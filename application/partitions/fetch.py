@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from application.callbacks.pending import Pending
 from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending
 from application.ports.scheduler import Scheduler
 from application.state.catalog import Catalog
 from application.state.trouble import Trouble

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.callbacks.pending import Pending
 from application.ports.cluster_repository import ClusterRepository
 from application.ports.event_log import EventLog
+from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.state.commits import Commits
 from application.state.runtime import Done, Runtime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 
 #: What a batch is handed over as: the client's bytes, patched in place.
 Buffer = bytes | bytearray | memoryview

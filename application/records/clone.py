@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from application.callbacks.pending import Pending
 from application.partitions.opened_batch import open_messages
 from application.ports.checksum import Checksum
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending
 from application.records.scan import batches_in
 from application.state.catalog import Catalog
 from application.state.commits import Commits

@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from heapq import heappop, heappush
 
-from application.callbacks.pending import Pending
 from application.partitions.opened_batch import MAX_OPENED_BYTES
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch

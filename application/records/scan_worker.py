@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from application.callbacks.pending import Pending
 from application.ports.log_store import LogStore
+from application.ports.pending import Pending
 from application.records.plan import ScanEnd, ScanPlan
 from domain.errors import BrokerError
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.callbacks.pending import Pending, resolved
 from application.partitions.produce import ProduceService
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
+from application.ports.pending import Pending, resolved
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.errors import (

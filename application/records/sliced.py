@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 
 from application.background.job import PAUSE, SLICE, Job
 from application.background.runner import Runner
-from application.callbacks.pending import Pending, resolved
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
+from application.ports.pending import Pending, resolved
 from application.records.plan import ScanEnd
 from application.records.scan import TIME, Scan, TooHeavy
 from application.records.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from application.background.job import Job
 from application.background.runner import JobResult, Runner
-from application.callbacks.pending import Pending, resolved
+from application.ports.pending import Pending, resolved
 from application.records.browse import BrowseQuery, BrowseService
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from application.callbacks.telling import tell_each
 from application.metrics.families.durations import Numbers
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
 from application.ports.scheduler import Scheduler
 from application.state.runtime import Done
+from application.state.telling import tell_each
 from application.state.trouble import Trouble
 from application.state.watching import Watching
 from domain.errors import StorageFailed

@@ -16,8 +16,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from application.callbacks.pending import Pending
-from application.callbacks.telling import tell_each
+from application.ports.pending import Pending
+from application.state.telling import tell_each
 from domain.errors import BrokerError, StorageFailed
 
 K = TypeVar("K", bound=Hashable)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import methodcaller
 from typing import Protocol
 
-from application.callbacks.telling import tell_each
+from application.state.telling import tell_each
 from domain.partitions.partition import Partition
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from application.callbacks.pending import Pending, resolved
 from application.ports.event_log import EventLog
+from application.ports.pending import Pending, resolved
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.runtime import ignore, respond

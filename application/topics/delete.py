@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending, later
 from application.groups.forgetting import Forgetting
+from application.ports.pending import Pending, later
 from application.state.catalog import Catalog
 from application.state.runtime import ignore, respond
 from application.topics.state import TopicState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, CreateTopicsService
 from domain.configs.broker import BrokerConfig

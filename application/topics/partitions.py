@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.ports.topic_repository import TopicRepository
 from application.state.runtime import ignore, respond
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas

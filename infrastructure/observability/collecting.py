@@ -7,9 +7,9 @@ from itertools import chain
 
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
-from application.callbacks.pending import Pending
-from application.callbacks.telling import tell_each
 from application.metrics.families.family import Reading, Source
+from application.ports.pending import Pending
+from application.state.telling import tell_each
 from infrastructure.observability.metrics_text import MetricsText
 
 #: Text leaves in pieces of at least this size.

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from application.callbacks.pending import Pending, resolved
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending, resolved
 from application.records.plan import ScanEnd
 from application.records.scan_worker import ScanJob, ScanPart
 from domain.errors import BrokerError, StorageFailed

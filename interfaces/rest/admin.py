@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from application.broker import Broker
-from application.callbacks.pending import Pending
 from application.metrics.families.request_counts import RequestCounts
 from application.metrics.recent_requests import Wanted
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
+from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
 
 

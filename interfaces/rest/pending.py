@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TypeVar, overload
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from application import commits, init_producer_id
+from application.partitions import trimming
 from application.topics import dropping
-from application.upkeep import trimming
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults
 from tests.crash.passages import Passages, name_the_database, name_the_rest, wrapped_opening

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from interfaces.kafka.wire.schema import Struct
 
 T = TypeVar("T")

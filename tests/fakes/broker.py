@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from application.callbacks.pending import Pending
 from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
 from application.ports.offset_repository import OffsetRepository
+from application.ports.pending import Pending
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed

@@ -19,8 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from application.callbacks.pending import Pending
 from application.groups.coordinator import GroupCoordinator
+from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
     FencedInstanceId,

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.topics.partitions import MorePartitions
 from domain.errors import (
     BrokerError,

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
     FencedInstanceId,

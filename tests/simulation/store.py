@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from application.callbacks.pending import Pending
 from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
+from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
 from tests.simulation.timeline import ProcessDied, ProcessLoop

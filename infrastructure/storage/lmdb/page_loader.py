@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
-from application.callbacks.pending import Pending
 from application.ports.log_store import Buffer
+from application.ports.pending import Pending
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from application.callbacks.telling import tell_each
 from application.ports.offset_repository import OffsetRow, OffsetWrite
+from application.state.telling import tell_each
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.errors import StorageUnusable

@@ -10,10 +10,10 @@ from operator import methodcaller
 from typing import Protocol
 
 from application.broker import Broker
-from application.callbacks.telling import tell_each
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
+from application.state.telling import tell_each
 from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget, ConnectionBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer

@@ -10,7 +10,7 @@ the answer, with its reason in words.
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import BrokerError
 from domain.groups.consumer.assignors.assignor import Partitions
 from domain.groups.consumer.heartbeat import HeartbeatResult

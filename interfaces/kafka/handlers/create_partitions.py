@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.topics.partitions import Grown, MorePartitions
 from domain.errors import BrokerError, InvalidRequest
 from interfaces.kafka.requests.call import Call

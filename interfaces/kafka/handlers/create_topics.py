@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.topics.create import Created, NewTopic
 from domain.configs.topic import deciding_source, describe_topic_configs
 from domain.errors import BrokerError, InvalidRequest

@@ -11,9 +11,9 @@
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
 from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery
 from application.partitions.fetch_sessions import FetchContext, ItemKey
+from application.ports.pending import Pending
 from domain.errors import BrokerError, NotLeaderOrFollower
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call

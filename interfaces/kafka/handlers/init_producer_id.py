@@ -8,7 +8,7 @@ Not here: transactional ids; they are refused with 53 until transactions are bui
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import BrokerError, InvalidRequest
 from domain.messages.batch import NO_PRODUCER_ID
 from interfaces.kafka.requests.call import Call

@@ -11,7 +11,7 @@ it is unknown and lets the client ask again. Kafka's internal topics are unknown
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.topics.metadata import Described, UnknownTopic
 from domain.errors import InvalidRequest

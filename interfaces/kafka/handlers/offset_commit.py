@@ -10,8 +10,8 @@ the group is said of every other one.
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
 from application.groups.offset_commit import OffsetCommit
+from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
     CoordinatorNotAvailable,

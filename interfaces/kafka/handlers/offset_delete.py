@@ -6,7 +6,7 @@ stand first in the answer; a topic of which none was named is not in it.
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
     CoordinatorNotAvailable,

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from application.broker import Broker
-from application.callbacks.pending import Pending
 from application.metrics.families.request_counts import RequestCounts
+from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.principal import Principal

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
+from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
-from application.upkeep.strays import stray_partitions
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag

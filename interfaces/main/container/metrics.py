@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from application.background.runner import Runner
 from application.broker import Broker
-from application.callbacks.pending import Pending
 from application.ports.event_log import EventLog
+from application.ports.pending import Pending
 from infrastructure.observability.loop_lag import LoopLag
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener

@@ -15,6 +15,8 @@ from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
+from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.offset_repository import OffsetRepository
 from application.records.browse import BrowseService
@@ -30,8 +32,6 @@ from application.topics.metadata import MetadataService
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.topics.state import TopicState
-from application.upkeep.producer_expiry import ProducerExpiry
-from application.upkeep.trimming import Trimming
 from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression

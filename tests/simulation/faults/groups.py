@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from application.callbacks.pending import resolved
 from application.groups.classic_protocol import ClassicProtocol
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.ports.pending import resolved
 from domain.errors import BrokerError
 from domain.groups.classic import rebalance
 from domain.groups.classic.changes import GroupMetadataChanged

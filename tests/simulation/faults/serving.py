@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from application.callbacks.pending import Pending
 from application.partitions.fetch import FetchedPartition, FetchService, WaitingFetch
 from application.partitions.fetch_sessions import FetchSession, _state
+from application.ports.pending import Pending
 from application.state.commits import Commits
 from application.state.watching import Watching
 from domain.errors import StorageFailed

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from application.background.runner import Runner
-from application.callbacks.pending import Pending, resolved
 from application.partitions import list_offsets
 from application.partitions.delete_records import DeleteRecordsService, RecordsToDelete
-from application.upkeep.trimming import Trimming
+from application.partitions.trimming import Trimming
+from application.ports.pending import Pending, resolved
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.state.runtime import respond
 from application.topics import create, partitions
 from application.topics.create import Created, CreateTopicsService

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import UnknownTopicOrPartition
 from tests.fakes.broker import FakeBroker
 from tests.unit.application.partitions.test_fetch import Fetch, fill, item, query

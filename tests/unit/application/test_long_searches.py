@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import SLICE_NS
-from application.callbacks.pending import Pending
 from application.partitions.list_offsets import HEADERS_AT_ONCE, FoundOffset, TimeSearch
+from application.ports.pending import Pending
 from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore

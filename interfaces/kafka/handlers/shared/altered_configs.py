@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from application.callbacks.pending import Pending
 from application.configs.alter import Altered, WantedConfigs
+from application.ports.pending import Pending
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError, InvalidRequest

@@ -14,7 +14,7 @@ from application.background.runner import (
     JobResult,
     Runner,
 )
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from tests.fakes.broker import FakeBroker
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from application.callbacks.pending import Pending
 from application.configs.alter import Altered, WantedConfigs
+from application.ports.pending import Pending
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
 from application.configs.alter import WantedConfigs
+from application.ports.pending import Pending
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from application.callbacks.pending import Pending
 from application.groups.coordinator import GroupCoordinator
 from application.groups.group_log import PAUSE_MS
+from application.ports.pending import Pending
 from domain.errors import (
     CoordinatorLoadInProgress,
     CoordinatorNotAvailable,

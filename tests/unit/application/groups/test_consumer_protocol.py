@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.topics.create import NewTopic
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound, UnknownMemberId
 from domain.groups.classic.group import ClassicGroup

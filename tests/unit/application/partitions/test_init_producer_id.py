@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from application.callbacks.pending import Pending
 from application.partitions.init_producer_id import BLOCK_SIZE
+from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from tests.fakes.broker import FakeBroker
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import SLICE_NS
-from application.callbacks.pending import Pending, resolved
 from application.ports.log_store import LogStore
+from application.ports.pending import Pending, resolved
 from application.records.browse import BrowseQuery
 from application.records.filter import RecordFilter
 from application.records.plan import ScanEnd, ScanPlan

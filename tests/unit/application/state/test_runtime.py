@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.state.runtime import Done, Runtime, respond
 from domain.errors import BrokerError, StorageFailed
 

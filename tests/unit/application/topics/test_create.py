@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.topics.create import Created, NewTopic
 from domain.errors import (
     BrokerError,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 from application.topics.metadata import Described, UnknownTopic
 from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
 from domain.topics.topic import Topic

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from application.callbacks.pending import Pending, resolved
+from application.ports.pending import Pending, resolved
 from interfaces.rest.pending import value_of
 
 

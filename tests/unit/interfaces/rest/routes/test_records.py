@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from application.callbacks.pending import Pending, resolved
+from application.ports.pending import Pending, resolved
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan, ScanPart
 from domain.errors import StorageFailed

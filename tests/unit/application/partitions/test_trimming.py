@@ -4,7 +4,7 @@ import pytest
 
 from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
 from application.partitions.delete_records import RecordsToDelete
-from application.upkeep.trimming import BATCHES_PER_COMMIT
+from application.partitions.trimming import BATCHES_PER_COMMIT
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.callbacks.pending import Pending
+from application.ports.pending import Pending
 
 
 def test_a_value_that_comes_later_is_handed_on() -> None:

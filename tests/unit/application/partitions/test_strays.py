@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.upkeep.strays import stray_partitions
+from application.partitions.strays import stray_partitions
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from tests.fakes.batches import record_batch

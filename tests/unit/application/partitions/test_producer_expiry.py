@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import PAUSE_MS, SLICE_NS
-from application.upkeep import producer_expiry
+from application.partitions import producer_expiry
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.callbacks.telling import tell_each
+from application.state.telling import tell_each
 
 
 def test_everybody_is_told_also_after_one_has_raised() -> None:
