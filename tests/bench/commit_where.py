@@ -27,9 +27,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.commit import WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
-from infrastructure.storage.lmdb.write_pass import WritePass
 
 ANSWER = b"answered"
 PING, PRODUCE = b"?", b"!"

@@ -13,6 +13,7 @@ from typing import cast
 import lmdb
 
 from infrastructure.storage.errors import StorageDamaged, StorageInUse, StorageUnusable
+from infrastructure.storage.lmdb.commit import WritePass, storage_failed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import NobodyWrites
 from infrastructure.storage.lmdb.identity import identify
@@ -23,7 +24,6 @@ from infrastructure.storage.lmdb.page_loader import PageLoader
 from infrastructure.storage.lmdb.reading import open_environment
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.state_store import LmdbStateStore
-from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 _NO_OFFSET = -1
 #: How LMDB says so.

@@ -29,11 +29,10 @@ def _open(
     read_only: bool,
     to_loop: ToLoop | None,
 ) -> Storage:
-    from infrastructure.storage.lmdb.commit import LmdbCommit
+    from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
     from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
     from infrastructure.storage.lmdb.state_store import LmdbStateStore
-    from infrastructure.storage.lmdb.write_pass import WritePass
 
     folder = Path(place)
     environment = LmdbEnvironment(

@@ -15,6 +15,7 @@ import lmdb
 
 from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
 from domain.messages.batch import HEADER_BYTES
+from infrastructure.storage.lmdb.commit import WritePass, storage_failed
 from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
     batches_of,
@@ -23,7 +24,6 @@ from infrastructure.storage.lmdb.entries import (
 )
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
-from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 if TYPE_CHECKING:
     from lmdb import Cursor, Transaction, _Database

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import lmdb
 
 from application.ports.state_store import RowChange
+from infrastructure.storage.lmdb.commit import WritePass, storage_failed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.write_pass import WritePass, storage_failed
 
 _LONGEST = 511
 _DIGEST_BYTES = 32

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from domain.errors import StorageFailed
+from infrastructure.storage.lmdb.commit import WritePass
 from infrastructure.storage.lmdb.entries import (
     FULL_ENTRY_BATCHES,
     FULL_ENTRY_BYTES,
@@ -15,7 +16,6 @@ from infrastructure.storage.lmdb.entries import (
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
-from infrastructure.storage.lmdb.write_pass import WritePass
 from tests.contract.batches import batch
 
 ALL = 1 << 62

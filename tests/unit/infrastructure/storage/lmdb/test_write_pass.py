@@ -11,9 +11,9 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from infrastructure.storage.lmdb.commit import WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
-from infrastructure.storage.lmdb.write_pass import WritePass
 from tests.contract.batches import batch
 
 ALL = 1 << 62
