@@ -77,7 +77,7 @@ FETCH = (
     Difference(
         *("fetch", "12-18", ("leader epochs: last fetched epoch 1",)),
         *(f"{_FETCHED}.*", Words("OFFSET_OUT_OF_RANGE (1)"), Words("the records")),
-        "There is one epoch, so no log ever diverged; the field is not looked at.",
+        "Followers send it, and there are none: the field is not looked at.",
         ((f"{_FETCHED}.error_code", 1, 0),),
     ),
     Difference(
