@@ -6,8 +6,8 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from application import commits, init_producer_id
-from application.partitions import trimming
+from application.partitions import init_producer_id, trimming
+from application.state import commits
 from application.topics import dropping
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults

@@ -12,11 +12,10 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
-from application.upkeep import producer_expiry, trimming
-
-from application import commits, init_producer_id, list_offsets
 from application.background import runner
 from application.groups import expiry, forgetting
+from application.partitions import init_producer_id, list_offsets, producer_expiry, trimming
+from application.state import commits
 from application.topics import dropping
 from domain.configs.broker import BrokerConfig
 from domain.partitions import partition
