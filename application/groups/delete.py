@@ -32,7 +32,7 @@ class DeleteGroupsService:
                 results[group_id] = refused.as_value()
             else:
                 self.remove(group)
-                places += self._places(group_id)
+            places += self._places(group_id)  # also of one whose deletion is in flight
 
         def done(failures: list[BrokerError | None]) -> DeletedGroups:
             for (_, group_id), failure in zip(places, failures, strict=True):

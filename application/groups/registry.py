@@ -114,10 +114,12 @@ class Groups:
         if not first:
             return
         self._by_id.pop(group_id, None)
-        self._apply(self._repository.load(group_id))
-        self._tell_if_gone(group_id)
-        for call in self._when_lost:
-            call(group_id)
+        try:
+            self._apply(self._repository.load(group_id))
+        finally:  # also when the rows cannot be read: requests wait for it
+            self._tell_if_gone(group_id)
+            for call in self._when_lost:
+                call(group_id)
 
 
 def _log(log: Callable[[], None], failure: StorageFailed | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from application.ports.clock import Clock
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.ports.scheduler import Scheduler
@@ -118,7 +119,9 @@ class FetchService:
         scheduler: Scheduler,
         config: BrokerConfig,
         trouble: Trouble,
+        clock: Clock,
     ) -> None:
+        self.clock = clock
         self._catalog = catalog
         self._trouble = trouble
         self._log = log
@@ -146,7 +149,7 @@ class FetchService:
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | LaterFetch:
         loading: list[Pending[None]] = []
         fetched, size_bytes = self.read(query, loading)
-        if loading and not self._draining:
+        if loading and not self._draining and not _is_urgent(fetched):
             return LoadingFetch(self, query, loading, self._scheduler)
         if (
             size_bytes >= query.min_bytes
@@ -269,19 +272,26 @@ def _is_urgent(fetched: list[FetchedPartition]) -> bool:
 class LaterFetch(Pending[list[FetchedPartition]]):
     """A fetch that is repeated when what it waits for is there."""
 
-    __slots__ = ("_query", "_repeated", "_service")
+    __slots__ = ("_deadline_ms", "_query", "_repeated", "_service")
 
     def __init__(self, service: FetchService, query: FetchQuery) -> None:
         super().__init__()
         self._service = service
         self._query = query
+        self._deadline_ms = service.clock.monotonic_ms() + query.max_wait_ms
         self._repeated: LaterFetch | None = None
 
     def _repeat(self) -> None:
-        fetched = self._service.fetch(self._query)
+        left_ms = self._deadline_ms - self._service.clock.monotonic_ms()
+        self._query.max_wait_ms = max(left_ms, 0)
+        try:
+            fetched = self._service.fetch(self._query)
+        except Exception as fault:
+            self.fail(fault)
+            return
         if isinstance(fetched, LaterFetch):
             self._repeated = fetched
-            fetched.then(self.resolve)
+            fetched.then(self.resolve, self.fail)
         else:
             self.resolve(fetched)
 
@@ -322,7 +332,7 @@ class LoadingFetch(LaterFetch):
 
     def _out_of_time(self) -> None:
         fetched, size_bytes = self._service.read(self._query, [])
-        if size_bytes:
+        if size_bytes or _is_urgent(fetched):
             self._stop_loading()
             _count(fetched)
             self.resolve(fetched)
@@ -374,7 +384,7 @@ class WaitingFetch(LaterFetch):
 
     def finish(self) -> None:
         self._stop_waiting()
-        self._query.max_wait_ms = 0
+        self._deadline_ms = 0
         self._repeat()
 
     def abandon(self) -> None:

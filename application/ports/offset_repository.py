@@ -35,7 +35,8 @@ class OffsetRepository(Protocol):
 
         `done` is called once, in this call or later: with None when all is durable under the flush
         policy, with the failure when nothing is kept (but see `leaves_doubt`). What was applied
-        first is kept, and called back for, first; but what cannot even wait fails in this call.
+        first is kept, and called back for, first. A failure is never reported in this call: the
+        caller has to know first that it waits.
         """
         ...
 

@@ -134,7 +134,8 @@ class Tail:
     def _wake(self) -> None:
         news = self._unwatch()
         if news is not None:
-            self._background.soon(lambda: news.resolve(None))
+            # Not a job: at the end of the broker, too.
+            self._background.scheduler.soon(lambda: news.resolve(None))
 
     def finish(self) -> None:
         """The broker is stopping."""

@@ -129,11 +129,17 @@ class Catalog:
 
     def _moved_away(self, partition_ids: Collection[int]) -> None:
         """Another node leads them, or this one in another epoch: whoever waits looks again."""
-        held = [self._loaded.pop(one, None) for one in partition_ids]
         self.revision += 1
-        for partition in held:
-            if partition is not None:
-                self._watching.advanced(partition)
+        for partition_id in partition_ids:
+            partition = self._loaded.get(partition_id)
+            if partition is None:
+                continue
+            leader = self._placement.leader(partition_id)
+            if leader.node_id == self._placement.node_id:
+                partition.lead(leader)  # what is staged goes on
+            else:
+                del self._loaded[partition_id]
+            self._watching.advanced(partition)
 
     def is_loaded(self, topic: Topic, index: int) -> bool:
         """Whether to ask for it costs nothing; also where there is none."""

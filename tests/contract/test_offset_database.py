@@ -205,6 +205,8 @@ def test_no_more_wait_than_there_is_room_for(
     for n in range(6):
         sqlite.repository.apply([row(n, partition=p) for p in range(2)], told.append)
     assert hanging.asked.wait(PATIENCE_S)
+    assert told == [], "nobody is told in the call itself"
+    sqlite.settle(lambda: len(told) == 1)
     (failure,) = told
     assert isinstance(failure, StorageFailed)
     hanging.goes_on.set()

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ import lmdb
 
 from application.ports.log_store import Buffer
 from application.ports.pending import Pending
+from application.state.telling import tell_each
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 
 if TYPE_CHECKING:
@@ -174,7 +176,10 @@ class PageLoader:
             if known.start <= offset <= known.next and read_bytes <= known.read_bytes:
                 return known
         if len(ranges) >= _RANGES_PER_PARTITION:
-            del ranges[0]
+            # Never one that a client waits for: with more clients each would evict the next.
+            oldest = next((one for one in ranges if not one.loading), None)
+            if oldest is not None:
+                ranges.remove(oldest)
         made = LoadedRange(partition_id, offset, read_bytes, self._generation)
         ranges.append(made)
         return made
@@ -208,11 +213,13 @@ class PageLoader:
         )
         if range_.to_the_end:
             self._in_memory_from(range_.partition_id, range_.start)
-            self._ranges.pop(range_.partition_id, None)
+            ranges = self._ranges.get(range_.partition_id, [])
+            ranges[:] = [one for one in ranges if one.start < range_.start]
         self._grow_older(size_bytes)
         waiting, range_.waiting = range_.waiting, []
-        for loading in waiting:
-            loading.resolve(None)
+        faults = tell_each(waiting, methodcaller("resolve", None))
+        if faults:
+            raise faults[0]
 
     def close(self) -> None:
         self._closed = True

@@ -79,7 +79,8 @@ class SqlOffsetRepository:
     def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
         self._look_how_long()
         if self._rows_waiting and self._rows_waiting + len(writes) > ROWS_WAITING_MAX:
-            done(StorageFailed("Committed offsets cannot be stored: too many wait already"))
+            failure = StorageFailed("Committed offsets cannot be stored: too many wait already")
+            self._to_loop(partial(done, failure))
             return
         self._rows_waiting += len(writes)
         self._queue.put((writes, done))

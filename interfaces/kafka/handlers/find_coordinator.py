@@ -65,7 +65,10 @@ def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
         return Coordinator(
             key=key, node_id=NOBODY, port=NOBODY, error_code=call.code(InvalidRequest())
         )
-    node_id, host, port = _node(key, call)
+    try:
+        node_id, host, port = _node(key, call)
+    except CoordinatorNotAvailable as dead:
+        return Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=call.code(dead))
     return Coordinator(key=key, node_id=node_id, host=host, port=port)
 
 

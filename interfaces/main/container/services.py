@@ -89,7 +89,7 @@ def make_broker(
         partitions=partitions,
         messages=MessageServices(
             produce=produce,
-            fetch=FetchService(catalog, log, watching, scheduler, config, trouble),
+            fetch=FetchService(catalog, log, watching, scheduler, config, trouble, clock),
             fetch_sessions=FetchSessions(
                 clock,
                 new_session_id,

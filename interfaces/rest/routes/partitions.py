@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from domain.errors import StorageFailed
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
@@ -61,7 +61,7 @@ class PartitionRoutes(Routes):
             if self._broker.catalog.topic_by_id(topic.topic_id) is None:
                 return None
             return self._broker.catalog.partition(topic, index)
-        except StorageFailed:
+        except (NotLeaderOrFollower, StorageFailed):
             return None
 
     async def list_reassignments(self, request: Request, topic_name: str) -> Response:

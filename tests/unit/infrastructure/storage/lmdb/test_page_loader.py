@@ -112,3 +112,35 @@ def test_closing_ends_what_is_being_loaded(reader: Reader) -> None:
         reader.log.read(7, 0, BATCHES, 1 << 20, True)
     reader.storage.commit.close()
     assert not later.value.loading.resolved
+
+
+def test_more_readers_than_ranges_are_all_served(reader: Reader) -> None:
+    """Each at a place of its own: what one waits for is not given up for another."""
+    places = list(range(0, BATCHES - 40, 10))
+    assert len(places) > page_loader._RANGES_PER_PARTITION
+    waiting = dict.fromkeys(places)
+    for _ in range(4 * len(places)):
+        for place in list(waiting):
+            try:
+                assert reader.log.read(7, place, BATCHES, BATCH_BYTES, True)
+                del waiting[place]
+            except NotInMemory:
+                pass
+        if not waiting:
+            return
+        reader.one_is_loaded()
+    raise AssertionError(f"{len(waiting)} readers are never served")
+
+
+def test_a_fault_of_one_that_waits_keeps_no_other_waiting(reader: Reader) -> None:
+    def broken(_: None) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(NotInMemory) as one:
+        reader.log.read(7, 0, BATCHES, BATCH_BYTES, True)
+    with pytest.raises(NotInMemory) as other:
+        reader.log.read(7, 0, BATCHES, BATCH_BYTES, True)
+    one.value.loading.then(broken)
+    with pytest.raises(ZeroDivisionError):
+        reader.one_is_loaded()
+    assert other.value.loading.resolved

@@ -12,6 +12,7 @@ from interfaces.kafka.wire.messages import api_versions
 from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, raw_frame
 from tests.fakes.plain_requests import REQUESTS
+from tests.fakes.requests import produce
 
 VERSIONS = [
     pytest.param(api.name, version, id=f"{api.name}-{version}")
@@ -58,6 +59,23 @@ def test_what_nobody_foresaw_is_answered_with_minus_one(
     assert isinstance(line["failure"], RuntimeError)
     assert (line["api_version"], line["correlation_id"]) == (version, 1)
     assert not client.closed
+
+
+def test_a_failed_request_without_a_response_closes_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kafka = FakeKafka()
+    client = kafka.client()
+    route = kafka.shared.dispatch._routes.find(0, 9)
+    assert route is not None
+
+    def broken(request: object, call: object) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(route, "handle", broken)
+    client.send(produce(acks=0), 9)
+    kafka.run()
+    assert client.closed and client.frames() == []
 
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)

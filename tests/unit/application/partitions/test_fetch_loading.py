@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from application.ports.pending import Pending
-from domain.errors import UnknownTopicOrPartition
+from domain.errors import OffsetOutOfRange, UnknownTopicOrPartition
 from tests.fakes.broker import FakeBroker
 from tests.unit.application.partitions.test_fetch import Fetch, fill, item, query
 
@@ -82,3 +82,17 @@ def test_a_loading_fetch_that_is_abandoned_leaves_nothing_behind(cold: FakeBroke
 def test_a_broker_that_stops_does_not_begin_to_load(cold: FakeBroker) -> None:
     cold.broker.messages.fetch.release()
     assert Fetch(cold, query(item(0))).offsets() == [[]]
+
+
+def test_loading_takes_of_the_time_that_a_fetch_may_wait(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=500, min_bytes=1 << 20))
+    cold.scheduler.advance(300)
+    cold.log.load()
+    assert fetch.waits
+    cold.scheduler.advance(200)
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_an_error_beside_a_partition_that_is_loaded_does_not_wait(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0), item(1, offset=99)))
+    assert fetch.errors() == [None, OffsetOutOfRange]
