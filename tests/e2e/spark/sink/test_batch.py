@@ -29,7 +29,7 @@ def write(frame: DataFrame, servers: str, **options: Any) -> None:
 
 
 def why_not(frame: DataFrame, servers: str, **options: Any) -> JobFailed | WrongOption:
-    with pytest.raises(Exception, match=r"interfaces\.spark\.failures") as raised:
+    with pytest.raises(Exception, match=r"interfaces\.spark\.query\.failures") as raised:
         write(frame, servers, **options)
     return cause_of(raised.value)
 

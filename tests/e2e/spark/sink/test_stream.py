@@ -88,7 +88,7 @@ def test_a_broker_that_is_gone_ends_the_query_in_a_line_and_the_next_run_goes_on
         broker.kill()
 
         lines.add("1.txt", "c")
-        with pytest.raises(Exception, match=r"interfaces\.spark\.failures") as raised:
+        with pytest.raises(Exception, match=r"interfaces\.spark\.query\.failures") as raised:
             lines.run(broker.bootstrap, topic)
         told = str(cause_of(raised.value))
         assert told == f"no broker at {broker.bootstrap}: connection refused"
