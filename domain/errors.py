@@ -45,9 +45,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from domain.cluster.nodes import Leader
-
-UNKNOWN_LEADER = Leader(-1, -1)
+from domain.cluster.nodes import NO_LEADER, Leader
 
 
 class BrokerError(Exception):
@@ -219,7 +217,7 @@ class OffsetOutOfRange(BrokerError):
 class NotLeaderOrFollower(BrokerError):
     """Bears the current leader, so that the client need not ask for metadata (KIP-951)."""
 
-    def __init__(self, leader: Leader = UNKNOWN_LEADER, message: str = "") -> None:
+    def __init__(self, leader: Leader = NO_LEADER, message: str = "") -> None:
         super().__init__(message)
         self.leader = leader
 

@@ -11,7 +11,7 @@ from application.configs.brokers import BrokerConfigs
 from application.groups.configs import GroupConfigs
 from application.ports.config_repository import ConfigRepository
 from application.state.commits import Commits
-from application.state.runtime import Done, Runtime
+from application.state.runtime import Aggregates, Done, Runtime
 from application.state.unused_configs import Configs
 from domain.configs.resource import Resource, ResourceKind
 
@@ -27,7 +27,7 @@ class ResourceConfigs(NamedTuple):
         return {**self.unused, **self.configs}
 
 
-class ConfigState:
+class ConfigState(Aggregates[Resource, ResourceConfigs]):
     def __init__(
         self,
         repository: ConfigRepository,
@@ -43,9 +43,9 @@ class ConfigState:
         self.runtime: Runtime[Resource, ResourceConfigs] = Runtime(self)
 
     def find(self, resource: Resource) -> ResourceConfigs:
-        in_flight = self.runtime.in_flight(resource)
-        if in_flight:
-            return in_flight[-1][-1]
+        newest = self.runtime.newest(resource)
+        if newest is not None:
+            return newest
         if resource.kind is ResourceKind.GROUP:
             name = resource.name
             return ResourceConfigs(self._groups.overrides(name), self._groups.unused(name))
@@ -55,9 +55,6 @@ class ConfigState:
         self.runtime.persist(resource, (configs,), then)
 
     # ---- Aggregates
-
-    def decided(self, resource: Resource, changes: Sequence[ResourceConfigs]) -> None:
-        """Configs have an effect when they are durable."""
 
     def stage(self, resource: Resource, changes: Sequence[ResourceConfigs], done: Done) -> None:
         for configs in changes:
@@ -70,6 +67,3 @@ class ConfigState:
                 self._groups.put(resource.name, configs, unused)
             else:
                 self._brokers.put(resource, configs, unused)
-
-    def lost(self, resource: Resource, changes: Sequence[ResourceConfigs], first: bool) -> None:
-        """The configs in effect are those that are durable."""

@@ -14,7 +14,7 @@ from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from application.ports.placement import Placement
 from application.state.catalog import Catalog
-from application.state.runtime import Done, Runtime
+from application.state.runtime import Aggregates, Done, Runtime
 from domain.errors import CoordinatorLoadInProgress, NotCoordinator, StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
@@ -25,7 +25,7 @@ GroupOffsets = Mapping[str, Mapping[int, CommittedOffset]]
 NOTHING: GroupOffsets = {}
 
 
-class Offsets:
+class Offsets(Aggregates[str, OffsetWrite]):
     def __init__(
         self,
         repository: OffsetRepository,
@@ -162,9 +162,6 @@ class Offsets:
         self.runtime.persist(group_id, writes, then)
 
     # Aggregates
-
-    def decided(self, group_id: str, writes: Sequence[OffsetWrite]) -> None:
-        """Offsets are read when they are durable."""
 
     def stage(self, group_id: str, writes: Sequence[OffsetWrite], done: Done) -> None:
         self._repository.apply(writes, done)

@@ -11,7 +11,7 @@ from functools import partial
 
 from application.ports.group_repository import GroupRepository
 from application.state.commits import Commits
-from application.state.runtime import Done, Runtime, ignore
+from application.state.runtime import Aggregates, Done, Runtime, ignore
 from domain.errors import StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
@@ -26,7 +26,7 @@ _GROUPS: dict[GroupKind, type[Group]] = {
 }
 
 
-class Groups:
+class Groups(Aggregates[str, GroupChange]):
     def __init__(self, repository: GroupRepository, commits: Commits) -> None:
         self._repository = repository
         self._commits = commits
@@ -105,9 +105,6 @@ class Groups:
         for change in changes:
             self._repository.save(change)
         self._commits.when_committed(done)
-
-    def committed(self, group_id: str, changes: Changes) -> None:
-        """They were applied when they were decided."""
 
     def lost(self, group_id: str, changes: Changes, first: bool) -> None:
         """Reads the group again, once for all that is lost together."""

@@ -13,13 +13,13 @@ from application.ports.event_log import EventLog
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.state.commits import Commits
-from application.state.runtime import Done, Runtime
+from application.state.runtime import Aggregates, Done, Runtime
 from domain.errors import StorageFailed, TransactionalIdNotAuthorized
 
 BLOCK_SIZE = 1000
 
 
-class InitProducerIdService:
+class InitProducerIdService(Aggregates[None, int]):
     def __init__(self, cluster: ClusterRepository, commits: Commits, events: EventLog) -> None:
         self._cluster = cluster
         self._commits = commits
@@ -73,15 +73,9 @@ class InitProducerIdService:
 
     # ---- Aggregates
 
-    def decided(self, key: None, changes: Sequence[int]) -> None:
-        """Ids are handed out when their block is durable."""
-
     def stage(self, key: None, changes: Sequence[int], done: Done) -> None:
         self._cluster.reserve_producer_ids(changes[-1])
         self._commits.when_committed(done)
 
     def committed(self, key: None, changes: Sequence[int]) -> None:
         self._block_end = changes[-1]
-
-    def lost(self, key: None, changes: Sequence[int], first: bool) -> None:
-        """The block that is durable is used up; the next request reserves again."""

@@ -128,7 +128,7 @@ class Catalog:
         partition.lead(leader)
 
     def _moved_away(self, partition_ids: Collection[int]) -> None:
-        """Another node leads them, or this one in another epoch: whoever waits looks again."""
+        """They have another leader, or another epoch; fetches that wait for them look again."""
         self.revision += 1
         for partition_id in partition_ids:
             partition = self._loaded.get(partition_id)

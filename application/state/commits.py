@@ -5,8 +5,8 @@
       failed:   every partition touched since the last good commit is rebuilt from the store at its
                 next use, and all that waited get StorageFailed; nothing of it was ever visible
 
-Partitions, decisions (application/state) and responses are told by the same callback, in the order
-in which they came, but partitions first.
+Partitions, decisions and responses get the outcome by the same callback, in the order in which they
+came, but partitions first.
 
 While one commit is under way the next one gathers. When it fails, what gathered behind it fails
 too: those batches have offsets that continue batches which are not there.
@@ -48,7 +48,7 @@ class Commits:
         self._waiters: list[Done] = []
         #: Those of the commit that is under way.
         self._in_commit: list[Done] = []
-        #: Partitions with more to read, or another start, since the commit that is being told of.
+        #: Partitions with new records, or a new log start, since the last commit.
         self._advanced: list[Partition] = []
         self._asked_for_pass = False
         self._under_way = False
@@ -108,7 +108,7 @@ class Commits:
             touched, self._touched = self._touched, {}
             behind, self._waiters = self._waiters, []
             self._rows_staged = False
-            # First: whoever hears of the failure may append again at once.
+            # First: a callback may append again at once.
             in_commit = [partial(self._ended, one, one.durable) for one in touched] + in_commit
             in_commit += behind
         # A full disk takes a commit that has nothing in it.

@@ -12,9 +12,10 @@ and the next decision finds what is in flight here. What only decisions see (gro
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from application.ports.pending import Pending
 from application.state.telling import tell_each
@@ -22,8 +23,6 @@ from domain.errors import BrokerError, StorageFailed
 
 K = TypeVar("K", bound=Hashable)
 C = TypeVar("C")
-KeyIn = TypeVar("KeyIn", bound=Hashable, contravariant=True)
-ChangeIn = TypeVar("ChangeIn", contravariant=True)
 R = TypeVar("R")
 
 Done = Callable[[StorageFailed | None], None]
@@ -33,20 +32,24 @@ def ignore(failure: StorageFailed | None) -> None:
     """For changes for which only a response of their own waits, or none."""
 
 
-class Aggregates(Protocol[KeyIn, ChangeIn]):
-    """One kind of durable state. A key names one aggregate, a change is a fact about it."""
+class Aggregates(ABC, Generic[K, C]):
+    """One kind of durable state. A key names one aggregate, a change is a fact about it.
 
-    def decided(self, key: KeyIn, changes: Sequence[ChangeIn]) -> None: ...
+    Each kind overrides what changes its memory: `committed`, or `decided` and `lost`.
+    """
 
-    def stage(self, key: KeyIn, changes: Sequence[ChangeIn], done: Done) -> None:
+    @abstractmethod
+    def stage(self, key: K, changes: Sequence[C], done: Done) -> None:
         """Stages the rows; `done` is called when they are durable, or lost."""
-        ...
 
-    def committed(self, key: KeyIn, changes: Sequence[ChangeIn]) -> None: ...
+    def decided(self, key: K, changes: Sequence[C]) -> None:
+        """The next decision is made."""
 
-    def lost(self, key: KeyIn, changes: Sequence[ChangeIn], first: bool) -> None:
+    def committed(self, key: K, changes: Sequence[C]) -> None:
+        """The changes are durable."""
+
+    def lost(self, key: K, changes: Sequence[C], first: bool) -> None:
         """`first`: False if they were in flight already when earlier changes were lost."""
-        ...
 
 
 class _Decision(Generic[K, C]):
@@ -75,13 +78,14 @@ class Runtime(Generic[K, C]):
         """Whether changes of this aggregate are in flight."""
         return key in self._in_flight
 
-    def __iter__(self) -> Iterator[K]:
-        """The aggregates of which changes are in flight."""
-        return iter(self._in_flight)
-
     def in_flight(self, key: K) -> list[Sequence[C]]:
         """The changes of each decision, the oldest first."""
         return [decision.changes for decision in self._in_flight.get(key, ())]
+
+    def newest(self, key: K) -> C | None:
+        """The last change that is in flight."""
+        in_flight = self._in_flight.get(key)
+        return in_flight[-1].changes[-1] if in_flight else None
 
     def all_in_flight(self) -> Iterator[Sequence[C]]:
         return (one.changes for in_flight in self._in_flight.values() for one in in_flight)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.runtime import Done, Place, Runtime
+from application.state.runtime import Aggregates, Done, Place, Runtime
 from application.state.watching import Watching
 from application.topics.dropping import Dropping
 from domain.topics.topic import Topic
@@ -26,7 +26,7 @@ class TopicChange(NamedTuple):
 Changes = Sequence[TopicChange]
 
 
-class TopicState:
+class TopicState(Aggregates[str, TopicChange]):
     def __init__(
         self,
         repository: TopicRepository,
@@ -44,11 +44,10 @@ class TopicState:
         self.runtime: Runtime[str, TopicChange] = Runtime(self)
 
     def find(self, name: str) -> Topic | None:
-        in_flight = self.runtime.in_flight(name)
-        if not in_flight:
+        newest = self.runtime.newest(name)
+        if newest is None:
             return self._catalog.topic(name)
-        topic, deleted = in_flight[-1][-1]
-        return None if deleted else topic
+        return None if newest.deleted else newest.topic
 
     def places(self, names: Iterable[str]) -> list[Place]:
         return [(self.runtime, name) for name in names]
@@ -60,9 +59,6 @@ class TopicState:
         self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), then)
 
     # ---- Aggregates
-
-    def decided(self, name: str, changes: Changes) -> None:
-        """Clients see a topic when it is durable."""
 
     def stage(self, name: str, changes: Changes, done: Done) -> None:
         for topic, deleted in changes:
@@ -83,6 +79,3 @@ class TopicState:
             self._catalog.put(topic)
             if before is not None and before.partition_ids != topic.partition_ids:
                 self._watching.grown(name)
-
-    def lost(self, name: str, changes: Changes, first: bool) -> None:
-        """The catalogue has what is durable."""

@@ -19,3 +19,7 @@ class Leader(NamedTuple):
     node_id: int
     #: Rises whenever another node leads, or the leader has lost records that it had acknowledged.
     epoch: int
+
+
+#: In place of a leader that is not known, or where a log is only looked into.
+NO_LEADER = Leader(-1, 0)

@@ -10,7 +10,7 @@ still take back.
 
 from __future__ import annotations
 
-from domain.cluster.nodes import Leader
+from domain.cluster.nodes import NO_LEADER, Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
     FencedLeaderEpoch,
@@ -44,9 +44,6 @@ from domain.partitions.producers import (
     nothing_kept,
 )
 from domain.partitions.traffic import Traffic
-
-#: In place of a leader: for those who look into a log and lead nothing.
-NO_LEADER = Leader(-1, 0)
 
 #: In place of an offset up to which records are to be deleted.
 UP_TO_HIGH_WATERMARK = -1

@@ -113,7 +113,7 @@ class Process:
             "senders": len(self.shared.outbox._senders),
             "waiters for a commit": commits._waiters + commits._in_commit,
             "touched partitions": len(commits._touched),
-            "topics being changed": list(broker.topics.create_topics._topics.runtime),
+            "topics being changed": broker.topics.create_topics._topics.runtime.decisions,
             "jobs": len(broker.background),
             "doomed partitions": len(broker.dropping),
             "partitions to be trimmed": len(broker.trimming),

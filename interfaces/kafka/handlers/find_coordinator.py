@@ -14,7 +14,7 @@ import base64
 import binascii
 
 from domain.errors import CoordinatorNotAvailable, InvalidRequest
-from interfaces.kafka.handlers.shared.nodes import nodes_for
+from interfaces.kafka.handlers.shared.nodes import node_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.find_coordinator import (
     Coordinator,
@@ -74,10 +74,10 @@ def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
 
 def _node(key: str, call: Call) -> tuple[int, str, int]:
     coordinator = call.broker.placement.coordinator(key)
-    for node, (host, port) in nodes_for(call):
-        if node.node_id == coordinator:
-            return coordinator, host, port
-    raise CoordinatorNotAvailable(f"Node {coordinator} is not alive.")
+    found = node_of(coordinator, call)
+    if found is None:
+        raise CoordinatorNotAvailable(f"Node {coordinator} is not alive.")
+    return coordinator, *found[1]
 
 
 def _is_of_share_group(key: str) -> bool:

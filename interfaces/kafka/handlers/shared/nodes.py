@@ -28,10 +28,14 @@ def address_of(node: Node, call: Call) -> Address:
     return node.addresses.get(peer.client.listener, own)
 
 
+def node_of(node_id: int, call: Call) -> tuple[Node, Address] | None:
+    """None: it is not alive."""
+    return next((found for found in nodes_for(call) if found[0].node_id == node_id), None)
+
+
 def add_endpoint(endpoints: list[E], endpoint: Callable[..., E], node_id: int, call: Call) -> None:
     """The address of a leader, so that a client need not ask for metadata to find it (KIP-951)."""
-    if any(one.node_id == node_id for one in endpoints):
-        return
-    for node, (host, port) in nodes_for(call):
-        if node.node_id == node_id:
-            endpoints.append(endpoint(node_id=node_id, host=host, port=port, rack=node.rack))
+    found = node_of(node_id, call)
+    if found is not None and all(one.node_id != node_id for one in endpoints):
+        node, (host, port) = found
+        endpoints.append(endpoint(node_id=node_id, host=host, port=port, rack=node.rack))

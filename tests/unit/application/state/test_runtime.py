@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from application.ports.pending import Pending
-from application.state.runtime import Done, Runtime, respond
+from application.state.runtime import Aggregates, Done, Runtime, respond
 from domain.errors import BrokerError, StorageFailed
 
 
-class Numbers:
+class Numbers(Aggregates[str, int]):
     """Aggregates that are numbers; a store that is durable, or fails, when the test says so."""
 
     def __init__(self) -> None:
