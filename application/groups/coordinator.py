@@ -21,6 +21,7 @@ from application.groups.configs import GroupConfigs
 from application.groups.consumer_protocol import ConsumerProtocol, HeartbeatResponse
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
+from application.groups.group_log import GroupLog
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
@@ -74,13 +75,14 @@ class GroupCoordinator:
         clock: Clock,
         background: Runner,
         config: BrokerConfig,
+        log: GroupLog,
         new_uuid: Callable[[], str],
         new_member_id: Callable[[], str],
     ) -> None:
         self._groups = groups
         self._offsets = offsets
         self._deadlines = Deadlines(background, clock, self._due)
-        self._decisions = Decisions(groups, clock, self._converted)
+        self._decisions = Decisions(groups, clock, log, self._converted)
         self._classic = classic = ClassicProtocol(
             groups, self._decisions, self._deadlines, offsets, clock, background, config, new_uuid
         )

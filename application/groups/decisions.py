@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
+from application.groups.group_log import GroupLog
 from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.pending import Pending, resolved
 from domain.errors import BrokerError, StorageFailed
+from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupKind
 
 #: Hears of groups that changed their kind: the kind that each was, and what it is.
@@ -23,9 +25,10 @@ Converted = Callable[[GroupKind, Group], None]
 
 
 class Decisions:
-    def __init__(self, groups: Groups, clock: Clock, converted: Converted) -> None:
+    def __init__(self, groups: Groups, clock: Clock, log: GroupLog, converted: Converted) -> None:
         self._groups = groups
         self._clock = clock
+        self._log = log
         self._converted = converted
         self._tokens = count(1)
         #: Pending requests by group and token, with their members.
@@ -45,9 +48,14 @@ class Decisions:
         if not changes:
             return
         before = self._groups.find(group_id)
+        present = ConsumerGroup(group_id) if before is None else before
+        reason = self._log.members_changed(present, changes, self._clock.monotonic_ms())
         self._groups.apply(group_id, changes)
         after = self._groups.find(group_id)
-        if before is not None and after is not None and before.kind is not after.kind:
+        if after is None:
+            return
+        self._log.rebalance(after, changes, reason)
+        if before is not None and before.kind is not after.kind:
             self._converted(before.kind, after)
 
     def respond(self, group_id: str, responses: Sequence[tuple[int, Any]]) -> None:

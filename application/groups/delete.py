@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from application.groups.group_log import GroupLog
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
 from application.state.runtime import Place, ignore, respond
 from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound
@@ -16,10 +16,10 @@ DeletedGroups = dict[str, BrokerError | None]
 
 
 class DeleteGroupsService:
-    def __init__(self, offsets: Offsets, groups: Groups, log: GroupLog) -> None:
+    def __init__(self, offsets: Offsets, groups: Groups, events: EventLog) -> None:
         self._offsets = offsets
         self._groups = groups
-        self._log = log
+        self._events = events
 
     def delete(self, group_ids: Iterable[str]) -> Pending[DeletedGroups]:
         """Each once; a group that may not be deleted does not keep the others."""
@@ -31,7 +31,7 @@ class DeleteGroupsService:
             except BrokerError as refused:
                 results[group_id] = refused.as_value()
             else:
-                self.remove(group)
+                self.remove(group, "requested")
             places += self._places(group_id)  # also of one whose deletion is in flight
 
         def done(failures: list[BrokerError | None]) -> DeletedGroups:
@@ -53,16 +53,11 @@ class DeleteGroupsService:
     def _places(self, group_id: str) -> list[Place]:
         return [(self._offsets.runtime, group_id), (self._groups.runtime, group_id)]
 
-    def remove(self, group: Group, expired: bool = False) -> None:
+    def remove(self, group: Group, reason: str) -> None:
         """The group, which is empty, and its offsets, in one commit where they share a store."""
         group_id = group.group_id
         rows = [(group_id, *place, None) for place in self._offsets.partitions(group_id)]
         if rows:
             self._offsets.keep(group_id, rows, ignore)
         self._groups.apply(group_id, group.deletion())
-
-        def done(failures: list[BrokerError | None]) -> None:
-            if failures == [None, None]:
-                self._log.deleted(group_id, group.kind, len(rows), expired)
-
-        later(respond(self._places(group_id), [None, None])).then(done)
+        self._events.info("deleting group", group=group_id, reason=reason)

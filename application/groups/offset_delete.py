@@ -33,6 +33,6 @@ class OffsetDeleteService:
         group_id = group.group_id
         there = set(self._offsets.partitions(group_id)).intersection(partitions)
         if not there:
-            then(None)
+            self._offsets.runtime.when_durable(group_id, then)
             return
         self._offsets.keep(group_id, [(group_id, *place, None) for place in there], then)

@@ -26,7 +26,3 @@ class OffsetFetchService:
         except GroupIdNotFound:
             return NOTHING
         return self._offsets.of(group_id)
-
-    def is_unstable(self, group_id: str, topic: str, partition: int) -> bool:
-        """Whether a transaction that has not ended may still change it."""
-        return self._offsets.is_unstable(group_id, topic, partition)

@@ -42,8 +42,6 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self.runtime: Runtime[str, OffsetWrite] = Runtime(self)
         #: Places of which the store may have something else than memory.
         self._doubtful: set[tuple[str, str, int]] = set()
-        #: Of open transactions, whose commits for a partition are not decided: their producers.
-        self.pending: dict[tuple[str, str, int], set[int]] = {}
         #: Found at start, of topics that were deleted: still in the store.
         self.stale: list[OffsetWrite] = []
         #: Before, nobody may be told what is committed.
@@ -88,28 +86,17 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     def _keep_group(self, group_id: str) -> None:
         """There is a group wherever there are offsets: nothing is kept of a simple one but them."""
-        if self._will_stay(group_id) and self._groups.find(group_id) is None:
+        if self.will_stay(group_id) and self._groups.find(group_id) is None:
             self._groups.put(ClassicGroup(group_id))
 
-    def _will_stay(self, group_id: str) -> bool:
+    def will_stay(self, group_id: str) -> bool:
         """Whether the group has an offset when all is done that is under way."""
-        newest = {
-            (topic, partition): committed
-            for writes in self.runtime.in_flight(group_id)
-            for _, topic, partition, committed in writes
-        }
-        return any(committed is not None for committed in newest.values()) or any(
-            place not in newest for place in self._partitions_of(group_id)
-        )
+        return any(True for _ in self.partitions(group_id))
 
     # ---- reading
 
     def of(self, group_id: str) -> GroupOffsets:
         return self._by_group.get(group_id, NOTHING)
-
-    def is_unstable(self, group_id: str, topic: str, partition: int) -> bool:
-        """Whether an open transaction may still change it."""
-        return bool(self.pending) and bool(self.pending.get((group_id, topic, partition)))
 
     def holds(self, group_id: str) -> bool:
         """Whether the group has an offset, be it one that is not durable yet."""
@@ -122,19 +109,20 @@ class Offsets(Aggregates[str, OffsetWrite]):
         )
 
     def partitions(self, group_id: str) -> Iterator[tuple[str, int]]:
-        """Of all offsets the group has or is about to have; none of them twice.
+        """Of all offsets that the group has when all is done that is under way.
 
         Those of a topic together: the store is quicker with neighbours.
         """
-        found = dict.fromkeys(self._partitions_of(group_id))
-        for writes in self.runtime.in_flight(group_id):
-            found.update(dict.fromkeys((topic, partition) for _, topic, partition, _ in writes))
-        return iter(found)
-
-    def _partitions_of(self, group_id: str) -> Iterator[tuple[str, int]]:
-        for topic, partitions in self.of(group_id).items():
-            for partition in partitions:
-                yield topic, partition
+        newest = {
+            (topic, partition): committed is not None
+            for writes in self.runtime.in_flight(group_id)
+            for _, topic, partition, committed in writes
+        }
+        for topic, partitions in list(self.of(group_id).items()):
+            for partition in list(partitions):
+                if newest.pop((topic, partition), True):
+                    yield topic, partition
+        yield from (place for place, stays in newest.items() if stays)
 
     def has(self, group_id: str, topic: str, partition: int) -> bool:
         return partition in self.of(group_id).get(topic, ())

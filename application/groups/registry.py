@@ -7,19 +7,13 @@ fails, the group is read again from its rows, and all that wait for it fail.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 
 from application.ports.group_repository import GroupRepository
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime, ignore
-from domain.errors import StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupChange, GroupDeleted, GroupKind
-
-#: Called with changes before they are applied; what it returns is called when they are durable.
-Listener = Callable[[Changes], Callable[[], None] | None]
-
 
 _GROUPS: dict[GroupKind, type[Group]] = {
     group.kind: group for group in (ClassicGroup, ConsumerGroup)
@@ -32,7 +26,6 @@ class Groups(Aggregates[str, GroupChange]):
         self._commits = commits
         self._by_id: dict[str, Group] = {}
         self._when_lost: list[Callable[[str], None]] = []
-        self._listener: Listener | None = None
         self._when_gone: list[Callable[[str], None]] = []
         self.runtime: Runtime[str, GroupChange] = Runtime(self)
         self._apply(repository.load())
@@ -68,22 +61,12 @@ class Groups(Aggregates[str, GroupChange]):
         """Tells of every group that could not keep what it had become, by its id."""
         self._when_lost.append(call)
 
-    def listen(self, listener: Listener) -> None:
-        """From now on; what was loaded at start is no news."""
-        self._listener = listener
-
-    def _heard(self, changes: Changes) -> Callable[[], None] | None:
-        return None if self._listener is None else self._listener(changes)
-
     def apply(self, group_id: str, changes: Changes) -> None:
         """Applies the changes now, and persists them if any is durable: see `runtime`."""
-        log = self._heard(changes)
         if any(change.is_durable for change in changes):
-            self.runtime.persist(group_id, changes, ignore if log is None else partial(_log, log))
-            return
-        self._apply(changes)
-        if log is not None:
-            log()
+            self.runtime.persist(group_id, changes, ignore)
+        else:
+            self._apply(changes)
 
     def _apply(self, changes: Iterable[GroupChange]) -> None:
         for change in changes:
@@ -117,8 +100,3 @@ class Groups(Aggregates[str, GroupChange]):
             self._tell_if_gone(group_id)
             for call in self._when_lost:
                 call(group_id)
-
-
-def _log(log: Callable[[], None], failure: StorageFailed | None) -> None:
-    if failure is None:
-        log()

@@ -21,32 +21,15 @@ from domain.topics.topic import Topic
 #: The epoch of commits and fetches that come from no member.
 NO_EPOCH = -1
 
+#: Why a member was removed, where no timeout is the reason.
+LEFT = "left the group"
+
 
 class GroupKind(Enum):
     """As clients see it in ListGroups."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
-
-
-class Departure(Enum):
-    """Why a member left the group."""
-
-    LEFT = "left"
-    SILENT = "was silent"
-    DID_NOT_REJOIN = "did not join again"
-    DID_NOT_SYNC = "did not ask for its assignment"
-    DID_NOT_REVOKE = "did not give partitions up"
-
-
-class Departed(NamedTuple):
-    """A member that was removed and did not leave by itself."""
-
-    member_id: str
-    client_id: str
-    client_host: str
-    why: Departure
-    after_ms: int
 
 
 class GroupChange:
@@ -98,6 +81,8 @@ class Group(ABC):
 
     kind: GroupKind
     members: Mapping[str, Any]
+    #: The member id of each instance id.
+    static_members: Mapping[str, str]
     #: How many members wait for the response to JoinGroup.
     joining: int = 0
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from domain.errors import BrokerError
 from domain.groups.classic.member import ClassicMember, MemberImage
-from domain.groups.group import Departure, GroupChange, GroupKind
+from domain.groups.group import LEFT, GroupChange, GroupKind
 
 
 class Moment(NamedTuple):
@@ -62,12 +62,12 @@ class MemberReplaced(ClassicGroupChange):
 class MemberRemoved(ClassicGroupChange):
     """Also one that was only pending."""
 
-    __slots__ = ("member_id", "why")
+    __slots__ = ("member_id", "reason")
 
-    def __init__(self, group_id: str, member_id: str, why: Departure = Departure.LEFT) -> None:
+    def __init__(self, group_id: str, member_id: str, reason: str = LEFT) -> None:
         self.group_id = group_id
         self.member_id = member_id
-        self.why = why
+        self.reason = reason
 
 
 class MemberSynced(ClassicGroupChange):

@@ -15,7 +15,7 @@ from domain.groups.classic.rebalance import (
     start,
     together,
 )
-from domain.groups.group import Decision, Departure
+from domain.groups.group import LEFT, Decision
 
 
 class Leaving(NamedTuple):
@@ -37,7 +37,7 @@ def leave(group: ClassicGroup, leaving: Sequence[Leaving], now_ms: int, limits: 
             results.append(refusal.as_value())
     if not gone:
         return Decision(response=results)
-    decision = removal(group, gone, UnknownMemberId(), Departure.LEFT)
+    decision = removal(group, gone, UnknownMemberId(), LEFT)
     if group.members and can_start(group):
         staying = [one for one in group.members.values() if one.member_id not in gone]
         timeout_ms = longest_timeout_ms(staying)

@@ -28,7 +28,7 @@ from domain.groups.classic.changes import (
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, elected_protocol
 from domain.groups.classic.states import State
-from domain.groups.group import Decision, Departure
+from domain.groups.group import Decision
 
 #: A group looks no sooner for static members that do not join: a member may ask for no time at all.
 LEAST_EXTENSION_MS = 1000
@@ -90,13 +90,13 @@ def longest_timeout_ms(members: Iterable[ClassicMember]) -> int:
 
 
 def removal(
-    group: ClassicGroup, member_ids: Iterable[str], error: BrokerError, why: Departure
+    group: ClassicGroup, member_ids: Iterable[str], error: BrokerError, reason: str
 ) -> Decision:
     """They leave the group, and their pending requests fail."""
     changes = []
     responses: list[tuple[int, Any]] = []
     for member_id in member_ids:
-        changes.append(MemberRemoved(group.group_id, member_id, why))
+        changes.append(MemberRemoved(group.group_id, member_id, reason))
         member = group.members.get(member_id)
         if member is not None:
             responses += pending_failed(member, "", error)
@@ -135,7 +135,7 @@ def complete(group: ClassicGroup, now: Moment) -> Decision:
     for member in group.members.values():
         (staying if member.joining is not None or member.is_static else gone).append(member)
     removed = tuple(
-        MemberRemoved(group.group_id, one.member_id, Departure.DID_NOT_REJOIN) for one in gone
+        MemberRemoved(group.group_id, one.member_id, "rebalance timeout") for one in gone
     )
     if not staying:
         return Decision((*removed, _empty(group, now)))
@@ -213,13 +213,13 @@ def expire(group: ClassicGroup, now: Moment, limits: Limits) -> Decision | None:
     now_ms = now.monotonic_ms
     silent = _silent(group, now_ms)
     if silent:
-        return _without(group, silent, Departure.SILENT, now_ms, limits)
+        return _without(group, silent, "session timeout", now_ms, limits)
     if group.join_deadline_ms is not None and group.join_deadline_ms <= now_ms:
         if group.is_initial and group.member_came and group.extension_ms:
             return _extension(group, now_ms, limits)
         return complete(group, now)
     if group.sync_deadline_ms is not None and group.sync_deadline_ms <= now_ms:
-        return _without(group, group.unsynced, Departure.DID_NOT_SYNC, now_ms, limits)
+        return _without(group, group.unsynced, "sync timeout", now_ms, limits)
     return None
 
 
@@ -236,9 +236,9 @@ def _silent(group: ClassicGroup, now_ms: int) -> list[str]:
 
 
 def _without(
-    group: ClassicGroup, member_ids: Collection[str], why: Departure, now_ms: int, limits: Limits
+    group: ClassicGroup, member_ids: Collection[str], reason: str, now_ms: int, limits: Limits
 ) -> Decision:
-    gone = removal(group, member_ids, UnknownMemberId(), why)
+    gone = removal(group, member_ids, UnknownMemberId(), reason)
     members = [member for member in group.members.values() if member.member_id not in member_ids]
     if len(members) == len(group.members) or group.state is State.PREPARING_REBALANCE:
         return gone

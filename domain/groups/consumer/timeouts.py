@@ -9,13 +9,12 @@ from enum import Enum
 
 
 class Timeout(Enum):
-    #: Nothing was heard of it.
-    SESSION = "session"
-    #: It did not give up what it had to.
-    REVOCATION = "revocation"
+    SESSION = "session timeout"
+    #: For the partitions that it must revoke.
+    REVOCATION = "rebalance timeout"
     #: A member of the classic protocol did not join again, or joined and did not sync.
-    JOIN = "join"
-    SYNC = "sync"
+    JOIN = "join timeout"
+    SYNC = "sync timeout"
 
 
 class Timeouts:

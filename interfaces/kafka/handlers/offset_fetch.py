@@ -3,7 +3,7 @@
 2  null topics: all; an error of the whole group      8  many groups (KIP-709)
 5  leader epoch (KIP-320)                             9  member id and epoch (KIP-848)
 6  flexible                                          10  topics by id (KIP-848)
-7  only stable offsets (KIP-447)
+7  only stable offsets (KIP-447): all are, as there are no transactions
 
 Where nothing is committed the offset is -1; a group, topic or partition that is not there has
 committed nothing. Only an unknown topic id is an error.
@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from application.groups.offsets import GroupOffsets
-from domain.errors import BrokerError, InvalidRequest, UnknownTopicId, UnstableOffsetCommit
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicId
 from domain.groups.group import NO_EPOCH
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_fetch import (
@@ -47,7 +47,7 @@ Partition = TypeVar("Partition", OffsetFetchResponsePartition, OffsetFetchRespon
 def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     if call.version >= FIRST_WITH_GROUPS:
         return _groups(request, call)
-    fetched = _Fetched(request.group_id, None, NO_EPOCH, request.require_stable, _Room(call), call)
+    fetched = _Fetched(request.group_id, None, NO_EPOCH, _Room(call), call)
     offsets = fetched.offsets()
     wanted = (
         [(name, partitions) for name, partitions in offsets.items()]
@@ -70,9 +70,7 @@ def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     room = _Room(call)
     groups = []
     for group in request.groups:
-        fetched = _Fetched(
-            group.group_id, group.member_id, group.member_epoch, request.require_stable, room, call
-        )
+        fetched = _Fetched(group.group_id, group.member_id, group.member_epoch, room, call)
         try:
             topics = _topics(group, fetched, call)
         except BrokerError as refused:
@@ -102,7 +100,7 @@ class _Room:
 class _Fetched:
     """What one group has committed, as its partitions are answered."""
 
-    __slots__ = ("_call", "_epoch", "_group_id", "_member_id", "_offsets", "_room", "_stable")
+    __slots__ = ("_call", "_epoch", "_group_id", "_member_id", "_offsets", "_room")
 
     _offsets: GroupOffsets
 
@@ -111,14 +109,12 @@ class _Fetched:
         group_id: str,
         member_id: str | None,
         epoch: int,
-        require_stable: bool,
         room: _Room,
         call: Call,
     ) -> None:
         self._group_id = group_id
         self._member_id = member_id
         self._epoch = epoch
-        self._stable = require_stable
         self._room = room
         self._call = call
 
@@ -136,9 +132,7 @@ class _Fetched:
         answered = []
         for index in indexes:
             found = committed.get(index)
-            if self._stable and self._is_unstable(topic, index):
-                answered.append(nothing(answer, index, self._call.code(UnstableOffsetCommit())))
-            elif found is None:
+            if found is None:
                 answered.append(nothing(answer, index, 0))
             else:
                 text = found.metadata
@@ -146,9 +140,6 @@ class _Fetched:
                     self._room.take(len(text) if text.isascii() else 4 * len(text))
                 answered.append(answer(index, found.offset, found.leader_epoch, text))
         return answered
-
-    def _is_unstable(self, topic: str, index: int) -> bool:
-        return self._call.broker.groups.offset_fetch.is_unstable(self._group_id, topic, index)
 
 
 def _topics(

@@ -31,8 +31,7 @@ def make_groups(
     registry = Groups(core.groups, core.commits)
     offsets = Offsets(offset_repository, registry, catalog, core.placement)
     configs = GroupConfigs(core.configs, config, events)
-    log = GroupLog(registry, events, clock, background, config, configs)
-    delete_groups = DeleteGroupsService(offsets, registry, log)
+    delete_groups = DeleteGroupsService(offsets, registry, events)
     offset_commit = OffsetCommitService(offsets, registry, clock, config)
     return GroupServices(
         registry=registry,
@@ -45,6 +44,7 @@ def make_groups(
             clock,
             background,
             config,
+            GroupLog(events),
             new_uuid,
             new_short_uuid,
         ),
@@ -60,6 +60,6 @@ def make_groups(
         delete_groups=delete_groups,
         forgetting=Forgetting(offsets, background),
         offset_expiry=OffsetExpiry(
-            offsets, registry, delete_groups, clock, background, config, log
+            offsets, registry, delete_groups, clock, background, config, events
         ),
     )

@@ -56,7 +56,7 @@ def offset_is_kept_and_not_told(patch: Patch) -> None:
 def deleted_groups_offsets_come_back(patch: Patch) -> None:
     """They leave memory, and not the store."""
 
-    def remove(self: DeleteGroupsService, group: Any, expired: bool = False) -> None:
+    def remove(self: DeleteGroupsService, group: Any, reason: str) -> None:
         group_id = group.group_id
         for topic, partition in list(self._offsets.partitions(group_id)):
             self._offsets._remove(group_id, topic, partition)

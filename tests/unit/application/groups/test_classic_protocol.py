@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from application.groups.coordinator import GroupCoordinator
-from application.groups.group_log import PAUSE_MS
 from application.ports.pending import Pending
 from domain.errors import (
     CoordinatorLoadInProgress,
@@ -260,7 +259,6 @@ def test_of_ids_that_nobody_uses_only_the_newest_are_remembered(
     monkeypatch.setattr("application.groups.classic_protocol.MAX_GIVEN_IDS", 3)
     fake = FakeBroker()
     used = joined(fake, group_id="used")
-    fake.scheduler.advance(PAUSE_MS)
     given = {}
     for group_id in ("used", "g0", "g1", "g2", "g3"):
         pending = service(fake).join_group(join_request(twice=True, group_id=group_id))

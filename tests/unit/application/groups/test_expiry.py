@@ -114,16 +114,6 @@ def test_a_retention_of_its_own_counts_instead(fake: FakeBroker) -> None:
     assert stored(fake) == 1
 
 
-def test_what_a_transaction_may_still_change_stays(fake: FakeBroker) -> None:
-    group = put(fake)
-    group.expires_from = fake.clock.now_ms()
-    keep(fake, "g", "t", 0, 1)
-    fake.broker.groups.offsets.pending["g", "t", 1] = {4711}
-    fake.scheduler.advance(2 * MINUTE_MS)
-    assert set(fake.broker.groups.offsets.of("g")["t"]) == {1}
-    assert fake.broker.groups.registry.find("g") is group
-
-
 def test_real_groups_expire_by_their_own_rules(fake: FakeBroker) -> None:
     """A simple one, made by its first commit, from the commit on."""
     fake.close()
@@ -171,10 +161,10 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement)
     repository.give_all()
     fake.broker.stop_upkeep()
-    log = fake.broker.groups.offset_expiry._log
-    deleting = DeleteGroupsService(offsets, groups, log)
+    events = fake.events
+    deleting = DeleteGroupsService(offsets, groups, events)
     background = Runner(fake.scheduler, fake.clock, fake.broker.commits)
-    OffsetExpiry(offsets, groups, deleting, fake.clock, background, fake.config, log).start()
+    OffsetExpiry(offsets, groups, deleting, fake.clock, background, fake.config, events).start()
     return repository, offsets
 
 

@@ -177,16 +177,6 @@ def test_nothing_is_known_before_all_is_loaded(fake: FakeBroker) -> None:
     assert fake.broker.groups.registry.find("g") is not None
 
 
-def test_an_offset_is_unstable_while_a_transaction_may_change_it(fake: FakeBroker) -> None:
-    offsets = fake.broker.groups.offsets
-    assert not offsets.is_unstable("g", "t", 0)
-    offsets.pending["g", "t", 0] = {4711}
-    assert offsets.is_unstable("g", "t", 0)
-    assert not offsets.is_unstable("g", "t", 1)
-    offsets.pending["g", "t", 0].clear()
-    assert not offsets.is_unstable("g", "t", 0)
-
-
 def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
     repository = HeldOffsetRepository(leaves_doubt=True)
     offsets = Offsets(

@@ -166,26 +166,6 @@ def test_before_all_is_loaded_clients_are_told_to_wait(
         assert (answer.error_code, answer.topics) == (14, [])
 
 
-# ---- transactions
-
-
-@pytest.mark.parametrize("version", [7, 8, 9, 10])
-def test_who_wants_stable_offsets_waits_for_open_transactions(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    kafka.broker.groups.offsets.pending["g", "t", 1] = {4711}
-    kafka.broker.groups.offsets.pending["g", "t", 2] = {4711}
-    t = named(kafka, "t", version)
-    unstable = (-1, -1, "", 88)
-    answer = fetch_group(client, "g", {t: [0, 1, 2]}, version, require_stable=True)
-    assert answer.error_code == 0
-    assert found(answer) == {t: {0: (5, 2, "note", 0), 1: unstable, 2: unstable}}
-    answer = fetch_group(client, "g", None, version, require_stable=True)
-    assert found(answer)[t] == {0: (5, 2, "note", 0), 1: unstable}
-    answer = fetch_group(client, "g", {t: [1]}, version)
-    assert found(answer) == {t: {1: (-7, -1, "", 0)}}
-
-
 # ---- limits
 
 
