@@ -13,10 +13,10 @@ from application.background.runner import Runner
 from application.groups.configs import GroupConfigs
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
-from application.groups.regexes import Regexes
+from application.groups.regexes import GroupRegexes, Regexes
 from application.groups.registry import Groups
 from application.ports.clock import Clock
-from application.ports.patterns import Patterns
+from application.ports.patterns import CompilePattern
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
@@ -58,7 +58,7 @@ class ConsumerProtocol:
         deadlines: Deadlines,
         configs: GroupConfigs,
         catalog: Catalog,
-        patterns: Patterns,
+        compile_pattern: CompilePattern,
         clock: Clock,
         background: Runner,
         config: BrokerConfig,
@@ -69,7 +69,9 @@ class ConsumerProtocol:
         self._deadlines = deadlines
         self._configs = configs
         self._catalog = catalog
-        self._regexes = Regexes(patterns, catalog, background, self)
+        self._regexes = Regexes(
+            groups, catalog, compile_pattern, background, self._regexes_resolved
+        )
         self._clock = clock
         self._new_member_id = new_member_id
         self._enabled = "consumer" in config.group_coordinator_rebalance_protocols
@@ -155,7 +157,7 @@ class ConsumerProtocol:
     # ---- topics
 
     def surroundings(self, group_id: str) -> Surroundings:
-        return Surroundings(self._catalog, self._regexes.look(group_id), self.rules)
+        return Surroundings(self._catalog, GroupRegexes(self._regexes, group_id, {}), self.rules)
 
     def apply(self, group_id: str, decision: Decision, around: Surroundings) -> None:
         """What was decided has taken the present topics into account."""
@@ -164,18 +166,12 @@ class ConsumerProtocol:
         if group is not None and topics_are_due(group, around) and around.regexes.is_complete:
             group.topics_seen(around.topics.layout_revision)
 
-    def uses_regex(self, group_id: str, regex: str) -> bool:
-        group = self._groups.find(group_id)
-        return group is not None and group.uses_regex(regex)
-
-    def regexes_resolved(self, group_id: str) -> None:
-        """What members have waited for since they joined; their next heartbeats go on."""
-        group = ConsumerGroup.of(self._groups.find(group_id))
-        if group is not None and group.members:
-            around = self.surroundings(group_id)
-            draft = Draft(group)
-            update_epoch(draft, 0, around)
-            self.apply(group_id, draft.decision(), around)
+    def _regexes_resolved(self, group: ConsumerGroup, regexes: GroupRegexes) -> None:
+        """Members get the topics with their next heartbeats."""
+        around = Surroundings(self._catalog, regexes, self.rules)
+        draft = Draft(group)
+        update_epoch(draft, False, around)
+        self.apply(group.group_id, draft.decision(), around)
 
     # ---- time
 

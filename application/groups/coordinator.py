@@ -25,7 +25,7 @@ from application.groups.group_log import GroupLog
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.clock import Clock
-from application.ports.patterns import Patterns
+from application.ports.patterns import CompilePattern
 from application.ports.pending import resolved
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
@@ -71,7 +71,7 @@ class GroupCoordinator:
         offsets: Offsets,
         configs: GroupConfigs,
         catalog: Catalog,
-        patterns: Patterns,
+        compile_pattern: CompilePattern,
         clock: Clock,
         background: Runner,
         config: BrokerConfig,
@@ -87,8 +87,8 @@ class GroupCoordinator:
             groups, self._decisions, self._deadlines, offsets, clock, background, config, new_uuid
         )
         self._consumer = consumer = ConsumerProtocol(
-            groups, self._decisions, self._deadlines, configs, catalog, patterns, clock, background,
-            config, new_member_id,
+            groups, self._decisions, self._deadlines, configs, catalog, compile_pattern, clock,
+            background, config, new_member_id,
         )  # fmt: skip
         members = ClassicMembers(
             groups, self._decisions, classic, consumer, catalog, clock, new_member_id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterator
 
 from application.ports.partition_repository import PartitionRepository
@@ -15,9 +14,6 @@ from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.errors import NotLeaderOrFollower, StorageFailed, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, collision_key
-
-#: So many changes of topics are remembered for those who follow them.
-MOVED = 1000
 
 
 class Catalog:
@@ -49,7 +45,6 @@ class Catalog:
         self.revision = 0
         #: The revision at which a topic came, went or grew last.
         self.layout_revision = 0
-        self._moved: deque[tuple[int, str]] = deque(maxlen=MOVED)
         for topic in topics.load():
             self.put(topic)
         placement.when_moved(self._moved_away)
@@ -168,7 +163,7 @@ class Catalog:
         self._hand_config_on(topic)
         self.revision += 1
         if before is None or before.partition_ids != topic.partition_ids:
-            self._move(topic.name)
+            self.layout_revision = self.revision
 
     def reconfigured(self) -> None:
         """The broker's own configs have changed, on which those of topics rest."""
@@ -191,24 +186,9 @@ class Catalog:
         self._forget_collision(topic.name)
         self._configs.pop(topic.topic_id, None)
         self.revision += 1
-        self._move(topic.name)
+        self.layout_revision = self.revision
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
         return [partition for partition in held if partition is not None]
-
-    def _move(self, name: str) -> None:
-        self.layout_revision = self.revision
-        self._moved.append((self.revision, name))
-
-    def moved_since(self, revision: int) -> set[str] | None:
-        """Names of topics that came, went or grew since then, unless that is too long ago."""
-        if len(self._moved) == MOVED and revision < self._moved[0][0]:
-            return None
-        names: set[str] = set()
-        for moved_at, name in reversed(self._moved):
-            if moved_at <= revision:
-                break
-            names.add(name)
-        return names
 
     def _forget_collision(self, name: str) -> None:
         """Of names that collide, more than one may be there when one request brought them."""

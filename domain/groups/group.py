@@ -161,10 +161,6 @@ class Group(ABC):
     def deletion(self) -> list[GroupChange]:
         """The changes that delete it and its rows."""
 
-    def uses_regex(self, regex: str) -> bool:
-        """Whether a member subscribes by this regular expression."""
-        return False
-
     @abstractmethod
     def subscribes(self, topic: str) -> bool:
         """Whether a member may read it: then its offsets are neither deleted nor expire."""

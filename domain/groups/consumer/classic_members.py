@@ -118,7 +118,7 @@ def _subscribe(
         classic=ClassicMembership(request.session_timeout_ms, request.protocols),
     )
     update = update_member(draft, member, updated, around)
-    update_epoch(draft, int(update.names), around)
+    update_epoch(draft, update.names, around)
     return update.anything
 
 

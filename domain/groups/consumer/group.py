@@ -282,9 +282,6 @@ class ConsumerGroup(Group):
         changes.append(TargetEpochChanged(self.group_id, None))
         return [*changes, EpochChanged(self.group_id, None), GroupDeleted(self.group_id)]
 
-    def uses_regex(self, regex: str) -> bool:
-        return regex in self.used_regexes
-
     def subscribes(self, topic: str) -> bool:
         return any(topic in names for names in self.names)
 

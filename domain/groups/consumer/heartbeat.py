@@ -10,7 +10,7 @@ A member that leaves only raises the group epoch; the next heartbeat of another 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 
 from domain.errors import (
@@ -29,7 +29,7 @@ from domain.groups.consumer.changes import (
     TargetChanged,
 )
 from domain.groups.consumer.draft import Draft
-from domain.groups.consumer.group import JUST_JOINED, NEVER, ConsumerGroup, departure
+from domain.groups.consumer.group import JUST_JOINED, ConsumerGroup, departure
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.consumer.member import (
     JOINS,
@@ -56,8 +56,6 @@ class SubscriptionUpdate(NamedTuple):
 
     #: The names, or the regular expression, which is now one of other members too, or none.
     names: bool = False
-    #: The regular expression, which is new in the group and matches topics.
-    resolved: bool = False
     anything: bool = False
 
 
@@ -92,7 +90,7 @@ def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> Decision:
     member = member_of(draft, heartbeat)
     before = draft.current(member.member_id)
     updated = update_member(draft, member, heartbeat.applied_to(member), around)
-    update_epoch(draft, (updated.names or draft.epoch == 0) + updated.resolved, around)
+    update_epoch(draft, updated.names or draft.epoch == 0, around)
     if draft.epoch > draft.target_epoch:
         update_target(draft, around.topics, around.rules)
     current = lead_on(draft, member.member_id, heartbeat.owned, updated.anything, around.topics)
@@ -204,11 +202,7 @@ def update_member(
     if not updated.regex or updated.regex in draft.regexes:
         return SubscriptionUpdate(names=True, anything=True)
     around.regexes.check(updated.regex)
-    names = around.regexes.names(updated.regex, None, NEVER)
-    if names is None:
-        return SubscriptionUpdate(names=names_changed, anything=True)
-    draft.change(RegexResolved(draft.group_id, updated.regex, names))
-    return SubscriptionUpdate(names=names_changed, resolved=bool(names), anything=True)
+    return SubscriptionUpdate(names=names_changed, anything=True)
 
 
 def forget_unused_regexes(draft: Draft, regexes: Collection[str | None]) -> None:
@@ -224,17 +218,15 @@ def topics_are_due(group: ConsumerGroup, around: Surroundings) -> bool:
     return group.seen_revision != around.topics.layout_revision
 
 
-def update_epoch(draft: Draft, rise: int, around: Surroundings) -> None:
+def update_epoch(draft: Draft, subscriptions_changed: bool, around: Surroundings) -> None:
     """Raises it when the subscriptions changed, or the topics that they mean.
 
-    `rise`: by how much the subscriptions do. In Kafka a new regular expression does it by itself,
-    some time after its member has joined.
+    As in Kafka, which resolves regular expressions some time after a member has joined, they raise
+    it by themselves.
     """
     look = topics_are_due(draft, around)
-    regexes = list(draft.used_regexes)
-    unresolved = any(one not in draft.regexes for one in regexes)
-    if (look or unresolved) and _resolve(draft, regexes, around):
-        rise = rise or 1
+    regexes = [one for one in draft.used_regexes if look or one not in draft.regexes]
+    rise = subscriptions_changed + (bool(regexes) and _resolve(draft, regexes, around))
     if not rise and not look:
         return
     topics_hash = hash_of_topics(draft.subscribed_names(), around.topics)
@@ -242,13 +234,12 @@ def update_epoch(draft: Draft, rise: int, around: Surroundings) -> None:
         draft.change(EpochChanged(draft.group_id, draft.epoch + (rise or 1), topics_hash))
 
 
-def _resolve(draft: Draft, regexes: Iterable[str], around: Surroundings) -> bool:
-    """Whether one means other topics than before. What is not known yet means what it did."""
+def _resolve(draft: Draft, regexes: Collection[str], around: Surroundings) -> bool:
+    """Whether one matches other topics than before. Unresolved ones match what they did."""
     changed = False
-    for regex in regexes:
+    for regex, names in around.regexes.resolve(regexes).items():
         before = draft.regexes.get(regex)
-        names = around.regexes.names(regex, before, draft.seen_revision)
-        if names is not None and names != before:
+        if names != before:
             draft.change(RegexResolved(draft.group_id, regex, names))
             changed |= bool(names or before)
     return changed

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
 from hashlib import blake2b
 from typing import Generic, Protocol, TypeVar
 
@@ -26,40 +34,25 @@ class Topics(Protocol):
 
 
 class Regexes(Protocol):
-    """What regular expressions mean, for one decision."""
+    """Resolves regular expressions for one decision."""
 
-    #: All that was asked for was known.
+    #: Whether all that were asked for are resolved against the current topics.
     is_complete: bool
 
     def check(self, regex: str) -> None:
         """Raises InvalidRegularExpression."""
         ...
 
-    def names(self, regex: str, before: frozenset[str] | None, as_of: int) -> frozenset[str] | None:
-        """None: it is not known yet, and resolved in spare time.
-
-        `before`: what it meant as of a revision of the topics, so far as that is known.
-        """
+    def resolve(self, regexes: Collection[str]) -> ResolvedRegexes:
+        """Those that can be resolved now; the others are resolved in the background."""
         ...
-
-
-def shared(names: frozenset[str], others: Iterable[frozenset[str]]) -> frozenset[str]:
-    """The same names, as one set for all that have them.
-
-    Most members of a group want the same thousands of topics, and whether they do is asked for
-    each of them again and again: of one and the same set that is known without a look into it.
-    """
-    for other in others:
-        if other is names or other == names:
-            return other
-    return names
 
 
 class InUse(Generic[H]):
     """Values that members use, each held once, however many use it.
 
-    For sets of names `shared` says why. Where each of ten thousand members has a set of its own,
-    none is compared with all others.
+    Most members of a group subscribe to the same thousands of topics, and their sets of names are
+    compared again and again: that two are one and the same is seen without a look into them.
     """
 
     __slots__ = ("counts",)

@@ -18,7 +18,7 @@ from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
 from application.partitions.list_offsets import ListOffsetsService
 from application.ports.offset_repository import OffsetRepository
-from infrastructure.patterns import Re2Patterns
+from infrastructure.patterns import compile_pattern
 from interfaces.main.container.core import Core
 from interfaces.main.container.identities import new_short_uuid, new_uuid
 
@@ -40,7 +40,7 @@ def make_groups(
             offsets,
             configs,
             catalog,
-            Re2Patterns(),
+            compile_pattern,
             clock,
             background,
             config,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from domain.groups.consumer.draft import Draft
@@ -52,8 +52,8 @@ class WorldRegexes:
     def check(self, regex: str) -> None:
         re.compile(regex)
 
-    def names(self, regex: str, before: frozenset[str] | None, as_of: int) -> frozenset[str]:
-        return self._topics.matching(regex)
+    def resolve(self, regexes: Collection[str]) -> dict[str, frozenset[str]]:
+        return {regex: self._topics.matching(regex) for regex in regexes}
 
 
 class World:
