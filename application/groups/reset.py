@@ -1,24 +1,23 @@
-"""Resetting offsets: where a group is to go on reading, as Kafka's own tool decides it.
+"""Resetting offsets: where a group is to go on reading, as kafka-consumer-groups decides it.
 
-    places -> look (each) -> searched -> reset (each) -> keep
-
-What is to be set is looked up a partition at a time, so that long lists can be done in slices, and
-shown before it is done. A group with members is left alone: they would not notice.
+Partitions are looked up one at a time, so that long lists are done in slices, and all offsets are
+committed together. A group with members is refused: they would not notice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from application.background.job import SLICE, Job, Outcome
-from application.background.runner import JobResult, Runner
 from application.groups.offset_commit import OffsetCommit, OffsetCommitService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.partitions.list_offsets import (
     UNKNOWN_OFFSET,
+    FoundOffset,
     ListOffsetsService,
     Search,
 )
@@ -30,10 +29,10 @@ from domain.errors import (
     InvalidGroupId,
     InvalidRequest,
     NonEmptyGroup,
-    StorageFailed,
     UnknownTopicOrPartition,
 )
 from domain.groups.group import NO_EPOCH
+from domain.partitions.partition import Partition
 
 
 class Aim(Enum):
@@ -55,16 +54,6 @@ class Place(NamedTuple):
     partition: int
 
 
-class Look(NamedTuple):
-    """A partition as it was found, and where its group is to go on, or who looks for that."""
-
-    place: Place
-    before: int | None
-    start: int
-    end: int
-    wanted: int | Search
-
-
 class Reset(NamedTuple):
     place: Place
     #: None: nothing was committed.
@@ -82,23 +71,34 @@ class ResetOffsetsService:
         catalog: Catalog,
         list_offsets: ListOffsetsService,
         commit: OffsetCommitService,
-        background: Runner,
     ) -> None:
         self._groups = groups
         self._offsets = offsets
         self._catalog = catalog
         self._list_offsets = list_offsets
         self._commit = commit
-        self._background = background
 
-    def places(
+    def reset(
+        self,
+        group_id: str,
+        topic: str | None,
+        partitions: Sequence[int] | None,
+        target: Target,
+        dry_run: bool,
+    ) -> Job[list[Reset]]:
+        """Raises what the whole is refused with. Without a topic: whatever is committed."""
+        self._check(group_id)
+        resets: list[Reset] = []
+        for place in self._places(group_id, topic, partitions):
+            resets.append((yield from self._reset_of(group_id, place, target)))
+            yield SLICE
+        if resets and not dry_run:
+            yield from self._commit_all(group_id, resets)
+        return resets
+
+    def _places(
         self, group_id: str, topic: str | None, partitions: Sequence[int] | None
     ) -> list[Place]:
-        """What is to be set; without a topic, whatever the group has committed.
-
-        Raises what the whole is refused with.
-        """
-        self._check(group_id)
         if topic is None:
             if partitions is not None:
                 raise InvalidRequest("Partitions are named, and no topic they are of.")
@@ -127,55 +127,43 @@ class ResetOffsetsService:
                 f"current state is {group.state_name}."
             )
 
-    def look(self, group_id: str, place: Place, target: Target) -> Look:
+    def _reset_of(self, group_id: str, place: Place, target: Target) -> Job[Reset]:
+        """Within what there is: as Kafka's tool, not below the start, not beyond the end."""
         partition = self._catalog.existing_partition(*place)
         start, end = partition.log_start_offset, partition.high_watermark
         committed = self._offsets.of(group_id).get(place.topic, {}).get(place.partition)
         before = None if committed is None else committed.offset
-        wanted: int | Search
         if target.aim is Aim.EARLIEST:
             wanted = start
         elif target.aim is Aim.LATEST:
             wanted = end
         elif target.aim is Aim.OFFSET:
             wanted = target.value
-        elif target.aim is Aim.SHIFT_BY:
-            if before is None:
-                raise InvalidRequest(
-                    f"Cannot shift offset for partition {place.topic}-{place.partition} since "
-                    "there is no current committed offset"
-                )
+        elif target.aim is Aim.TIMESTAMP:
+            found = yield from self._find(partition, max(target.value, 0))
+            wanted = end if found.offset == UNKNOWN_OFFSET else found.offset
+        elif before is not None:
             wanted = before + target.value
         else:
-            found = self._list_offsets.find(partition, max(target.value, 0), read_committed=False)
-            wanted = found if isinstance(found, Search) else _or_end(found.offset, end)
-        return Look(place, before, start, end, wanted)
+            raise InvalidRequest(
+                f"Cannot shift offset for partition {place.topic}-{place.partition} since "
+                "there is no current committed offset"
+            )
+        return Reset(place, before, max(start, min(wanted, end)), start, end)
 
-    def searched(self, looks: Sequence[Look]) -> JobResult[None] | None:
-        """Resolved when all moments are found; None: they are."""
-        searches = [look.wanted for look in looks if isinstance(look.wanted, Search)]
-        return self._list_offsets.complete(searches) if searches else None
+    def _find(self, partition: Partition, timestamp: int) -> Job[FoundOffset]:
+        found = self._list_offsets.find(partition, timestamp, read_committed=False)
+        if not isinstance(found, Search):
+            return found
+        if (searching := self._list_offsets.complete([found])) is not None:
+            yield searching
+        assert found.result is not None
+        if isinstance(found.result, BrokerError):
+            raise found.result
+        return found.result
 
-    def reset(self, look: Look) -> Reset:
-        """Within what there is: as Kafka's tool, not below the start, not beyond the end."""
-        wanted = look.wanted
-        if isinstance(wanted, Search):
-            found = wanted.result
-            assert found is not None
-            if isinstance(found, BrokerError):
-                raise found
-            wanted = _or_end(found.offset, look.end)
-        after = max(look.start, min(wanted, look.end))
-        return Reset(look.place, look.before, after, look.start, look.end)
-
-    def keep(self, group_id: str, resets: Sequence[Reset]) -> JobResult[StorageFailed | None]:
-        """All of them or none; refused where somebody has become a member meanwhile."""
-        return self._background.answer(self._kept(group_id, resets))
-
-    def _kept(self, group_id: str, resets: Sequence[Reset]) -> Job[StorageFailed | None]:
-        self._check(group_id)
-        if not resets:
-            return None
+    def _commit_all(self, group_id: str, resets: Sequence[Reset]) -> Job[None]:
+        """All of them or none; refused where a member has joined meanwhile."""
         commit = OffsetCommit(group_id, "", None, NO_EPOCH)
         self._commit.begin(commit)
         for reset in resets:
@@ -191,25 +179,15 @@ class ResetOffsetsService:
         durable: Pending[Outcome] = Pending()
         self._commit.keep(commit, durable.resolve)
         failure: Outcome = yield durable
-        return failure
+        if failure is not None:
+            raise failure
 
 
+@dataclass
 class _Wanted:
     """An offset as OffsetCommitService takes it."""
 
-    __slots__ = (
-        "committed_leader_epoch", "committed_metadata", "committed_offset", "partition_index",
-    )  # fmt: skip
-
-    def __init__(
-        self, partition_index: int, committed_offset: int, committed_leader_epoch: int
-    ) -> None:
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.committed_metadata: str | None = ""
-
-
-def _or_end(found: int, end: int) -> int:
-    """Nothing is as late as that: what comes next is."""
-    return end if found == UNKNOWN_OFFSET else found
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None = None

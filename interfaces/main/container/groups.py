@@ -53,9 +53,7 @@ def make_groups(
         offset_commit=offset_commit,
         offset_fetch=OffsetFetchService(offsets, registry),
         offset_delete=OffsetDeleteService(offsets, registry),
-        reset_offsets=ResetOffsetsService(
-            registry, offsets, catalog, list_offsets, offset_commit, core.background
-        ),
+        reset_offsets=ResetOffsetsService(registry, offsets, catalog, list_offsets, offset_commit),
         lag=GroupLagService(registry, offsets, catalog),
         delete_groups=delete_groups,
         forgetting=Forgetting(offsets, background),

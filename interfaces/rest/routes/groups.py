@@ -165,19 +165,10 @@ class GroupRoutes(Routes):
         """Where the group goes on reading, as kafka-consumer-groups sets it: within what each log
         has, and only of a group without members. With `dry_run` it is only shown.
         """
-        service = self._broker.groups.reset_offsets
-        places = service.places(group_id, wanted.topic, wanted.partitions)
-        target = wanted.target
-        looks = await all_of(
-            self._admin, (service.look(group_id, place, target) for place in places)
+        job = self._broker.groups.reset_offsets.reset(
+            group_id, wanted.topic, wanted.partitions, wanted.target, wanted.dry_run
         )
-        if (searching := service.searched(looks)) is not None:
-            await value_of(searching)
-        resets = await all_of(self._admin, map(service.reset, looks))
-        if not wanted.dry_run:
-            failure = await value_of(service.keep(group_id, resets))
-            if failure is not None:
-                raise failure
+        resets = await value_of(self._broker.background.answer(job))
         url = self._urls(request)("consumer-groups", group_id, "offsets")
         return await listing(
             self._admin,

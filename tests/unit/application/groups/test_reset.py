@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import SLICE_NS, JobResult
 from application.groups.reset import Aim, Place, Reset, Target
 from domain.errors import (
-    BrokerError,
     GroupIdNotFound,
     InvalidGroupId,
     InvalidRequest,
     NonEmptyGroup,
+    StorageFailed,
     UnknownTopicOrPartition,
 )
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.classic_members import join_all
 from tests.fakes.client import FakeKafka
+from tests.fakes.groups import GroupOfOneWord
 from tests.fakes.mixed_group import classic
 from tests.fakes.offset_requests import at, commit
 
@@ -29,14 +31,27 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def resets(kafka: FakeKafka, target: Target, *places: Place) -> list[Reset]:
+def reset(
+    kafka: FakeKafka,
+    target: Target,
+    topic: str | None = None,
+    partitions: list[int] | None = None,
+    group_id: str = "g",
+    dry_run: bool = False,
+) -> list[Reset]:
     service = kafka.broker.groups.reset_offsets
-    wanted = list(places) or service.places("g", None, None)
-    looks = [service.look("g", place, target) for place in wanted]
-    searching = service.searched(looks)
+    job = service.reset(group_id, topic, partitions, target, dry_run)
+    pending = kafka.broker.background.answer(job)
+    results: list[list[Reset]] = []
     kafka.run()
-    assert searching is None or searching.resolved
-    return [service.reset(look) for look in looks]
+    pending.then(results.append)
+    return results[0]
+
+
+def begin_reset(kafka: FakeKafka) -> JobResult[list[Reset]]:
+    service = kafka.broker.groups.reset_offsets
+    job = service.reset("g", None, None, Target(Aim.LATEST), False)
+    return kafka.broker.background.answer(job)
 
 
 def committed(kafka: FakeKafka) -> dict[int, int]:
@@ -61,78 +76,79 @@ def committed(kafka: FakeKafka) -> dict[int, int]:
 def test_where_a_group_goes_on_lies_within_its_logs(
     kafka: FakeKafka, target: Target, after: list[int]
 ) -> None:
-    found = resets(kafka, target)
+    found = reset(kafka, target, dry_run=True)
     assert [reset.after for reset in found] == after
     assert [(reset.before, reset.start, reset.end) for reset in found] == [(4, 0, 10), (0, 0, 0)]
 
 
 def test_it_is_durable_when_it_is_told_and_all_at_once(kafka: FakeKafka) -> None:
-    found = resets(kafka, Target(Aim.LATEST))
+    reset(kafka, Target(Aim.LATEST), dry_run=True)
     assert committed(kafka) == {0: 4, 1: 0}, "only looked at"
-    pending = kafka.broker.groups.reset_offsets.keep("g", found)
-    assert committed(kafka) == {0: 4, 1: 0}
+    pending = begin_reset(kafka)
+    assert committed(kafka) == {0: 4, 1: 0} and not pending.resolved
     kafka.run()
     assert pending.resolved
     assert committed(kafka) == {0: 10, 1: 0}
 
 
 def test_a_commit_that_fails_leaves_all_as_it_was(kafka: FakeKafka) -> None:
-    found = resets(kafka, Target(Aim.LATEST))
     kafka.commit.fail_next()
-    pending = kafka.broker.groups.reset_offsets.keep("g", found)
-    failures: list[BrokerError | None] = []
-    pending.then(failures.append)
-    kafka.run()
-    assert [str(one) for one in failures] == ["the disk is full"]
+    with pytest.raises(StorageFailed, match="the disk is full"):
+        reset(kafka, Target(Aim.LATEST))
     assert committed(kafka) == {0: 4, 1: 0}
 
 
 def test_a_topic_that_the_group_has_never_read_can_be_begun(kafka: FakeKafka) -> None:
-    service = kafka.broker.groups.reset_offsets
-    [place] = service.places("new", "u", None)
-    look = service.look("new", place, Target(Aim.LATEST))
-    assert look.before is None
-    service.keep("new", [service.reset(look)])
-    kafka.run()
+    [done] = reset(kafka, Target(Aim.LATEST), "u", group_id="new")
+    assert done.before is None
     assert kafka.broker.groups.offsets.of("new")["u"][0].offset == 0
 
 
 def test_there_is_nothing_to_shift_where_nothing_is_committed(kafka: FakeKafka) -> None:
     with pytest.raises(InvalidRequest, match="Cannot shift offset for partition u-0"):
-        resets(kafka, Target(Aim.SHIFT_BY, 1), Place("u", 0))
+        reset(kafka, Target(Aim.SHIFT_BY, 1), "u", [0])
 
 
 def test_a_group_with_members_is_left_alone(kafka: FakeKafka) -> None:
-    service = kafka.broker.groups.reset_offsets
-    found = resets(kafka, Target(Aim.LATEST))
     join_all(classic(kafka))
     with pytest.raises(NonEmptyGroup, match="inactive, but the current state is Completing"):
-        service.places("g", None, None)
-    assert isinstance(service.keep("g", found).fault, NonEmptyGroup)
+        reset(kafka, Target(Aim.LATEST))
+    assert committed(kafka) == {0: 4, 1: 0}
+
+
+def test_a_member_that_joins_meanwhile_is_noticed(kafka: FakeKafka) -> None:
+    kafka.clock.look_ns = SLICE_NS
+    pending = begin_reset(kafka)
+    group = GroupOfOneWord("g")
+    group.members = {"m": None}
+    kafka.broker.groups.registry.put(group)
+    kafka.run()
+    assert isinstance(pending.fault, NonEmptyGroup)
     assert committed(kafka) == {0: 4, 1: 0}
 
 
 def test_what_is_meant_has_to_be_there(kafka: FakeKafka) -> None:
-    service = kafka.broker.groups.reset_offsets
+    latest = Target(Aim.LATEST)
     with pytest.raises(InvalidGroupId):
-        service.places("", "t", None)
+        reset(kafka, latest, "t", group_id="")
     with pytest.raises(GroupIdNotFound):
-        service.places("h", None, None)
+        reset(kafka, latest, group_id="h")
     with pytest.raises(UnknownTopicOrPartition, match="no topic v"):
-        service.places("g", "v", None)
+        reset(kafka, latest, "v")
     with pytest.raises(UnknownTopicOrPartition, match="no partition 2"):
-        service.places("g", "t", [0, 2])
+        reset(kafka, latest, "t", [0, 2])
     with pytest.raises(InvalidRequest):
-        service.places("g", None, [0])
-    assert service.places("g", "t", [1, 1]) == [Place("t", 1)]
-    assert service.places("g", "t", None) == [Place("t", 0), Place("t", 1)]
+        reset(kafka, latest, None, [0])
+    assert [one.place for one in reset(kafka, latest, "t", [1, 1])] == [Place("t", 1)]
+    places = [one.place for one in reset(kafka, latest, "t")]
+    assert places == [Place("t", 0), Place("t", 1)]
 
 
 def test_a_topic_that_is_deleted_meanwhile_is_left_out(kafka: FakeKafka) -> None:
-    found = resets(kafka, Target(Aim.LATEST))
-    kafka.broker.topics.delete_topics.delete([kafka.existing("t")])
-    kafka.run()
-    pending = kafka.broker.groups.reset_offsets.keep("g", found)
+    kafka.clock.look_ns = SLICE_NS
+    pending = begin_reset(kafka)
+    kafka.scheduler.run_pass()  # it has looked at both partitions
+    kafka.broker.catalog.remove(kafka.existing("t"))
     kafka.run()
     assert pending.resolved
-    assert kafka.broker.groups.offsets.of("g") == {}
+    assert committed(kafka) == {0: 4, 1: 0}
