@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from application.groups.lag import log_end_offset
 from application.groups.offsets import GroupOffsets, Offsets
 from application.groups.registry import Groups
 from application.state.catalog import Catalog
@@ -93,9 +94,9 @@ class Summaries:
             return None
         lag = 0
         for index, offset in list(places.items()):
-            partition = self._partition(topic, index)
-            if partition is not None:
-                lag += max(partition.high_watermark - offset.offset, 0)
+            end = log_end_offset(self._catalog, topic, index)
+            if end is not None:
+                lag += max(end - offset.offset, 0)
         return lag
 
     def groups_of(self, topic: str) -> Iterator[Group]:

@@ -9,7 +9,7 @@ from application.groups.registry import Groups
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
 from application.state.runtime import Place, ignore, respond
-from domain.errors import BrokerError, CoordinatorNotAvailable, GroupIdNotFound
+from domain.errors import BrokerError, CoordinatorNotAvailable
 from domain.groups.group import Group
 
 DeletedGroups = dict[str, BrokerError | None]
@@ -44,9 +44,7 @@ class DeleteGroupsService:
 
     def _find(self, group_id: str) -> Group:
         self._offsets.check_coordinated(group_id)
-        group = self._groups.find(group_id)
-        if group is None:
-            raise GroupIdNotFound(f"Group {group_id} not found.")
+        group = self._groups.existing(group_id)
         group.check_delete()
         return group
 

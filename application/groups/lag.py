@@ -8,7 +8,7 @@ from typing import NamedTuple
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.state.catalog import Catalog
-from domain.errors import BrokerError, GroupIdNotFound
+from domain.errors import BrokerError
 from domain.groups.group import Group, GroupMember
 
 #: The member of each assigned partition.
@@ -40,10 +40,7 @@ class GroupLagService:
     def group(self, group_id: str) -> Group:
         """Raises GroupIdNotFound, and CoordinatorLoadInProgress."""
         self._offsets.check_coordinated(group_id)
-        group = self._groups.find(group_id)
-        if group is None:
-            raise GroupIdNotFound(f"Group {group_id} not found.")
-        return group
+        return self._groups.existing(group_id)
 
     def lags(self, group: Group) -> Iterator[PartitionLag]:
         """In order, of every partition with a committed offset; a step each, for long lists."""
@@ -64,11 +61,16 @@ class GroupLagService:
         committed = self._offsets.of(group_id).get(topic, {}).get(index)
         if committed is None:  # or no longer: lists are long
             return None
-        try:
-            end = self._catalog.existing_partition(topic, index).high_watermark
-        except BrokerError:
-            end = None
+        end = log_end_offset(self._catalog, topic, index)
         return PartitionLag(topic, index, committed.offset, end, of.get((topic, index)))
+
+
+def log_end_offset(catalog: Catalog, topic: str, index: int) -> int | None:
+    """None: the log cannot be read, or its topic was deleted."""
+    try:
+        return catalog.existing_partition(topic, index).high_watermark
+    except BrokerError:
+        return None
 
 
 def owners(group: Group, catalog: Catalog) -> Owners:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from application.groups.offsets import Offsets
@@ -33,31 +34,20 @@ class WantedOffset(Protocol):
     committed_metadata: str | None
 
 
+@dataclass(slots=True)
 class OffsetCommit:
     """One request's: by whom, and what was accepted so far."""
 
-    __slots__ = (
-        "epoch",
-        "expire_timestamp_ms",
-        "group_id",
-        "instance_id",
-        "knows_epochs",
-        "member_id",
-        "now_ms",
-        "writes",
-    )
-
-    def __init__(self, group_id: str, member_id: str, instance_id: str | None, epoch: int) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.instance_id = instance_id
-        #: The generation, in a classic group.
-        self.epoch = epoch
-        #: Whether the client can be told of stale epochs and unknown groups.
-        self.knows_epochs = True
-        self.now_ms = 0
-        self.expire_timestamp_ms: int | None = None
-        self.writes: list[OffsetWrite] = []
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    #: The generation, in a classic group.
+    epoch: int
+    #: Whether the client can be told of stale epochs and unknown groups.
+    knows_epochs: bool = True
+    now_ms: int = 0
+    expire_timestamp_ms: int | None = None
+    writes: list[OffsetWrite] = field(default_factory=list)
 
     @property
     def is_simple(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.state.runtime import Done
-from domain.errors import GroupIdNotFound, InvalidGroupId
+from domain.errors import InvalidGroupId
 from domain.groups.group import Group
 from domain.groups.offsets import check_offset_delete
 
@@ -22,9 +22,7 @@ class OffsetDeleteService:
         if not group_id:
             raise InvalidGroupId()
         self._offsets.check_coordinated(group_id)
-        group = self._groups.find(group_id)
-        if group is None:
-            raise GroupIdNotFound(f"Group {group_id} not found.")
+        group = self._groups.existing(group_id)
         check_offset_delete(group)
         return group
 

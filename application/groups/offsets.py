@@ -8,14 +8,15 @@ What is in flight counts where something is deleted: a deletion comes after it, 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from application.ports.placement import Placement
 from application.state.catalog import Catalog
-from application.state.runtime import Aggregates, Done, Runtime
-from domain.errors import CoordinatorLoadInProgress, NotCoordinator, StorageFailed
+from application.state.runtime import Aggregates, Done, Runtime, ignore
+from domain.errors import CoordinatorLoadInProgress, NotCoordinator
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
@@ -40,8 +41,8 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
         #: By group; all writes of one decision are of one group.
         self.runtime: Runtime[str, OffsetWrite] = Runtime(self)
-        #: Places of which the store may have something else than memory.
-        self._doubtful: set[tuple[str, str, int]] = set()
+        #: By group, the partitions of which the store may have another offset than memory.
+        self._doubtful: dict[str, set[tuple[str, int]]] = defaultdict(set)
         #: Found at start, of topics that were deleted: still in the store.
         self.stale: list[OffsetWrite] = []
         #: Before, nobody may be told what is committed.
@@ -156,37 +157,26 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     def committed(self, group_id: str, writes: Sequence[OffsetWrite]) -> None:
         self._apply(writes)
-        self._settle(writes)
+        if self._doubtful:
+            self._doubtful[group_id].difference_update(write[1:3] for write in writes)
+            self._rewrite_doubtful()
 
     def lost(self, group_id: str, writes: Sequence[OffsetWrite], first: bool) -> None:
         # What could not be deleted is there, and so is its group.
         self._keep_group(group_id)
         if self._repository.leaves_doubt:
-            self._doubtful.update(write[:3] for write in writes)
+            self._doubtful[group_id].update(write[1:3] for write in writes)
 
-    def _settle(self, writes: Sequence[OffsetWrite]) -> None:
-        if self._doubtful:
-            self._doubtful.difference_update(write[:3] for write in writes)
-            self._dispel_doubts()
-
-    def _dispel_doubts(self) -> None:
-        """But for places that somebody writes anyway: that comes after, and decides."""
-        in_flight = {write[:3] for writes in self.runtime.all_in_flight() for write in writes}
-        doubtful, self._doubtful = self._doubtful - in_flight, self._doubtful & in_flight
-        if not doubtful:
-            return
-        true = [
-            (group_id, topic, partition, self.of(group_id).get(topic, {}).get(partition))
-            for group_id, topic, partition in doubtful
-        ]
-
-        def done(failure: StorageFailed | None) -> None:
-            if failure is None:
-                self._settle(true)
-            elif self._repository.leaves_doubt:
-                self._doubtful.update(doubtful)
-
-        self._repository.apply(true, done)
+    def _rewrite_doubtful(self) -> None:
+        """But for groups with writes in flight: those come after, and decide."""
+        for group_id in [one for one in self._doubtful if one not in self.runtime]:
+            durable = self.of(group_id)
+            writes: list[OffsetWrite] = [
+                (group_id, topic, partition, durable.get(topic, {}).get(partition))
+                for topic, partition in self._doubtful.pop(group_id)
+            ]
+            if writes:
+                self.keep(group_id, writes, ignore)
 
     def forget(self, topics: Iterable[Topic]) -> list[OffsetWrite]:
         """Of topics that are gone nothing is committed any more; what is still in the store."""

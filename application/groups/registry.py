@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from application.ports.group_repository import GroupRepository
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime, ignore
+from domain.errors import GroupIdNotFound
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupChange, GroupDeleted, GroupKind
@@ -38,6 +39,12 @@ class Groups(Aggregates[str, GroupChange]):
 
     def find(self, group_id: str) -> Group | None:
         return self._by_id.get(group_id)
+
+    def existing(self, group_id: str) -> Group:
+        group = self._by_id.get(group_id)
+        if group is None:
+            raise GroupIdNotFound(f"Group {group_id} not found.")
+        return group
 
     def put(self, group: Group) -> None:
         """A group that is new, or that takes the place of one of the other kind."""

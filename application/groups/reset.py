@@ -25,7 +25,6 @@ from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.errors import (
     BrokerError,
-    GroupIdNotFound,
     InvalidGroupId,
     InvalidRequest,
     NonEmptyGroup,
@@ -102,8 +101,7 @@ class ResetOffsetsService:
         if topic is None:
             if partitions is not None:
                 raise InvalidRequest("Partitions are named, and no topic they are of.")
-            if self._groups.find(group_id) is None:
-                raise GroupIdNotFound(f"Group {group_id} not found.")
+            self._groups.existing(group_id)
             return sorted(Place(*one) for one in self._offsets.partitions(group_id))
         found = self._catalog.topic(topic)
         if found is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from application.groups.lag import log_end_offset
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families import others, own
 from application.metrics.families.family import Reading, in_readings
 from application.state.catalog import Catalog
-from domain.errors import NotLeaderOrFollower, StorageFailed
 
 #: Committed offsets that are looked at before others may run.
 LOOKED_AT_ONCE = 50
@@ -74,9 +74,5 @@ class GroupReadings:
             yield from in_readings(family, ((key, lag) for key, (_, lag) in sums.items()))
 
     def _lag(self, topic_name: str, index: int, offset: int) -> int:
-        topic = self._catalog.topic(topic_name)
-        try:
-            partition = None if topic is None else self._catalog.partition(topic, index)
-        except (NotLeaderOrFollower, StorageFailed):
-            return UNKNOWN_LAG
-        return UNKNOWN_LAG if partition is None else max(partition.high_watermark - offset, 0)
+        end = log_end_offset(self._catalog, topic_name, index)
+        return UNKNOWN_LAG if end is None else max(end - offset, 0)

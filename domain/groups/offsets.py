@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
 from domain.groups.embedded_protocol import CONSUMER
@@ -14,45 +16,17 @@ NO_RETENTION_TIME = -1
 WHEN_COMMITTED = -1
 
 
+@dataclass(slots=True)
 class CommittedOffset:
     """What the client said, the id of the topic it meant, and when. Any offset is taken."""
 
-    __slots__ = (
-        "commit_timestamp_ms",
-        "expire_timestamp_ms",
-        "leader_epoch",
-        "metadata",
-        "offset",
-        "topic_id",
-    )
-
-    def __init__(
-        self,
-        offset: int,
-        leader_epoch: int,
-        metadata: str,
-        commit_timestamp_ms: int,
-        expire_timestamp_ms: int | None,
-        topic_id: bytes,
-    ) -> None:
-        self.offset = offset
-        self.leader_epoch = leader_epoch
-        self.metadata = metadata
-        self.commit_timestamp_ms = commit_timestamp_ms
-        #: Said by clients that keep a retention of their own (OffsetCommit up to version 4).
-        self.expire_timestamp_ms = expire_timestamp_ms
-        self.topic_id = topic_id
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CommittedOffset) and all(
-            getattr(self, name) == getattr(other, name) for name in self.__slots__
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
-        return f"CommittedOffset({fields})"
+    offset: int
+    leader_epoch: int
+    metadata: str
+    commit_timestamp_ms: int
+    #: Said by clients that keep a retention of their own (OffsetCommit up to version 4).
+    expire_timestamp_ms: int | None
+    topic_id: bytes
 
 
 def expire_timestamp_ms(retention_time_ms: int, now_ms: int) -> int | None:
