@@ -31,9 +31,11 @@ RECENT_BYTES = 512 << 20
 #: How far to load ahead of a client that reads a log in order, doubled with each step.
 FIRST_AHEAD_BYTES = 1 << 20
 MAX_AHEAD_BYTES = 8 << 20
-#: What is assumed of a read that asks for less, or for more.
+#: What is assumed of a read that asks for less.
 LEAST_READ_BYTES = 64 << 10
-MOST_READ_BYTES = 64 << 20
+#: A read that had to be loaded gives no more than this: to send a megabyte stops the loop for
+#: longer than a commit takes, and a client that reads an old log asks again at once.
+MOST_READ_BYTES = 256 << 10
 #: In one read transaction.
 _PIECE_BYTES = 1 << 20
 #: Clients at different places of one partition that are remembered.

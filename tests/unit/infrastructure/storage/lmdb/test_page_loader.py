@@ -68,6 +68,10 @@ def test_a_client_that_reads_in_order_seldom_waits(reader: Reader) -> None:
     assert reader.read(BATCHES - 1) and not reader.waits
 
 
+def test_what_was_loaded_is_read_in_small_pieces(reader: Reader) -> None:
+    assert len(reader.read(0)) // BATCH_BYTES == page_loader.MOST_READ_BYTES // BATCH_BYTES
+
+
 def test_clients_at_several_places_do_not_disturb_each_other(reader: Reader) -> None:
     for step in range(20):
         for start in (0, 100, 200):
