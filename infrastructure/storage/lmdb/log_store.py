@@ -23,7 +23,7 @@ from infrastructure.storage.lmdb.entries import (
     whole_batches,
 )
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
-from infrastructure.storage.lmdb.page_loader import MOST_READ_BYTES, NO_OFFSET, PageLoader
+from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
 
 if TYPE_CHECKING:
     from lmdb import Cursor, Transaction, _Database
@@ -91,7 +91,7 @@ class LmdbLogStore:
         if offset >= end_offset:
             return b""
         if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
-            max_bytes = min(max_bytes, MOST_READ_BYTES)
+            max_bytes = self._loader.limited(max_bytes)
             self._load(partition_id, offset, max_bytes)
         views: list[memoryview] = []
         size_bytes = 0
