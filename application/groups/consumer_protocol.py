@@ -7,7 +7,6 @@ durable yet.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from application.background.runner import Runner
 from application.groups.configs import GroupConfigs
@@ -22,6 +21,7 @@ from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion
 from domain.groups.classic.changes import Moment
+from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.changes import AssignmentChanged
 from domain.groups.consumer.conversion import remove_members, upgrade
 from domain.groups.consumer.draft import Draft
@@ -44,7 +44,7 @@ from domain.groups.consumer.member import (
 )
 from domain.groups.consumer.target import GroupRules
 from domain.groups.consumer.timeouts import Timeout
-from domain.groups.group import Decision, Group, GroupKind
+from domain.groups.group import Decision, Group
 
 #: Now, or when the changes are durable.
 HeartbeatResponse = HeartbeatResult | Pending[HeartbeatResult | BrokerError]
@@ -83,11 +83,6 @@ class ConsumerProtocol:
             policy in ("bidirectional", "downgrade"),
             config.group_max_size,
         )
-        #: What the group of a member that joins becomes.
-        self._drafts: dict[GroupKind, Callable[[Any], Draft]] = {
-            GroupKind.CLASSIC: lambda group: upgrade(group, catalog, self.rules),
-            GroupKind.CONSUMER: Draft,
-        }
 
     # ---- requests
 
@@ -118,9 +113,9 @@ class ConsumerProtocol:
         return self._carry_out(group_id, beat(draft, heartbeat, around), around)
 
     def _joining(self, group_id: str, group: Group | None) -> Draft:
-        if group is None:
-            return Draft(ConsumerGroup(group_id))
-        return self._drafts[group.kind](group)
+        if isinstance(group, ClassicGroup):
+            return upgrade(group, self._catalog, self.rules)
+        return Draft(ConsumerGroup.of(group) or ConsumerGroup(group_id))
 
     def _existing(self, group_id: str, group: Group | None) -> ConsumerGroup:
         if group is None:

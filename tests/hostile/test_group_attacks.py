@@ -171,7 +171,7 @@ def test_subscriptions_by_expressions_that_mean_no_good(attacked: Attacked) -> N
     codes = set()
     count = 400
     with (
-        attacked.endured(connections=2, asking=1, members=count, said=40 * KIB, expressions=256),
+        attacked.endured(connections=2, asking=1, members=count, said=40 * KIB, expressions=128),
         attacked.broker.connect() as client,
     ):
         for number in range(count):
