@@ -11,10 +11,9 @@ from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, 
 from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.decisions import Decisions
 from application.groups.registry import Groups
-from application.ports.clock import Clock
 from application.state.catalog import Catalog
 from domain.errors import RebalanceInProgress
-from domain.groups.classic.changes import Moment, SyncResponse
+from domain.groups.classic.changes import SyncResponse
 from domain.groups.classic.leave import Leaving
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
@@ -39,7 +38,6 @@ class ClassicMembers:
         classic: ClassicProtocol,
         consumer: ConsumerProtocol,
         catalog: Catalog,
-        clock: Clock,
         new_member_id: Callable[[], str],
     ) -> None:
         self._groups = groups
@@ -47,7 +45,6 @@ class ClassicMembers:
         self._classic = classic
         self._consumer = consumer
         self._catalog = catalog
-        self._clock = clock
         self._new_member_id = new_member_id
 
     def join(self, group: ConsumerGroup, request: JoinRequest) -> Joined:
@@ -56,7 +53,7 @@ class ClassicMembers:
         group_id = group.group_id
         around = self._consumer.surroundings(group_id)
         new_id = request.member_id or self._new_member_id()
-        decision = join(group, request, new_id, around, self._now())
+        decision = join(group, request, new_id, around, self._decisions.now())
         if decision.response.error is None:
             self._consumer.apply(group_id, decision, around)
             self._has_joined(group_id, decision.response.member_id)
@@ -108,9 +105,6 @@ class ClassicMembers:
         )
 
     def leave(self, group: ConsumerGroup, leaving: Sequence[Leaving]) -> Left:
-        decision = leave(group, leaving, self._catalog, self._consumer.rules, self._now())
+        decision = leave(group, leaving, self._catalog, self._consumer.rules, self._decisions.now())
         self._decisions.apply(group.group_id, decision.changes)
         return self._decisions.response(group.group_id, decision.response)
-
-    def _now(self) -> Moment:
-        return Moment(self._clock.monotonic_ms(), self._clock.now_ms())

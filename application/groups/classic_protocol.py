@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from application.background.runner import Runner
 from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.offsets import Offsets
@@ -16,7 +15,6 @@ from domain.errors import BrokerError, RebalanceInProgress
 from domain.groups.classic.changes import (
     JoinResponse,
     MemberRemoved,
-    Moment,
     SessionsStarted,
     SyncResponse,
 )
@@ -47,7 +45,6 @@ class ClassicProtocol:
         deadlines: Deadlines,
         offsets: Offsets,
         clock: Clock,
-        background: Runner,
         config: BrokerConfig,
         new_uuid: Callable[[], str],
     ) -> None:
@@ -56,7 +53,6 @@ class ClassicProtocol:
         self._deadlines = deadlines
         self._offsets = offsets
         self._clock = clock
-        self._background = background
         self._new_uuid = new_uuid
         self._limits = Limits(
             config.group_min_session_timeout_ms,
@@ -67,7 +63,6 @@ class ClassicProtocol:
         )
         #: Groups and the ids they sent out, the oldest first; most are members meanwhile.
         self._given: dict[tuple[str, str], None] = {}
-        self._due_soon: set[str] = set()
 
     # ---- requests
 
@@ -91,14 +86,16 @@ class ClassicProtocol:
             new_id = f"{begins}-{self._new_uuid()}"
         token = self._decisions.token()
         pending = self._decisions.wait(group.group_id, token, request.member_id or new_id)
-        self._carry_out(group, join(group, request, new_id, token, self._now(), self._limits))
+        self._carry_out(
+            group, join(group, request, new_id, token, self._decisions.now(), self._limits)
+        )
         if new_id in group.pending:
             self._remember(group.group_id, new_id)
         return pending
 
     def sync(self, group: ClassicGroup, request: SyncRequest) -> Synced:
         token = self._decisions.token()
-        decision = sync(group, request, token, self._now(), self._limits)
+        decision = sync(group, request, token, self._decisions.now(), self._limits)
         pending = self._decisions.wait(group.group_id, token, request.member_id)
         self._carry_out(group, decision)
         return pending
@@ -119,21 +116,18 @@ class ClassicProtocol:
         self._carry_out(group, decision)
         return self._decisions.response(group.group_id, decision.response)
 
-    def _now(self) -> Moment:
-        return Moment(self._clock.monotonic_ms(), self._clock.now_ms())
-
     # ---- decisions
 
     def _carry_out(self, group: ClassicGroup, decision: Decision | None) -> None:
         self._decide(group, decision)
-        self._watch(group)
+        self._deadlines.watch(group.group_id, group.soonest_ms)
         self._forget_if_unused(group)
 
     def _decide(self, group: ClassicGroup, decision: Decision | None) -> None:
         while decision is not None:
             self._decisions.apply(group.group_id, decision.changes)
             self._decisions.respond(group.group_id, decision.responses)
-            decision = follow_up(group, self._now())
+            decision = follow_up(group, self._decisions.now())
 
     def _remember(self, group_id: str, new_id: str) -> None:
         """In place of the oldest: a client that uses that one afterwards gets another."""
@@ -157,34 +151,11 @@ class ClassicProtocol:
 
     def restored(self, group: ClassicGroup) -> None:
         group.apply(SessionsStarted(group.group_id, self._clock.monotonic_ms()))
-        self._watch(group)
+        self._deadlines.watch(group.group_id, group.soonest_ms)
 
     def due(self, group: ClassicGroup) -> int | None:
         """What is due after it waits for the next wake, so that other requests have a turn."""
-        self._decide(group, expire(group, self._now(), self._limits))
+        self._decide(group, expire(group, self._decisions.now(), self._limits))
         self._forget_if_unused(group)
         group.soonest_ms = group.next_deadline()
         return group.soonest_ms
-
-    def _watch(self, group: ClassicGroup) -> None:
-        """What is due at once waits for the end of the pass: other members may join in it."""
-        group_id, soonest_ms = group.group_id, group.soonest_ms
-        if soonest_ms is None or soonest_ms > self._clock.monotonic_ms():
-            self._deadlines.watch(group_id, soonest_ms)
-        elif group_id not in self._due_soon:
-            self._due_soon.add(group_id)
-            self._background.soon(lambda: self._due_now(group_id))
-
-    def _due_now(self, group_id: str) -> None:
-        self._due_soon.discard(group_id)
-        group = ClassicGroup.of(self._groups.find(group_id))
-        if group is None:
-            return
-        try:
-            self.due(group)
-        except Exception:
-            self._deadlines.watch_again(group_id)
-            raise
-        group = ClassicGroup.of(self._groups.find(group_id))
-        if group is not None:
-            self._watch(group)

@@ -20,7 +20,6 @@ from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, GroupIdNotFound, UnsupportedVersion
-from domain.groups.classic.changes import Moment
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.changes import AssignmentChanged
 from domain.groups.consumer.conversion import remove_members, upgrade
@@ -146,7 +145,7 @@ class ConsumerProtocol:
         return self._decisions.response(group.group_id, decision.response)
 
     def _without(self, group: ConsumerGroup, member_ids: list[str]) -> Decision:
-        now = Moment(self._clock.monotonic_ms(), self._clock.now_ms())
+        now = self._decisions.now()
         return remove_members(group, member_ids, self._catalog, self.rules, now)
 
     # ---- topics

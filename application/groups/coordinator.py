@@ -84,15 +84,13 @@ class GroupCoordinator:
         self._deadlines = Deadlines(background, clock, self._due)
         self._decisions = Decisions(groups, clock, log, self._converted)
         self._classic = classic = ClassicProtocol(
-            groups, self._decisions, self._deadlines, offsets, clock, background, config, new_uuid
+            groups, self._decisions, self._deadlines, offsets, clock, config, new_uuid
         )
         self._consumer = consumer = ConsumerProtocol(
             groups, self._decisions, self._deadlines, configs, catalog, compile_pattern, clock,
             background, config, new_member_id,
         )  # fmt: skip
-        members = ClassicMembers(
-            groups, self._decisions, classic, consumer, catalog, clock, new_member_id
-        )
+        members = ClassicMembers(groups, self._decisions, classic, consumer, catalog, new_member_id)
         self._requests: dict[GroupKind, ClassicRequests] = {
             GroupKind.CLASSIC: classic,
             GroupKind.CONSUMER: members,

@@ -1,7 +1,8 @@
 """Deadlines: wakes a group when something of it may be due.
 
 A group says when it next wants to be looked at. Heartbeats move that moment on all the time, so a
-timer is never moved: it goes off, the group looks at the time, and says when to come again.
+timer is never moved: it goes off, the group looks at the time, and says when to come again. What is
+due at once waits for the end of the pass: other members may join in it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Deadlines:
         self._scheduler = scheduler
         self._clock = clock
         self._due = due
-        self._timers: dict[str, tuple[int, Timer]] = {}
+        #: With their deadlines; no timer where it is due at the end of the pass.
+        self._timers: dict[str, tuple[int, Timer | None]] = {}
 
     def watch(self, group_id: str, deadline_ms: int | None) -> None:
         """Looks at the group at this monotonic time, or before."""
@@ -33,26 +35,26 @@ class Deadlines:
         if waiting is not None:
             if waiting[0] <= deadline_ms:
                 return
-            waiting[1].cancel()
-        delay_ms = max(0, deadline_ms - self._clock.monotonic_ms())
-        timer = self._scheduler.after_ms(delay_ms, lambda: self._wake(group_id))
+            self.forget(group_id)
+        delay_ms = deadline_ms - self._clock.monotonic_ms()
+        timer = None
+        if delay_ms > 0:
+            timer = self._scheduler.after_ms(delay_ms, lambda: self._wake(group_id))
+        else:
+            self._scheduler.soon(lambda: self._wake(group_id))
         self._timers[group_id] = (deadline_ms, timer)
 
     def forget(self, group_id: str) -> None:
-        """It is no more."""
-        waiting = self._timers.pop(group_id, None)
-        if waiting is not None:
-            waiting[1].cancel()
-
-    def watch_again(self, group_id: str) -> None:
-        """It could not be looked at: what was wrong may not be the next time."""
-        self.watch(group_id, self._clock.monotonic_ms() + RETRY_MS)
+        _, timer = self._timers.pop(group_id, (0, None))
+        if timer is not None:
+            timer.cancel()
 
     def _wake(self, group_id: str) -> None:
-        del self._timers[group_id]
+        if self._timers.pop(group_id, None) is None:
+            return  # forgotten in this pass
         try:
             next_ms = self._due(group_id)
         except Exception:
-            self.watch_again(group_id)
+            self.watch(group_id, self._clock.monotonic_ms() + RETRY_MS)
             raise
         self.watch(group_id, next_ms)

@@ -17,6 +17,7 @@ from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.pending import Pending, resolved
 from domain.errors import BrokerError, StorageFailed
+from domain.groups.classic.changes import Moment
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupKind
 
@@ -33,6 +34,9 @@ class Decisions:
         self._tokens = count(1)
         #: Pending requests by group and token, with their members.
         self.waiting: dict[str, dict[int, tuple[str, Pending[Any]]]] = {}
+
+    def now(self) -> Moment:
+        return Moment(self._clock.monotonic_ms(), self._clock.now_ms())
 
     def token(self) -> int:
         """For a request whose response other requests may decide."""
