@@ -14,6 +14,11 @@ class Placement(Protocol):
         """Of this broker."""
         ...
 
+    @property
+    def revision(self) -> int:
+        """Rises whenever a node comes or goes, or a partition has another leader."""
+        ...
+
     def nodes(self) -> Sequence[Node]:
         """All that are alive, this one among them."""
         ...

@@ -10,6 +10,7 @@ from domain.cluster.nodes import Leader, Node
 class FakePlacement:
     def __init__(self, node_id: int, rack: str | None = None) -> None:
         self.node_id = node_id
+        self.revision = 0
         self._nodes = [Node(node_id, rack)]
         self._leaders: dict[int, Leader] = {}
         self.coordinators: dict[str, int] = {}
@@ -29,8 +30,14 @@ class FakePlacement:
 
     def add(self, node: Node) -> None:
         self._nodes.append(node)
+        self.revision += 1
+
+    def remove(self, node: Node) -> None:
+        self._nodes.remove(node)
+        self.revision += 1
 
     def move(self, partition_id: int, leader: Leader) -> None:
         self._leaders[partition_id] = leader
+        self.revision += 1
         for call in self._when_moved:
             call((partition_id,))

@@ -8,6 +8,7 @@ means the same in the next request. No topics: all of them. At the most
 from __future__ import annotations
 
 from application.topics.metadata import why_unknown
+from domain.cluster.nodes import NO_LEADER
 from domain.errors import InvalidRequest
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import topic_operations
@@ -54,7 +55,9 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
 
 
 def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicPartitionsResponseTopic:
-    leaders = list(map(call.broker.placement.leader, topic.partition_ids))
+    placement = call.broker.placement
+    leaders = list(map(placement.leader, topic.partition_ids[first:end]))
+    alive = {node.node_id for node in placement.nodes()}
     return DescribeTopicPartitionsResponseTopic(
         error_code=0,
         name=topic.name,
@@ -64,14 +67,15 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
             DescribeTopicPartitionsResponsePartition(
                 error_code=0,
                 partition_index=index,
-                leader_id=leaders[index].node_id,
-                leader_epoch=leaders[index].epoch,
-                replica_nodes=[leaders[index].node_id],
-                isr_nodes=[leaders[index].node_id],
+                leader_id=node_id if node_id in alive else NO_LEADER.node_id,
+                leader_epoch=epoch,
+                replica_nodes=[node_id],
+                isr_nodes=[node_id],
                 eligible_leader_replicas=[],
                 last_known_elr=[],
+                offline_replicas=[] if node_id in alive else [node_id],
             )
-            for index in range(first, end)
+            for index, (node_id, epoch) in enumerate(leaders, first)
         ],
         topic_authorized_operations=topic_operations(True),
     )

@@ -12,9 +12,9 @@ it is unknown and lets the client ask again. Kafka's internal topics are unknown
 from __future__ import annotations
 
 from application.ports.pending import Pending
-from application.ports.placement import Placement
 from application.topics.metadata import Described, UnknownTopic
-from domain.errors import InvalidRequest
+from domain.cluster.nodes import NO_LEADER, Leader
+from domain.errors import InvalidRequest, LeaderNotAvailable
 from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import (
     cluster_operations,
@@ -58,7 +58,9 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
 
 
 def _respond_with_all(request: MetadataRequest, call: Call) -> None:
-    """Encoded once for each change of the catalogue: thousands of partitions take their time."""
+    """Encoded once for each change of topics, nodes and leaders: thousands of partitions take
+    their time.
+    """
     peer = call.peer
     asked = (
         peer.advertised_host,
@@ -66,7 +68,7 @@ def _respond_with_all(request: MetadataRequest, call: Call) -> None:
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
     )
-    revision = call.broker.catalog.revision
+    revision = call.broker.catalog.revision, call.broker.placement.revision
     kept = call.route.kept
     found = None if kept is None else kept.get(asked)
     if found is None or found[0] != revision:
@@ -91,6 +93,7 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
 
 def _response(topics: list[Described], request: MetadataRequest, call: Call) -> MetadataResponse:
     placement = call.broker.placement
+    alive = {node.node_id for node in placement.nodes()}
     operations = topic_operations(request.include_topic_authorized_operations)
     return MetadataResponse(
         brokers=[
@@ -100,7 +103,7 @@ def _response(topics: list[Described], request: MetadataRequest, call: Call) -> 
         cluster_id=call.broker.cluster_id,
         controller_id=placement.node_id,
         topics=[
-            _topic(topic, placement, operations)
+            _topic(topic, operations, alive, call)
             if isinstance(topic, Topic)
             else _unknown(topic, call)
             for topic in topics
@@ -111,25 +114,31 @@ def _response(topics: list[Described], request: MetadataRequest, call: Call) -> 
     )
 
 
-def _topic(topic: Topic, placement: Placement, operations: int) -> MetadataResponseTopic:
-    leaders = map(placement.leader, topic.partition_ids)
+def _topic(topic: Topic, operations: int, alive: set[int], call: Call) -> MetadataResponseTopic:
+    leaders = map(call.broker.placement.leader, topic.partition_ids)
     return MetadataResponseTopic(
         error_code=0,
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
-            MetadataResponsePartition(
-                error_code=0,
-                partition_index=index,
-                leader_id=node_id,
-                leader_epoch=epoch,
-                replica_nodes=[node_id],
-                isr_nodes=[node_id],
-            )
-            for index, (node_id, epoch) in enumerate(leaders)
+            _partition(index, leader, leader.node_id in alive, call)
+            for index, leader in enumerate(leaders)
         ],
         topic_authorized_operations=operations,
+    )
+
+
+def _partition(index: int, leader: Leader, is_alive: bool, call: Call) -> MetadataResponsePartition:
+    node_id, epoch = leader
+    return MetadataResponsePartition(
+        error_code=0 if is_alive else call.code(LeaderNotAvailable()),
+        partition_index=index,
+        leader_id=node_id if is_alive else NO_LEADER.node_id,
+        leader_epoch=epoch,
+        replica_nodes=[node_id],
+        isr_nodes=[node_id],
+        offline_replicas=[] if is_alive else [node_id],
     )
 
 

@@ -115,7 +115,7 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from; None where
         #: they depend on who asks.
-        self.kept: dict[object, tuple[int, Pieces]] | None = {} if gate is None else None
+        self.kept: dict[object, tuple[object, Pieces]] | None = {} if gate is None else None
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeated] = {}
         #: The catalogue's revision that they hold for.
