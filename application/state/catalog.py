@@ -10,7 +10,6 @@ from application.ports.placement import Placement
 from application.ports.topic_repository import TopicRepository
 from application.state.trouble import Trouble
 from application.state.watching import Watching
-from domain.cluster.nodes import Leader
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.errors import (
@@ -77,7 +76,7 @@ class Catalog:
     def why_gone(self, partition_id: int) -> BrokerError:
         """Of a partition that was loaded and is not any more."""
         if any(partition_id in topic.partition_ids for topic in self):
-            return _led_elsewhere(self._placement.leader(partition_id))
+            return NotLeaderOrFollower(self._placement.leader(partition_id))
         return UnknownTopicOrPartition("The topic was deleted meanwhile")
 
     def name_of(self, topic_id: bytes) -> str | None:
@@ -129,7 +128,7 @@ class Catalog:
     def _recover(self, partition: Partition) -> None:
         leader = self._placement.leader(partition.partition_id)
         if leader.node_id != self._placement.node_id:
-            raise _led_elsewhere(leader)
+            raise NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")
         try:
             self._partitions.recover(partition)
         except StorageFailed as failure:
@@ -228,7 +227,3 @@ class Catalog:
         del names[name]
         if not names:
             del self._collisions[collision_key(name)]
-
-
-def _led_elsewhere(leader: Leader) -> NotLeaderOrFollower:
-    return NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")

@@ -20,7 +20,6 @@ from interfaces.kafka.connections.connection import ReadBuffer
 from interfaces.kafka.connections.reaper import OpenConnection, Reaper
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
-from interfaces.kafka.requests.gate import Gate
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,8 @@ class Shared:
         self.accounting = Accounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
-        authorizer = broker.authorizer
-        gate = None if authorizer.allows_everything else Gate(authorizer, broker.catalog.name_of)
-        self.routes = Routes(config.request_elements_max, gate)
+        guarded = not broker.authorizer.allows_everything
+        self.routes = Routes(config.request_elements_max, guarded)
         self.dispatch = Dispatch(self.routes, events, self.accounting)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the

@@ -11,12 +11,13 @@ from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
 from interfaces.kafka.requests.about import About, about_of
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
-from interfaces.kafka.requests.gate import Gate
+from interfaces.kafka.requests.gate import gated
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
@@ -83,9 +84,9 @@ class Route:
     )
 
     def __init__(
-        self, api: Api, version: int, max_elements: int | None, gate: Gate | None = None
+        self, api: Api, version: int, max_elements: int | None, guarded: bool = False
     ) -> None:
-        """`gate`: None where every request is allowed."""
+        """`guarded`: the authorizer is asked of every request."""
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
@@ -100,7 +101,7 @@ class Route:
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         #: None: the call is answered later.
         self.handle: Callable[[Any, Call], Response | None] = (
-            handler.handle if gate is None else _gated(gate, api, handler.handle)
+            gated(api, version, request, handler.handle) if guarded else handler.handle
         )
         self.about = about_of(request)
         #: What is a step of the protocol and no failure, though it has an error code.
@@ -115,23 +116,13 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from; None where
         #: they depend on who asks.
-        self.kept: dict[object, tuple[object, Pieces]] | None = {} if gate is None else None
+        self.kept: dict[object, tuple[object, Pieces]] | None = None if guarded else {}
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeated] = {}
         #: The catalogue's revision that they hold for.
         self.learnt_at = -1
-        self.learn: Learn | None = getattr(handler, "learn", None) if gate is None else None
+        self.learn: Learn | None = None if guarded else getattr(handler, "learn", None)
         self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
-
-
-def _gated(
-    gate: Gate, api: Api, handle: Callable[[Any, Call], Response | None]
-) -> Callable[[Any, Call], Response | None]:
-    def gated(request: Any, call: Call) -> Response | None:
-        gate.check(api, request, call.peer.principal)
-        return handle(request, call)
-
-    return gated
 
 
 class Call:
@@ -179,6 +170,19 @@ class Call:
         self.topics = 0
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
+
+    def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
+        """Or something else that is enough, as in Kafka: who may create topics in the cluster may
+        create each, and who may write to a topic, whichever, may do so idempotently.
+        """
+        authorizer, principal = self.broker.authorizer, self.peer.principal
+        if authorizer.allows(principal, operation, resource_type, name):
+            return True
+        if operation is Operation.CREATE:
+            return authorizer.allows(principal, operation, ResourceType.CLUSTER, CLUSTER_NAME)
+        if operation is Operation.IDEMPOTENT_WRITE:
+            return authorizer.allows_any(principal, Operation.WRITE, ResourceType.TOPIC)
+        return False
 
     def code(self, error: BrokerError) -> int:
         """The number for a failure that goes into the answer; the request counts as failed."""
