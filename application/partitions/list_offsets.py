@@ -215,8 +215,8 @@ class ListOffsetsService:
         for search in searches:
             steps = search.steps(self._log, self._compression)
             while search.result is None:
-                if not self._catalog.holds(search.partition):
-                    search.result = self._catalog.why_gone(search.partition.partition_id)
+                search.result = self._catalog.why_gone(search.partition.partition_id)
+                if search.result is not None:
                     break
                 try:
                     next(steps, None)

@@ -124,7 +124,5 @@ class BrowseService:
         )
 
     def _why_gone(self, plan: ScanPlan) -> BrokerError | None:
-        for each in plan.ranges:
-            if not self._catalog.has(each.partition_id):
-                return self._catalog.why_gone(each.partition_id)
-        return None
+        found = (self._catalog.why_gone(each.partition_id) for each in plan.ranges)
+        return next(filter(None, found), None)

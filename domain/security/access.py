@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Operation(Enum):
-    """In the order of Kafka's numbers for them."""
+    """In the order of Kafka's numbers, which begin with 3."""
 
     READ = "Read"
     WRITE = "Write"

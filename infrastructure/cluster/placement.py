@@ -14,8 +14,6 @@ from domain.cluster.nodes import Leader, Node
 class SingleNode:
     __slots__ = ("_leader", "_nodes", "node_id")
 
-    revision = 0
-
     def __init__(self, node_id: int, rack: str | None, leader_epoch: int) -> None:
         self.node_id = node_id
         self._nodes = (Node(node_id, rack),)

@@ -10,7 +10,6 @@ from domain.cluster.nodes import Leader, Node
 class FakePlacement:
     def __init__(self, node_id: int, rack: str | None = None) -> None:
         self.node_id = node_id
-        self.revision = 0
         self._nodes = [Node(node_id, rack)]
         self._leaders: dict[int, Leader] = {}
         self.coordinators: dict[str, int] = {}
@@ -30,14 +29,16 @@ class FakePlacement:
 
     def add(self, node: Node) -> None:
         self._nodes.append(node)
-        self.revision += 1
+        self._changed()
 
     def remove(self, node: Node) -> None:
         self._nodes.remove(node)
-        self.revision += 1
+        self._changed()
 
     def move(self, partition_id: int, leader: Leader) -> None:
         self._leaders[partition_id] = leader
-        self.revision += 1
+        self._changed(partition_id)
+
+    def _changed(self, *partition_ids: int) -> None:
         for call in self._when_moved:
-            call((partition_id,))
+            call(partition_ids)

@@ -91,7 +91,7 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
     )
-    revision = call.broker.catalog.revision, call.broker.placement.revision
+    revision = call.broker.catalog.revision
     found = kept.get(asked)
     if found is None or found[0] != revision:
         if len(kept) >= MAX_KEPT:
@@ -177,20 +177,4 @@ def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
         name=name,
         topic_id=topic.topic_id,
         is_internal=name in INTERNAL_TOPICS,
-    )
-
-
-def failed(
-    request: MetadataRequest, code: int, message: str | None, version: int
-) -> MetadataResponse:
-    return MetadataResponse(
-        topics=[
-            MetadataResponseTopic(
-                error_code=code,
-                name=topic.name if version >= FIRST_BY_ID else topic.name or "",
-                topic_id=topic.topic_id,
-            )
-            for topic in request.topics or ()
-        ],
-        error_code=code,
     )

@@ -35,8 +35,7 @@ _TOPIC, _GROUP, _CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.
 class Api:
     """`min_version` and `max_version` are what is advertised; `first_served` is where it works.
 
-    `needs` is what its principal has to be allowed, as in Kafka; a handler asks by itself where
-    its response leaves out what is not allowed.
+    `needs` is what its principal has to be allowed, as in Kafka.
     """
 
     __slots__ = ("first_served", "key", "max_version", "min_version", "name", "needs")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from interfaces.kafka.requests.call import Call
 
-#: Of the first operation: below it are those of filters.
-_FIRST_NUMBER = 3
 #: What can be done to a resource at all, by its number.
 _SUPPORTED = {
     ResourceType.TOPIC: (3, 4, 5, 6, 7, 8, 10, 11),
@@ -41,6 +39,6 @@ def _operations(resource_type: ResourceType, name: str, call: Call) -> int:
     allows, principal = call.broker.authorizer.allows, call.peer.principal
     return sum(
         1 << number
-        for number, operation in enumerate(Operation, _FIRST_NUMBER)
+        for number, operation in enumerate(Operation, 3)
         if number in supported and allows(principal, operation, resource_type, name)
     )
