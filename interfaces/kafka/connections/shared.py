@@ -70,7 +70,7 @@ class Shared:
         self.accounting = Accounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
-        guarded = not broker.authorizer.allows_everything
+        guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
         self.routes = Routes(config.request_elements_max, guarded)
         self.dispatch = Dispatch(self.routes, events, self.accounting)
         self.outbox = Outbox(scheduler)
@@ -90,7 +90,7 @@ class Shared:
         self._reaper = Reaper(
             self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
         )
-        self._scheduler = scheduler
+        self.scheduler = scheduler
         self._empty: asyncio.Event | None = None
 
     @property
@@ -139,7 +139,7 @@ class Shared:
                 break
             excess -= session.unread_bytes
             session.abort("all connections' unread answers are far over queued.max.response.bytes")
-        self._scheduler.soon(self._relieved)
+        self.scheduler.soon(self._relieved)
 
     def _relieved(self) -> None:
         self.answers.spent = False

@@ -47,6 +47,9 @@ class Peer(Protocol):
     def failed(self, call: Call, error: Exception) -> None:
         """A reply cannot be made."""
 
+    def throttle(self, throttle_ms: int) -> None:
+        """Begins nothing more for so long."""
+
     def close(self, why: str) -> None: ...
 
 
@@ -86,7 +89,7 @@ class Route:
     def __init__(
         self, api: Api, version: int, max_elements: int | None, guarded: bool = False
     ) -> None:
-        """`guarded`: the authorizer is asked of every request."""
+        """`guarded`: the authorizer or the quotas have a say in every request."""
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
@@ -116,7 +119,7 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from; None where
         #: they depend on who asks.
-        self.kept: dict[object, tuple[object, Pieces]] | None = None if guarded else {}
+        self.kept: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeated] = {}
         #: The catalogue's revision that they hold for.
@@ -201,9 +204,22 @@ class Call:
             self.error_codes = []
         self.error_codes.append(code)
 
-    def respond(self, response: Response) -> None:
+    def respond(self, response: Any) -> None:
         """Completes the reply; in the order of requests it goes out with the next flush."""
-        self.respond_encoded(self.route.encode(response))
+        body = self.route.encode(response)
+        if not self.broker.quotas.unlimited and (throttle_ms := self._throttle(body)):
+            response.throttle_time_ms = throttle_ms
+            body = self.route.encode(response)
+        self.respond_encoded(body)
+
+    def _throttle(self, body: Pieces) -> int:
+        peer, bytes_out = self.peer, sum(map(len, body))
+        throttle_ms = self.broker.quotas.throttle_ms(
+            peer.principal, peer.client.client_id, self.route.title, self.bytes_in, bytes_out
+        )
+        if throttle_ms:
+            peer.throttle(throttle_ms)
+        return throttle_ms
 
     def respond_encoded(self, body: Pieces) -> None:
         route = self.route
@@ -221,6 +237,8 @@ class Call:
 
     def respond_nothing(self) -> None:
         """The client expects no answer."""
+        if not self.broker.quotas.unlimited:
+            self._throttle([])
         self.bytes_out = 0
         self.pieces = []
         self.peer.answered(self)

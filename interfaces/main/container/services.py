@@ -35,6 +35,7 @@ from application.topics.state import TopicState
 from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.security.quotas import NoQuotas
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
@@ -83,6 +84,7 @@ def make_broker(
         cluster_id=cluster_id,
         config=config,
         authorizer=authorizer,
+        quotas=NoQuotas(),
         placement=core.placement,
         catalog=catalog,
         commits=commits,
