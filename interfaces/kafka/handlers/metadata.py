@@ -76,9 +76,7 @@ def _not_allowed(name: str | None, topic_id: bytes) -> Described:
 
 
 def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None:
-    """Encoded once for each change of topics, nodes and leaders: thousands of partitions take
-    their time.
-    """
+    """Encoded once for each change of topics, nodes and leaders: partitions may be thousands."""
     all_topics = call.broker.topics.metadata.all_topics
     kept = call.route.kept
     if kept is None:
