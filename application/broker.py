@@ -33,6 +33,7 @@ from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.ports.placement import Placement
+from application.ports.quotas import Quotas
 from application.records.records import Records
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -103,6 +104,7 @@ class Broker:
     cluster_id: str
     config: BrokerConfig
     authorizer: Authorizer
+    quotas: Quotas
     placement: Placement
     catalog: Catalog
     commits: Commits

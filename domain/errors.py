@@ -19,6 +19,7 @@
         InvalidRequiredAcks  UnsupportedCompressionType
         OutOfOrderSequence  InvalidProducerEpoch
         TransactionalIdNotAuthorized
+      LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
         FencedLeaderEpoch
       fetch
@@ -211,6 +212,10 @@ class TransactionalIdNotAuthorized(BrokerError):
 
 
 class OffsetOutOfRange(BrokerError):
+    pass
+
+
+class LeaderNotAvailable(BrokerError):
     pass
 
 

@@ -153,7 +153,8 @@ class GroupCoordinator:
         return [
             group
             for group in self._groups
-            if (not states or group.state_name.lower() in states)
+            if self._offsets.coordinates(group.group_id)
+            and (not states or group.state_name.lower() in states)
             and (not kinds or group.kind.value.lower() in kinds)
         ]
 
@@ -180,7 +181,8 @@ class GroupCoordinator:
     def start(self) -> None:
         """Timeouts begin now, also for members that joined before a restart."""
         for group in list(self._groups):
-            self._timers[group.kind].restored(group)
+            if self._offsets.coordinates(group.group_id):
+                self._timers[group.kind].restored(group)
 
     @property
     def pending_requests(self) -> int:

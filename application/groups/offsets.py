@@ -79,10 +79,14 @@ class Offsets(Aggregates[str, OffsetWrite]):
         if not self.loaded:
             raise CoordinatorLoadInProgress()
 
+    def coordinates(self, group_id: str) -> bool:
+        """Whether this node coordinates the group; the store has the groups of all nodes."""
+        return self._placement.coordinator(group_id) == self._placement.node_id
+
     def check_coordinated(self, group_id: str) -> None:
         """Whether this node coordinates the group, and can respond by now."""
         self.check_loaded()
-        if self._placement.coordinator(group_id) != self._placement.node_id:
+        if not self.coordinates(group_id):
             raise NotCoordinator(f"Another node coordinates group {group_id}.")
 
     def _keep_group(self, group_id: str) -> None:

@@ -127,7 +127,9 @@ class TopicReadings:
     def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:
             partition = self._catalog.partition(topic, index)
-        except (NotLeaderOrFollower, StorageFailed):
+        except NotLeaderOrFollower:
+            return  # its leader counts it
+        except StorageFailed:
             seen.unreadable += 1  # the catalogue has said so in the log
             partition = self._catalog.loaded_partition(topic, index)
             if partition is not None:

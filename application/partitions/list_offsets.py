@@ -11,12 +11,7 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.state.catalog import Catalog
 from application.state.trouble import Trouble
-from domain.errors import (
-    BrokerError,
-    StorageFailed,
-    UnknownTopicOrPartition,
-    UnsupportedVersion,
-)
+from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.leader_epochs import NO_EPOCH
 from domain.partitions.partition import Partition
@@ -220,8 +215,8 @@ class ListOffsetsService:
         for search in searches:
             steps = search.steps(self._log, self._compression)
             while search.result is None:
-                if not self._catalog.holds(search.partition):  # its topic was deleted in between
-                    search.result = UnknownTopicOrPartition()
+                search.result = self._catalog.why_gone(search.partition.partition_id)
+                if search.result is not None:
                     break
                 try:
                     next(steps, None)

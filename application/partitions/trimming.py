@@ -12,6 +12,7 @@ from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
+from application.ports.placement import Placement
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.errors import NotLeaderOrFollower, StorageFailed
@@ -32,6 +33,7 @@ class Trimming:
         partitions: PartitionRepository,
         commits: Commits,
         background: Runner,
+        placement: Placement,
     ) -> None:
         self._log = log
         self._catalog = catalog
@@ -40,6 +42,8 @@ class Trimming:
         self._background = background
         #: In the order in which they are to be trimmed.
         self._waiting: dict[Place, None] = {}
+        # What another node has not finished, once this one leads the partition.
+        placement.when_moved(lambda _: self.start())
 
     def __len__(self) -> int:
         return len(self._waiting)

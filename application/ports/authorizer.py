@@ -1,6 +1,7 @@
 """Authorizer: whether a principal may do something to a resource.
 
-It is asked by the gates of the interfaces, before a request reaches a service.
+It is asked by the interfaces, before a request reaches a service. That one operation implies
+another, as Read implies Describe in Kafka, is for the authorizer to know.
 """
 
 from __future__ import annotations
@@ -19,3 +20,9 @@ class Authorizer(Protocol):
     def allows(
         self, principal: Principal, operation: Operation, resource: ResourceType, name: str
     ) -> bool: ...
+
+    def allows_any(
+        self, principal: Principal, operation: Operation, resource: ResourceType
+    ) -> bool:
+        """Whether there is a resource of this type to which it is allowed."""
+        ...

@@ -25,7 +25,8 @@ class Placement(Protocol):
         ...
 
     def when_moved(self, call: Callable[[Collection[int]], None]) -> None:
-        """Calls back with the ids of partitions that have another leader, or another epoch.
+        """Calls back with the ids of partitions that have another leader, or another epoch; with
+        none where only a node comes or goes.
 
         A store that several nodes share refuses batches of an epoch that is over: a commit may be
         under way when its partition moves.

@@ -14,7 +14,7 @@ from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
 from application.records.scan_worker import RunningScan, ScanJob, ScanWorkers
 from application.records.sliced import SlicedScan
 from application.state.catalog import Catalog
-from domain.errors import InvalidRequest, UnknownTopicOrPartition
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 
 
@@ -120,5 +120,9 @@ class BrowseService:
             self._clock,
             self._background,
             self._workers,
-            lambda: all(self._catalog.has(each.partition_id) for each in plan.ranges),
+            lambda: self._why_gone(plan),
         )
+
+    def _why_gone(self, plan: ScanPlan) -> BrokerError | None:
+        found = (self._catalog.why_gone(each.partition_id) for each in plan.ranges)
+        return next(filter(None, found), None)

@@ -19,7 +19,7 @@ from application.records.plan import ScanEnd
 from application.records.scan import TIME, Scan, TooHeavy
 from application.records.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers
 from application.records.writing import LineWriter
-from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
+from domain.errors import BrokerError, StorageFailed
 
 #: After so long a worker is asked for the rest; sooner where a process has nothing to do.
 HERE_MS = 8
@@ -41,15 +41,15 @@ class SlicedScan:
         clock: Clock,
         background: Runner,
         workers: ScanWorkers | None,
-        is_there: Callable[[], bool] = lambda: True,
+        why_gone: Callable[[], BrokerError | None] = lambda: None,
     ) -> None:
         self._job = job
         self._log = log
         self._clock = clock
         self._background = background
         self._workers = workers
-        #: Whether nothing of what it looks through was deleted with its topic.
-        self._is_there = is_there
+        #: An error where it looks through a partition that was deleted or has moved meanwhile.
+        self._why_gone = why_gone
         self._begun_ms = clock.monotonic_ms()
         self._heavy = job.plan.form == "parquet"
         waits = workers is not None and workers.one_waits
@@ -132,10 +132,10 @@ class SlicedScan:
         asked, self._asked = self._asked, None
         if asked is None:
             return
-        if not self._is_there():
+        gone = self._why_gone()
+        if gone is not None:
             # A log that is being dropped looks like a shorter one.
             self.close()
-            gone = UnknownTopicOrPartition("The topic was deleted meanwhile")
             part = ScanPart(b"", gone)
         asked.resolve(part)
 

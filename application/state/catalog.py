@@ -13,7 +13,12 @@ from application.state.trouble import Trouble
 from application.state.watching import Watching
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
-from domain.errors import NotLeaderOrFollower, StorageFailed, UnknownTopicOrPartition
+from domain.errors import (
+    BrokerError,
+    NotLeaderOrFollower,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, collision_key
 
@@ -61,9 +66,13 @@ class Catalog:
         """Whether it is still there: its topic may have been deleted since it was asked for."""
         return self._loaded.get(partition.partition_id) is partition
 
-    def has(self, partition_id: int) -> bool:
-        """The same of a partition that was loaded, by its id."""
-        return partition_id in self._loaded
+    def why_gone(self, partition_id: int) -> BrokerError | None:
+        """Of a partition that was loaded; None while it is."""
+        if partition_id in self._loaded:
+            return None
+        if any(partition_id in topic.partition_ids for topic in self):
+            return NotLeaderOrFollower(self._placement.leader(partition_id))
+        return UnknownTopicOrPartition("The topic was deleted meanwhile")
 
     def name_of(self, topic_id: bytes) -> str | None:
         topic = self.topic_by_id(topic_id)
@@ -148,8 +157,8 @@ class Catalog:
         partition.lead(leader)
 
     def _moved_away(self, partition_ids: Collection[int]) -> None:
-        """They have another leader, or another epoch; fetches that wait for them look again."""
-        self.revision += 1
+        """Fetches look again that wait for partitions with another leader, or another epoch."""
+        self.revision += 1  # responses that are kept name nodes and leaders
         for partition_id in partition_ids:
             partition = self._loaded.get(partition_id)
             if partition is None:

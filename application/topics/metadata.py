@@ -30,7 +30,7 @@ class MetadataService:
         self._create = create
         self._config = config
 
-    def all_topics(self) -> list[Described]:
+    def all_topics(self) -> list[Topic]:
         return list(self._catalog)
 
     def topics(

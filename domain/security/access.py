@@ -6,12 +6,15 @@ from enum import Enum
 
 
 class Operation(Enum):
+    """In the order of Kafka's numbers, which begin with 3."""
+
     READ = "Read"
     WRITE = "Write"
     CREATE = "Create"
     DELETE = "Delete"
     ALTER = "Alter"
     DESCRIBE = "Describe"
+    CLUSTER_ACTION = "ClusterAction"
     DESCRIBE_CONFIGS = "DescribeConfigs"
     ALTER_CONFIGS = "AlterConfigs"
     IDEMPOTENT_WRITE = "IdempotentWrite"
@@ -21,6 +24,7 @@ class ResourceType(Enum):
     TOPIC = "Topic"
     GROUP = "Group"
     CLUSTER = "Cluster"
+    TRANSACTIONAL_ID = "TransactionalId"
 
 
 #: The one resource of its type.

@@ -85,6 +85,7 @@ REFUSALS: dict[type[BrokerError], tuple[Refusal, str]] = {
     errors.InvalidProducerEpoch: (_FENCED, "A newer producer has taken this one's place."),
     errors.TransactionalIdNotAuthorized: (_FORBIDDEN, "There are no transactions here."),
     errors.OffsetOutOfRange: (Refusal(400, 40003), "The offset lies outside the log."),
+    errors.LeaderNotAvailable: (_TRY_AGAIN, "The leader of this partition is not alive."),
     errors.NotLeaderOrFollower: (_TRY_AGAIN, "Another node leads this partition."),
     errors.FencedLeaderEpoch: (_FENCED, "The leader epoch is an old one."),
     errors.UnknownLeaderEpoch: (_FENCED, "The leader epoch is none that has been."),

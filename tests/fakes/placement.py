@@ -29,8 +29,16 @@ class FakePlacement:
 
     def add(self, node: Node) -> None:
         self._nodes.append(node)
+        self._changed()
+
+    def remove(self, node: Node) -> None:
+        self._nodes.remove(node)
+        self._changed()
 
     def move(self, partition_id: int, leader: Leader) -> None:
         self._leaders[partition_id] = leader
+        self._changed(partition_id)
+
+    def _changed(self, *partition_ids: int) -> None:
         for call in self._when_moved:
-            call((partition_id,))
+            call(partition_ids)

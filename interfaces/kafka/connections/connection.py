@@ -162,12 +162,12 @@ class Connection(Framing):
     __slots__ = (
         "_only_produce",
         "draining",
+        "muted",
         "parked",
         "parked_bytes",
         "replies",
         "to_send",
         "unanswered",
-        "unread",
     )
 
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int, take: Take) -> None:
@@ -180,8 +180,9 @@ class Connection(Framing):
         self._only_produce = True
         self.parked: deque[memoryview] = deque()
         self.parked_bytes = 0
-        #: Responses that the client leaves unread: nothing more is begun for it.
-        self.unread = False
+        #: For how many reasons nothing more is begun: the client leaves responses unread, or is
+        #: throttled.
+        self.muted = 0
         #: What runs is answered, and nothing more begins.
         self.draining = False
 
@@ -189,7 +190,7 @@ class Connection(Framing):
         """Whether the request that was just received runs now; otherwise it is parked."""
         is_produce = frame[1] == PRODUCE and frame[0] == 0
         unanswered = self.unanswered
-        if self.parked or self.unread or (unanswered and not (is_produce and self._only_produce)):
+        if self.parked or self.muted or (unanswered and not (is_produce and self._only_produce)):
             self.park(frame)
             return False
         self._only_produce = is_produce
@@ -203,7 +204,7 @@ class Connection(Framing):
 
     def next_parked(self) -> memoryview | None:
         """The first parked request, where it may run now."""
-        if not self.parked or self.unread or self.draining:
+        if not self.parked or self.muted or self.draining:
             return None
         frame = self.parked[0]
         is_produce = frame[1] == PRODUCE and frame[0] == 0

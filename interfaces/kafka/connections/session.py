@@ -74,6 +74,8 @@ class Session(asyncio.BufferedProtocol):
         self._large_answers = LargeAnswers()
         self._serving = False
         self._paused = False
+        #: Responses whose throttle time is not over.
+        self._throttles = 0
         self._closing = False
         self._aborted = False
         #: What had been read and sent when the listener last looked for idle connections.
@@ -157,11 +159,11 @@ class Session(asyncio.BufferedProtocol):
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
-        self._connection.unread = True
+        self._connection.muted += 1
         self._pause_reading()
 
     def resume_writing(self) -> None:
-        self._connection.unread = False
+        self._connection.muted -= 1
         self._outbox.add(self)
 
     # ---- requests
@@ -188,6 +190,18 @@ class Session(asyncio.BufferedProtocol):
         self._dispatch.log_failure(call, error)
         self.close("its answer could not be made")
 
+    def throttle(self, throttle_ms: int) -> None:
+        """Responses are sent meanwhile."""
+        self._throttles += 1
+        self._connection.muted += 1
+        self._pause_reading()
+        self._shared.scheduler.after_ms(throttle_ms, self._throttle_over)
+
+    def _throttle_over(self) -> None:
+        self._throttles -= 1
+        self._connection.muted -= 1
+        self._outbox.add(self)
+
     # ---- answers
 
     def flush(self) -> None:
@@ -196,7 +210,7 @@ class Session(asyncio.BufferedProtocol):
         self._send()
         while connection.parked and self._run_parked():
             self._send()
-        if self._paused and not connection.unread and connection.parked_bytes <= PARKED_BYTES:
+        if self._paused and not connection.muted and connection.parked_bytes <= PARKED_BYTES:
             self._resume_reading()
         if connection.draining and not connection.unanswered:
             self.close("the broker is stopping", expected=True)
@@ -309,8 +323,8 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def waiting(self) -> bool:
-        """A request is being answered: such a connection is not idle."""
-        return self._connection.unanswered > 0 and not self._closing
+        """For a response, or until it is not throttled any more: it is not idle."""
+        return (self._connection.unanswered > 0 or self._throttles > 0) and not self._closing
 
     @property
     def active(self) -> bool:

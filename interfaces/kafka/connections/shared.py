@@ -20,7 +20,6 @@ from interfaces.kafka.connections.connection import ReadBuffer
 from interfaces.kafka.connections.reaper import OpenConnection, Reaper
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
-from interfaces.kafka.requests.gate import Gate
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,8 @@ class Shared:
         self.accounting = Accounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
-        authorizer = broker.authorizer
-        gate = None if authorizer.allows_everything else Gate(authorizer, broker.catalog.name_of)
-        self.routes = Routes(config.request_elements_max, gate)
+        guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
+        self.routes = Routes(config.request_elements_max, guarded)
         self.dispatch = Dispatch(self.routes, events, self.accounting)
         self.outbox = Outbox(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
@@ -92,7 +90,7 @@ class Shared:
         self._reaper = Reaper(
             self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
         )
-        self._scheduler = scheduler
+        self.scheduler = scheduler
         self._empty: asyncio.Event | None = None
 
     @property
@@ -141,7 +139,7 @@ class Shared:
                 break
             excess -= session.unread_bytes
             session.abort("all connections' unread answers are far over queued.max.response.bytes")
-        self._scheduler.soon(self._relieved)
+        self.scheduler.soon(self._relieved)
 
     def _relieved(self) -> None:
         self.answers.spent = False

@@ -53,7 +53,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
         assignment_epoch=group.target_epoch,
         assignor_name=group.assignor(call.broker.config.group_consumer_assignors),
         members=[_member(group, group.members[one], call) for one in sorted(group.members)],
-        authorized_operations=group_operations(with_operations),
+        authorized_operations=group_operations(group_id, with_operations, call),
     )
 
 

@@ -37,6 +37,6 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
             for node, (host, port) in nodes_for(call)
         ],
         cluster_authorized_operations=cluster_operations(
-            request.include_cluster_authorized_operations
+            request.include_cluster_authorized_operations, call
         ),
     )

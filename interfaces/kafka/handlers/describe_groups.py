@@ -33,7 +33,7 @@ def handle(request: DescribeGroupsRequest, call: Call) -> DescribeGroupsResponse
 
 
 def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> DescribedGroup:
-    operations = group_operations(request.include_authorized_operations)
+    operations = group_operations(group_id, request.include_authorized_operations, call)
     found = call.broker.groups.registry.find(group_id)
     try:
         call.broker.groups.offsets.check_coordinated(group_id)

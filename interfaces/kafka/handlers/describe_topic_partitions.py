@@ -1,16 +1,17 @@
 """DescribeTopicPartitions (key 75), version 0 (KIP-966).
 
 Topics come in the order of their names, so that a cursor, the first partition that did not fit,
-means the same in the next request. No topics: all of them. At the most
+means the same in the next request. No topics: all of them that the client may describe. At the most
 `max.request.partition.size.limit` partitions stand in one answer.
 """
 
 from __future__ import annotations
 
 from application.topics.metadata import why_unknown
-from domain.errors import InvalidRequest
+from domain.cluster.nodes import NO_LEADER
+from domain.errors import BrokerError, InvalidRequest, TopicAuthorizationFailed
 from domain.topics.topic import INTERNAL_TOPICS, Topic
-from interfaces.kafka.handlers.shared.authorized_operations import topic_operations
+from interfaces.kafka.handlers.shared.authorized_operations import may_describe, topic_operations
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
     Cursor,
@@ -27,7 +28,8 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
     cursor = request.cursor
     if cursor is not None:
         _check_cursor(request, cursor)
-    names = sorted({topic.name for topic in request.topics}) or catalog.names()
+    asked = {topic.name for topic in request.topics}
+    names = sorted(name for name in asked or catalog.names() if may_describe(name, call))
     room = min(
         request.response_partition_limit, call.broker.config.max_request_partition_size_limit
     )
@@ -42,7 +44,7 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
             break
         topic = catalog.topic(name)
         if topic is None:
-            response.topics.append(_unknown(name, call))
+            response.topics.append(_refused(name, why_unknown(name), call))
             continue
         end = min(len(topic.partition_ids), first + room)
         response.topics.append(_topic(topic, first, end, call))
@@ -50,11 +52,15 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
         if end < len(topic.partition_ids):
             response.next_cursor = Cursor(topic_name=name, partition_index=end)
             break
+    for name in sorted(asked.difference(names)):
+        response.topics.append(_refused(name, TopicAuthorizationFailed(), call))
     return response
 
 
 def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicPartitionsResponseTopic:
-    leaders = list(map(call.broker.placement.leader, topic.partition_ids))
+    placement = call.broker.placement
+    leaders = list(map(placement.leader, topic.partition_ids[first:end]))
+    alive = {node.node_id for node in placement.nodes()}
     return DescribeTopicPartitionsResponseTopic(
         error_code=0,
         name=topic.name,
@@ -64,25 +70,26 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
             DescribeTopicPartitionsResponsePartition(
                 error_code=0,
                 partition_index=index,
-                leader_id=leaders[index].node_id,
-                leader_epoch=leaders[index].epoch,
-                replica_nodes=[leaders[index].node_id],
-                isr_nodes=[leaders[index].node_id],
+                leader_id=node_id if node_id in alive else NO_LEADER.node_id,
+                leader_epoch=epoch,
+                replica_nodes=[node_id],
+                isr_nodes=[node_id],
                 eligible_leader_replicas=[],
                 last_known_elr=[],
+                offline_replicas=[] if node_id in alive else [node_id],
             )
-            for index in range(first, end)
+            for index, (node_id, epoch) in enumerate(leaders, first)
         ],
-        topic_authorized_operations=topic_operations(True),
+        topic_authorized_operations=topic_operations(topic.name, True, call),
     )
 
 
-def _unknown(name: str, call: Call) -> DescribeTopicPartitionsResponseTopic:
+def _refused(name: str, error: BrokerError, call: Call) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
-        error_code=call.code(why_unknown(name)),
+        error_code=call.code(error),
         name=name,
         is_internal=name in INTERNAL_TOPICS,
-        topic_authorized_operations=topic_operations(True),
+        topic_authorized_operations=topic_operations(name, True, call),
     )
 
 

@@ -7,6 +7,7 @@ Groups without members that have offsets are among them.
 
 from __future__ import annotations
 
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.list_groups import (
     ListedGroup,
@@ -16,6 +17,7 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
+    sees_all = call.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
     groups = call.broker.groups.coordinator.list_groups(request.states_filter, request.types_filter)
     return ListGroupsResponse(
         groups=[
@@ -26,5 +28,6 @@ def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
                 group_type=group.kind.value,
             )
             for group in groups
+            if sees_all or call.allows(Operation.DESCRIBE, ResourceType.GROUP, group.group_id)
         ]
     )

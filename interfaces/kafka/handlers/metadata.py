@@ -7,17 +7,22 @@
 
 A topic that is created on the way is answered as soon as it is durable; Kafka first answers that
 it is unknown and lets the client ask again. Kafka's internal topics are unknown and not created.
+A topic that the client may not describe, or not create, is refused, and left out of all topics.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from application.ports.pending import Pending
-from application.ports.placement import Placement
 from application.topics.metadata import Described, UnknownTopic
-from domain.errors import InvalidRequest
+from domain.cluster.nodes import NO_LEADER
+from domain.errors import InvalidRequest, LeaderNotAvailable, TopicAuthorizationFailed
+from domain.security.access import Operation, ResourceType
 from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import (
     cluster_operations,
+    may_describe,
     topic_operations,
 )
 from interfaces.kafka.handlers.shared.nodes import nodes_for
@@ -43,22 +48,40 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
         raise CloseConnection("Metadata version 0 does not know null topics")
     call.topics = len(wanted or ())
     if wanted is None or (not wanted and call.version == 0):
-        _respond_with_all(request, call)
-        return None
+        return _all_topics(request, call)
     if any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in wanted):
         return _response(_by_id(request, call), request, call)
-    found = metadata.topics(
-        [topic.name for topic in wanted if topic.name is not None],
-        request.allow_auto_topic_creation,
-    )
+    names = dict.fromkeys(topic.name for topic in wanted if topic.name is not None)
+    allowed = [name for name in names if _is_allowed(name, request, call)]
+    refused = [_not_allowed(name, NO_TOPIC_ID) for name in sorted(names.keys() - set(allowed))]
+    found = metadata.topics(allowed, request.allow_auto_topic_creation)
     if isinstance(found, Pending):
-        call.respond_later(found, lambda topics: _response(topics, request, call))
+        call.respond_later(found, lambda topics: _response(topics + refused, request, call))
         return None
-    return _response(found, request, call)
+    return _response(found + refused, request, call)
 
 
-def _respond_with_all(request: MetadataRequest, call: Call) -> None:
-    """Encoded once for each change of the catalogue: thousands of partitions take their time."""
+def _is_allowed(name: str, request: MetadataRequest, call: Call) -> bool:
+    """Who asks for a topic that would be created has to be allowed to create it, as in Kafka."""
+    creates = request.allow_auto_topic_creation and call.broker.config.auto_create_topics_enable
+    return may_describe(name, call) and (
+        not creates
+        or call.broker.catalog.topic(name) is not None
+        or call.allows(Operation.CREATE, ResourceType.TOPIC, name)
+    )
+
+
+def _not_allowed(name: str | None, topic_id: bytes) -> Described:
+    return UnknownTopic(name, topic_id, TopicAuthorizationFailed())
+
+
+def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None:
+    """Encoded once for each change of topics, nodes and leaders: partitions may be thousands."""
+    all_topics = call.broker.topics.metadata.all_topics
+    kept = call.route.kept
+    if kept is None:
+        topics = [topic for topic in all_topics() if may_describe(topic.name, call)]
+        return _response(topics, request, call)
     peer = call.peer
     asked = (
         peer.advertised_host,
@@ -67,16 +90,13 @@ def _respond_with_all(request: MetadataRequest, call: Call) -> None:
         request.include_cluster_authorized_operations,
     )
     revision = call.broker.catalog.revision
-    kept = call.route.kept
-    found = None if kept is None else kept.get(asked)
+    found = kept.get(asked)
     if found is None or found[0] != revision:
-        everything = call.broker.topics.metadata.all_topics()
-        found = revision, call.route.encode(_response(everything, request, call))
-        if kept is not None:
-            if len(kept) >= MAX_KEPT:
-                kept.clear()
-            kept[asked] = found
+        if len(kept) >= MAX_KEPT:
+            kept.clear()
+        found = kept[asked] = revision, call.route.encode(_response(all_topics(), request, call))
     call.respond_encoded(found[1])
+    return None
 
 
 def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
@@ -86,12 +106,20 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
     wanted = dict.fromkeys(topic.topic_id for topic in request.topics or ())
     if len(wanted) > 1:
         wanted.pop(NO_TOPIC_ID, None)  # beside ids, names are not looked at
-    return [call.broker.topics.metadata.topic_by_id(topic_id) for topic_id in wanted]
+    found = [call.broker.topics.metadata.topic_by_id(topic_id) for topic_id in wanted]
+    return [
+        _not_allowed(None, one.topic_id)
+        if isinstance(one, Topic) and not may_describe(one.name, call)
+        else one
+        for one in found
+    ]
 
 
-def _response(topics: list[Described], request: MetadataRequest, call: Call) -> MetadataResponse:
+def _response(
+    topics: Sequence[Described], request: MetadataRequest, call: Call
+) -> MetadataResponse:
     placement = call.broker.placement
-    operations = topic_operations(request.include_topic_authorized_operations)
+    alive = {node.node_id for node in placement.nodes()}
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node.node_id, host=host, port=port, rack=node.rack)
@@ -100,19 +128,21 @@ def _response(topics: list[Described], request: MetadataRequest, call: Call) -> 
         cluster_id=call.broker.cluster_id,
         controller_id=placement.node_id,
         topics=[
-            _topic(topic, placement, operations)
+            _topic(topic, request, alive, call)
             if isinstance(topic, Topic)
             else _unknown(topic, call)
             for topic in topics
         ],
         cluster_authorized_operations=cluster_operations(
-            request.include_cluster_authorized_operations
+            request.include_cluster_authorized_operations, call
         ),
     )
 
 
-def _topic(topic: Topic, placement: Placement, operations: int) -> MetadataResponseTopic:
-    leaders = map(placement.leader, topic.partition_ids)
+def _topic(
+    topic: Topic, request: MetadataRequest, alive: set[int], call: Call
+) -> MetadataResponseTopic:
+    leaders = map(call.broker.placement.leader, topic.partition_ids)
     return MetadataResponseTopic(
         error_code=0,
         name=topic.name,
@@ -120,16 +150,19 @@ def _topic(topic: Topic, placement: Placement, operations: int) -> MetadataRespo
         is_internal=topic.is_internal,
         partitions=[
             MetadataResponsePartition(
-                error_code=0,
+                error_code=0 if node_id in alive else call.code(LeaderNotAvailable()),
                 partition_index=index,
-                leader_id=node_id,
+                leader_id=node_id if node_id in alive else NO_LEADER.node_id,
                 leader_epoch=epoch,
                 replica_nodes=[node_id],
                 isr_nodes=[node_id],
+                offline_replicas=[] if node_id in alive else [node_id],
             )
             for index, (node_id, epoch) in enumerate(leaders)
         ],
-        topic_authorized_operations=operations,
+        topic_authorized_operations=topic_operations(
+            topic.name, request.include_topic_authorized_operations, call
+        ),
     )
 
 
@@ -142,20 +175,4 @@ def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
         name=name,
         topic_id=topic.topic_id,
         is_internal=name in INTERNAL_TOPICS,
-    )
-
-
-def failed(
-    request: MetadataRequest, code: int, message: str | None, version: int
-) -> MetadataResponse:
-    return MetadataResponse(
-        topics=[
-            MetadataResponseTopic(
-                error_code=code,
-                name=topic.name if version >= FIRST_BY_ID else topic.name or "",
-                topic_id=topic.topic_id,
-            )
-            for topic in request.topics or ()
-        ],
-        error_code=code,
     )

@@ -16,7 +16,7 @@ JOIN_GROUP = 11
 SYNC_GROUP = 14
 
 
-#: An operation, a type of resources (None: as each element says), and the fields of the request
+#: An operation, a type of resources (None: as the request says), and the fields of the request
 #: that name them: one of these has names, by its version.
 Need = tuple[Operation, ResourceType | None, str]
 
@@ -81,11 +81,11 @@ APIS: tuple[Api, ...] = (
     Api(0, "produce", 0, 13, (_WRITE, _TOPIC, "topic_data"), first_served=3),
     Api(1, "fetch", 4, 18, (_READ, _TOPIC, "topics")),
     Api(2, "list_offsets", 1, 11, (_DESCRIBE, _TOPIC, "topics")),
-    Api(3, "metadata", 0, 13, (_DESCRIBE, _TOPIC, "topics")),
+    Api(3, "metadata", 0, 13),
     Api(8, "offset_commit", 2, 10, (_READ, _GROUP, "group_id"), (_READ, _TOPIC, "topics")),
     Api(9, "offset_fetch", 1, 10,
         (_DESCRIBE, _GROUP, "group_id groups"), (_DESCRIBE, _TOPIC, "topics groups.topics")),
-    Api(10, "find_coordinator", 0, 6, (_DESCRIBE, _GROUP, "key coordinator_keys")),
+    Api(10, "find_coordinator", 0, 6, (_DESCRIBE, None, "key coordinator_keys")),
     Api(11, "join_group", 0, 9, (_READ, _GROUP, "group_id")),
     Api(12, "heartbeat", 0, 4, (_READ, _GROUP, "group_id")),
     Api(13, "leave_group", 0, 5, (_READ, _GROUP, "group_id")),
@@ -118,7 +118,7 @@ APIS: tuple[Api, ...] = (
         (_READ, _GROUP, "group_id"), (_DESCRIBE, _TOPIC, "subscribed_topic_names")),
     Api(69, "consumer_group_describe", 0, 1, (_DESCRIBE, _GROUP, "group_ids")),
     Api(74, "list_config_resources", 0, 1, (_DESCRIBE_CONFIGS, _CLUSTER, "")),
-    Api(75, "describe_topic_partitions", 0, 0, (_DESCRIBE, _TOPIC, "topics")),
+    Api(75, "describe_topic_partitions", 0, 0),
 )
 # fmt: on
 

@@ -11,12 +11,13 @@ from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
 from interfaces.kafka.requests.about import About, about_of
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
-from interfaces.kafka.requests.gate import Gate
+from interfaces.kafka.requests.gate import gated
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
 
@@ -45,6 +46,9 @@ class Peer(Protocol):
 
     def failed(self, call: Call, error: Exception) -> None:
         """A reply cannot be made."""
+
+    def throttle(self, throttle_ms: int) -> None:
+        """Begins nothing more for so long."""
 
     def close(self, why: str) -> None: ...
 
@@ -83,9 +87,9 @@ class Route:
     )
 
     def __init__(
-        self, api: Api, version: int, max_elements: int | None, gate: Gate | None = None
+        self, api: Api, version: int, max_elements: int | None, guarded: bool = False
     ) -> None:
-        """`gate`: None where every request is allowed."""
+        """`guarded`: the authorizer or the quotas have a say in every request."""
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
@@ -100,7 +104,7 @@ class Route:
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         #: None: the call is answered later.
         self.handle: Callable[[Any, Call], Response | None] = (
-            handler.handle if gate is None else _gated(gate, api, handler.handle)
+            gated(api, version, request, handler.handle) if guarded else handler.handle
         )
         self.about = about_of(request)
         #: What is a step of the protocol and no failure, though it has an error code.
@@ -115,23 +119,13 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from; None where
         #: they depend on who asks.
-        self.kept: dict[object, tuple[int, Pieces]] | None = {} if gate is None else None
+        self.kept: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeated] = {}
         #: The catalogue's revision that they hold for.
         self.learnt_at = -1
-        self.learn: Learn | None = getattr(handler, "learn", None) if gate is None else None
+        self.learn: Learn | None = None if guarded else getattr(handler, "learn", None)
         self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
-
-
-def _gated(
-    gate: Gate, api: Api, handle: Callable[[Any, Call], Response | None]
-) -> Callable[[Any, Call], Response | None]:
-    def gated(request: Any, call: Call) -> Response | None:
-        gate.check(api, request, call.peer.principal)
-        return handle(request, call)
-
-    return gated
 
 
 class Call:
@@ -180,6 +174,19 @@ class Call:
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
 
+    def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
+        """Or something else that is enough, as in Kafka: who may create topics in the cluster may
+        create each, and who may write to a topic, whichever, may do so idempotently.
+        """
+        authorizer, principal = self.broker.authorizer, self.peer.principal
+        if authorizer.allows(principal, operation, resource_type, name):
+            return True
+        if operation is Operation.CREATE:
+            return authorizer.allows(principal, operation, ResourceType.CLUSTER, CLUSTER_NAME)
+        if operation is Operation.IDEMPOTENT_WRITE:
+            return authorizer.allows_any(principal, Operation.WRITE, ResourceType.TOPIC)
+        return False
+
     def code(self, error: BrokerError) -> int:
         """The number for a failure that goes into the answer; the request counts as failed."""
         code = CODES[type(error)]
@@ -197,9 +204,22 @@ class Call:
             self.error_codes = []
         self.error_codes.append(code)
 
-    def respond(self, response: Response) -> None:
+    def respond(self, response: Any) -> None:
         """Completes the reply; in the order of requests it goes out with the next flush."""
-        self.respond_encoded(self.route.encode(response))
+        body = self.route.encode(response)
+        if not self.broker.quotas.unlimited and (throttle_ms := self._throttle(body)):
+            response.throttle_time_ms = throttle_ms
+            body = self.route.encode(response)
+        self.respond_encoded(body)
+
+    def _throttle(self, body: Pieces) -> int:
+        peer, bytes_out = self.peer, sum(map(len, body))
+        throttle_ms = self.broker.quotas.throttle_ms(
+            peer.principal, peer.client.client_id, self.route.title, self.bytes_in, bytes_out
+        )
+        if throttle_ms:
+            peer.throttle(throttle_ms)
+        return throttle_ms
 
     def respond_encoded(self, body: Pieces) -> None:
         route = self.route
@@ -217,6 +237,8 @@ class Call:
 
     def respond_nothing(self) -> None:
         """The client expects no answer."""
+        if not self.broker.quotas.unlimited:
+            self._throttle([])
         self.bytes_out = 0
         self.pieces = []
         self.peer.answered(self)

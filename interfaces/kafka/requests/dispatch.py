@@ -14,7 +14,6 @@ from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.apis import BY_KEY
 from interfaces.kafka.requests.call import Call, CloseConnection, Learn, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
-from interfaces.kafka.requests.gate import Gate
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
     BEGINNING_START,
@@ -33,10 +32,10 @@ _SASL = (17, 36)
 
 
 class Routes:
-    def __init__(self, max_elements: int | None = None, gate: Gate | None = None) -> None:
+    def __init__(self, max_elements: int | None = None, guarded: bool = False) -> None:
         """`max_elements`: of all arrays of one request together."""
         self._max_elements = max_elements
-        self._gate = gate
+        self._guarded = guarded
         self.made: dict[tuple[int, int], Route] = {}
 
     def find(self, key: int, version: int) -> Route | None:
@@ -46,7 +45,7 @@ class Routes:
             api = BY_KEY.get(key)
             if api is None or not api.serves(version):
                 return None
-            route = self.made[key, version] = Route(api, version, self._max_elements, self._gate)
+            route = self.made[key, version] = Route(api, version, self._max_elements, self._guarded)
         return route
 
 

@@ -15,6 +15,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.OffsetOutOfRange: (1, "OFFSET_OUT_OF_RANGE"),
     errors.CorruptMessage: (2, "CORRUPT_MESSAGE"),
     errors.UnknownTopicOrPartition: (3, "UNKNOWN_TOPIC_OR_PARTITION"),
+    errors.LeaderNotAvailable: (5, "LEADER_NOT_AVAILABLE"),
     errors.NotLeaderOrFollower: (6, "NOT_LEADER_OR_FOLLOWER"),
     errors.MessageTooLarge: (10, "MESSAGE_TOO_LARGE"),
     errors.OffsetMetadataTooLarge: (12, "OFFSET_METADATA_TOO_LARGE"),

@@ -35,6 +35,7 @@ from application.topics.state import TopicState
 from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
+from infrastructure.security.quotas import NoQuotas
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
@@ -70,7 +71,7 @@ def make_broker(
 
     cluster_id = known_cluster_id(core)
     dropping = Dropping(log, topics, partitions, background)
-    trimming = Trimming(log, catalog, partitions, commits, background)
+    trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
     topic_state = TopicState(topics, catalog, commits, watching, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, trouble)
@@ -83,6 +84,7 @@ def make_broker(
         cluster_id=cluster_id,
         config=config,
         authorizer=authorizer,
+        quotas=NoQuotas(),
         placement=core.placement,
         catalog=catalog,
         commits=commits,

@@ -1,20 +1,44 @@
-"""What a client is told it may do. Without an authorizer that is everything: a bit an operation."""
+"""What a client may do to a resource: a bit for each operation (KIP-430)."""
 
 from __future__ import annotations
 
-TOPIC_OPERATIONS = sum(1 << operation for operation in (3, 4, 5, 6, 7, 8, 10, 11))
-CLUSTER_OPERATIONS = sum(1 << operation for operation in (5, 7, 8, 9, 10, 11, 12))
-GROUP_OPERATIONS = sum(1 << operation for operation in (3, 6, 8, 10, 11))
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
+from interfaces.kafka.requests.call import Call
+
+#: What can be done to a resource at all, by its number.
+_SUPPORTED = {
+    ResourceType.TOPIC: (3, 4, 5, 6, 7, 8, 10, 11),
+    ResourceType.CLUSTER: (5, 7, 8, 9, 10, 11, 12),
+    ResourceType.GROUP: (3, 6, 8, 10, 11),
+}
 NOT_ASKED_FOR = -(2**31)
 
 
-def topic_operations(asked_for: bool) -> int:
-    return TOPIC_OPERATIONS if asked_for else NOT_ASKED_FOR
+def may_describe(topic_name: str, call: Call) -> bool:
+    return call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic_name)
 
 
-def cluster_operations(asked_for: bool) -> int:
-    return CLUSTER_OPERATIONS if asked_for else NOT_ASKED_FOR
+def topic_operations(name: str, asked_for: bool, call: Call) -> int:
+    return _operations(ResourceType.TOPIC, name, call) if asked_for else NOT_ASKED_FOR
 
 
-def group_operations(asked_for: bool) -> int:
-    return GROUP_OPERATIONS if asked_for else NOT_ASKED_FOR
+def group_operations(group_id: str, asked_for: bool, call: Call) -> int:
+    return _operations(ResourceType.GROUP, group_id, call) if asked_for else NOT_ASKED_FOR
+
+
+def cluster_operations(asked_for: bool, call: Call) -> int:
+    if not asked_for:
+        return NOT_ASKED_FOR
+    if not call.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return 0
+    return _operations(ResourceType.CLUSTER, CLUSTER_NAME, call)
+
+
+def _operations(resource_type: ResourceType, name: str, call: Call) -> int:
+    supported = _SUPPORTED[resource_type]
+    allows, principal = call.broker.authorizer.allows, call.peer.principal
+    return sum(
+        1 << number
+        for number, operation in enumerate(Operation, 3)
+        if number in supported and allows(principal, operation, resource_type, name)
+    )

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from application.metrics.families import jmx
+from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Value
 from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
+from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -42,6 +45,16 @@ def test_what_was_there_before_the_first_look_is_no_rate() -> None:
     rate.update(1 << 40, 0)
     rate.update(1 << 40, MINUTE_MS)
     assert rate.a_second == 0
+
+
+def test_a_partition_that_another_node_leads_is_not_offline() -> None:
+    fake = FakeBroker()
+    topic = fake.topic("t", 2)
+    fake.placement.move(topic.partition_ids[0], Leader(2, 1))
+    figures = told(TopicReadings(fake.broker.catalog, fake.clock, 1))
+    assert figures[jmx.OFFLINE_PARTITIONS.name,] == 0
+    assert (exporter.LEADER.name, "t", "0") not in figures
+    assert figures[exporter.LEADER.name, "t", "1"] == 1
 
 
 def test_what_went_through_a_topic_is_that_of_its_partitions_together() -> None:

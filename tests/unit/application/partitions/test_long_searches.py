@@ -7,7 +7,13 @@ import pytest
 from application.background.runner import SLICE_NS
 from application.partitions.list_offsets import HEADERS_AT_ONCE, FoundOffset, TimeSearch
 from application.ports.pending import Pending
-from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
+from domain.cluster.nodes import Leader
+from domain.errors import (
+    BrokerError,
+    NotLeaderOrFollower,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore
 
@@ -168,6 +174,17 @@ def test_a_search_in_a_partition_that_is_deleted_meanwhile_says_so(lied_to: Fake
     lied_to.run()
     assert resolved == [None]
     assert isinstance(search.result, UnknownTopicOrPartition)
+
+
+def test_a_search_in_a_partition_that_moves_meanwhile_names_its_leader(
+    lied_to: FakeBroker,
+) -> None:
+    search, resolved = long_search(lied_to)
+    lied_to.placement.move(lied_to.existing().partition_ids[0], Leader(2, 1))
+    lied_to.run()
+    assert resolved == [None]
+    assert isinstance(search.result, NotLeaderOrFollower)
+    assert search.result.leader == Leader(2, 1)
 
 
 def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:

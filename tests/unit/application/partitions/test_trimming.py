@@ -5,6 +5,7 @@ import pytest
 from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
 from application.partitions.delete_records import RecordsToDelete
 from application.partitions.trimming import BATCHES_PER_COMMIT
+from domain.cluster.nodes import Leader
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -79,6 +80,17 @@ def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
     assert (left(again), unfinished(again)) == (1, 0)
     assert again.partition().durable.size_bytes == len(record_batch(["a"]))
     assert again.partition().end.next_offset == BATCHES
+
+
+def test_a_new_leader_goes_on_where_the_last_one_stopped(fake: FakeBroker) -> None:
+    delete(fake, BATCHES - 1)
+    partition_id = fake.existing().partition_ids[0]
+    fake.placement.move(partition_id, Leader(2, 1))
+    fake.scheduler.advance(3 * PAUSE_MS)
+    assert (left(fake), unfinished(fake)) == (BATCHES, 1)
+    fake.placement.move(partition_id, Leader(1, 2))
+    fake.scheduler.advance(3 * PAUSE_MS)
+    assert (left(fake), unfinished(fake)) == (1, 0)
 
 
 def test_what_is_deleted_meanwhile_is_trimmed_too(fake: FakeBroker) -> None:

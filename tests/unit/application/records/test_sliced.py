@@ -12,7 +12,13 @@ from application.records.filter import RecordFilter
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan, ScanJob, ScanPart
 from application.records.sliced import HERE_MS, HERE_MS_WHERE_ONE_WAITS, SlicedScan
-from domain.errors import StorageFailed, UnknownTopicOrPartition
+from domain.cluster.nodes import Leader
+from domain.errors import (
+    BrokerError,
+    NotLeaderOrFollower,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import ZSTD, record_batch
@@ -177,15 +183,21 @@ def test_whatever_goes_wrong_is_told(
     assert isinstance(part.end, StorageFailed)
 
 
-def test_a_topic_that_is_deleted_meanwhile_is_no_shorter_one(fake: FakeBroker) -> None:
+@pytest.mark.parametrize("gone", [UnknownTopicOrPartition, NotLeaderOrFollower])
+def test_a_topic_that_is_deleted_or_moves_meanwhile_is_no_shorter_one(
+    fake: FakeBroker, gone: type[BrokerError]
+) -> None:
     browse = fake.broker.messages.records.browse
     running = browse.scan(browse.plan(BrowseQuery("t")))
-    fake.broker.topics.delete_topics.delete([fake.existing("t")])
+    if gone is UnknownTopicOrPartition:
+        fake.broker.topics.delete_topics.delete([fake.existing("t")])
+    else:
+        fake.placement.move(fake.existing("t").partition_ids[0], Leader(2, 1))
     fake.run()
     pending = running.next()
     fake.run()
     [part] = answers_of(pending)
-    assert isinstance(part.end, UnknownTopicOrPartition) and part.data == b""
+    assert type(part.end) is gone and part.data == b""
 
 
 def test_who_leaves_stops_it(fake: FakeBroker, workers: FakeWorkers) -> None:

@@ -89,10 +89,10 @@ def test_produce_requests_that_follow_each_other_run_ahead_and_leave_in_order() 
 
 def test_while_responses_are_unread_or_the_connection_drains_nothing_begins() -> None:
     driver = Driver()
-    driver.connection.unread = True
+    driver.connection.muted = 1
     assert driver.receive(request(METADATA, 1)) == []
     assert driver.connection.next_parked() is None
-    driver.connection.unread = False
+    driver.connection.muted = 0
     driver.connection.draining = True
     assert driver.connection.next_parked() is None
     assert driver.connection.in_flight == 1

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
+from tests.fakes.client import LISTENER, FakeClient, FakeKafka, FakeListener, frame, raw_frame
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.requests import fetch, kinds, metadata, offsets, produce
 from tests.fakes.transport import FakeTransport
@@ -115,6 +119,74 @@ def test_answers_of_one_pass_leave_in_one_write(kafka: FakeKafka) -> None:
     kafka.run()
     assert client.transport.writes == 1
     assert len(client.frames()) == 10
+
+
+# ---- quotas
+
+
+class ProduceQuota:
+    """Each Produce request costs 100 ms."""
+
+    unlimited = False
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+
+    def throttle_ms(self, *request: Any) -> int:
+        self.asked.append(request)
+        return 100 if request[2] == "Produce" else 0
+
+
+@pytest.fixture
+def quota(kafka: FakeKafka) -> ProduceQuota:
+    quota = ProduceQuota()
+    kafka.broker = replace(kafka.broker, quotas=quota)
+    FakeListener.__init__(kafka, kafka, kafka.request_log)
+    return quota
+
+
+def test_a_throttled_client_is_answered_at_once_and_then_not_read(
+    kafka: FakeKafka, quota: ProduceQuota
+) -> None:
+    client, other = kafka.client(), kafka.client()
+    client.send(produce("a"), 9)
+    client.send(produce("b"), 9)
+    kafka.run()
+    assert [one.throttle_time_ms for one in client.answers()] == [100, 100]
+    size_bytes = len(frame(produce("a"), 9))
+    assert quota.asked[0][:4] == (ANONYMOUS, "a-client", "Produce", size_bytes)
+    client.send(metadata("t"), 12)
+    assert not client.transport.reading
+    kafka.scheduler.advance(99)
+    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
+    assert client.answers() == []
+    kafka.scheduler.advance(1)
+    [answer] = client.answers()
+    assert (kinds([answer]), answer.throttle_time_ms) == (["Metadata"], 0)
+
+
+def test_requests_that_came_with_a_throttled_one_wait(
+    kafka: FakeKafka, quota: ProduceQuota
+) -> None:
+    client = kafka.client()
+    client.send(produce(acks=0), 9)
+    client.send(metadata("t"), 12)
+    kafka.run()
+    assert client.answers() == []
+    kafka.scheduler.advance(100)
+    assert kinds(client.answers()) == ["Metadata"]
+
+
+@pytest.mark.parametrize("ends", [Session.drain, Session.abort, FakeTransport.drop])
+def test_a_throttled_connection_can_end(
+    kafka: FakeKafka, quota: ProduceQuota, ends: Callable[[Any], None]
+) -> None:
+    client = kafka.client()
+    client.ask(produce(), 9)
+    ends(client.transport if ends is FakeTransport.drop else client.session)
+    kafka.run()
+    assert client.closed and not kafka.shared.sessions
+    kafka.scheduler.advance(100)
 
 
 # ---- acks=0

@@ -72,3 +72,15 @@ def test_types_are_found_in_any_spelling(types: list[str], found: int) -> None:
 def test_both_filters_have_to_match() -> None:
     assert names(cluster(), 5, ["stable"], ["classic"]) == ["stable"]
     assert names(cluster(), 5, ["stable"], ["consumer"]) == []
+
+
+def test_the_groups_of_another_node_are_neither_listed_nor_timed_out() -> None:
+    kafka = FakeKafka()
+    stable(kafka, Member(kafka, "g"))
+    again = kafka.restarted()
+    again.placement.coordinators["g"] = 2
+    again.broker.start_upkeep()
+    assert again.broker.groups.coordinator.list_groups((), ()) == []
+    again.scheduler.advance(3_600_000)
+    group = again.broker.groups.registry.find("g")
+    assert group is not None and group.members

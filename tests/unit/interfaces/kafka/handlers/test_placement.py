@@ -6,6 +6,9 @@ import pytest
 
 from domain.cluster.nodes import Leader, Node
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
+from interfaces.kafka.wire.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+)
 from interfaces.kafka.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -24,7 +27,7 @@ from tests.fakes.client import FakeClient, FakeKafka
 from tests.unit.interfaces.kafka.handlers.test_produce import request as produce_request
 
 ELSEWHERE = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
-NOT_LEADER, NOT_COORDINATOR, FENCED = 6, 16, 74
+LEADER_NOT_AVAILABLE, NOT_LEADER, NOT_COORDINATOR, FENCED = 5, 6, 16, 74
 
 
 @pytest.fixture
@@ -64,6 +67,20 @@ def test_metadata_names_all_nodes_and_the_leader_of_each_partition(
     assert (partition.leader_id, partition.leader_epoch) == (2, 7)
     cluster = client.ask(DescribeClusterRequest(endpoint_type=1), 1)
     assert [one.broker_id for one in cluster.brokers] == [1, 2]
+
+
+def test_a_leader_that_is_not_alive_is_named_nowhere(kafka: FakeKafka, client: FakeClient) -> None:
+    move(kafka, 2, 7)
+    client.ask(MetadataRequest(topics=None), 12)  # remembered, until a node goes
+    kafka.placement.remove(ELSEWHERE)
+    metadata = client.ask(MetadataRequest(topics=None), 12)
+    assert [one.node_id for one in metadata.brokers] == [1]
+    [partition] = metadata.topics[0].partitions
+    assert (partition.error_code, partition.leader_id) == (LEADER_NOT_AVAILABLE, -1)
+    assert (partition.leader_epoch, partition.offline_replicas) == (7, [2])
+    described = client.ask(DescribeTopicPartitionsRequest(response_partition_limit=10), 0)
+    [partition] = described.topics[0].partitions
+    assert (partition.leader_id, partition.offline_replicas) == (-1, [2])
 
 
 @pytest.mark.parametrize("version", [9, 10])
