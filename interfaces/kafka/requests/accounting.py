@@ -68,8 +68,9 @@ class Accounting:
             counts.bytes_in += call.bytes_in
             counts.bytes_out += bytes_out
             took_ns = now_ns - call.received_ns
-            counts.total_ns += took_ns
-            counts.total[took_ns.bit_length()] += 1
+            total = counts.total
+            total.sum += took_ns
+            total.places[took_ns.bit_length()] += 1
             if (
                 (call.started_ns and self._left > 0)
                 or took_ns >= self._noted_ns
@@ -94,22 +95,13 @@ class Accounting:
         counts = route.counts
         if call.started_ns:
             answered_ns = call.answered_ns
-            counts.detailed += 1
-            ns = call.started_ns - call.received_ns
-            counts.queue_ns += ns
-            counts.queue[ns.bit_length()] += 1
-            ns = call.decoded_ns - call.started_ns
-            counts.decode_ns += ns
-            counts.decode[ns.bit_length()] += 1
-            ns = call.handled_ns - call.decoded_ns
-            counts.handle_ns += ns
-            counts.handle[ns.bit_length()] += 1
-            ns = call.answered_ns - call.handled_ns
-            counts.wait_ns += ns
-            counts.wait[ns.bit_length()] += 1
-            ns = now_ns - call.answered_ns
-            counts.send_ns += ns
-            counts.send[ns.bit_length()] += 1
+            ends_ns = call.started_ns, call.decoded_ns, call.handled_ns, answered_ns, now_ns
+            begun_ns = call.received_ns
+            for durations, end_ns in zip(counts.stages.values(), ends_ns, strict=True):
+                ns = end_ns - begun_ns
+                durations.sum += ns
+                durations.places[ns.bit_length()] += 1
+                begun_ns = end_ns
         else:
             call.started_ns = call.decoded_ns = call.handled_ns = call.received_ns
             answered_ns = now_ns
@@ -122,7 +114,7 @@ class Accounting:
             call.handled_ns, answered_ns, now_ns, self._wall_ns,
         )  # fmt: skip
         if codes is not None:
-            counts.note_errors(codes)
+            counts.errors.update(codes)
         if route.waits_for_others:
             took_ns -= answered_ns - call.handled_ns
         failed = codes is not None
