@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.records.cursor import read_cursor
-from application.records.filter import RecordFilter
+from application.records.filter import ALL_RECORDS, RecordFilter
 from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
-from application.records.scan_worker import RunningScan, ScanJob, ScanWorkers
+from application.records.scan_worker import RunningScan, ScanWorkers
 from application.records.sliced import SlicedScan
 from application.state.catalog import Catalog
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 
 
+@dataclass(frozen=True, kw_only=True)
 class BrowseQuery:
     """`offset` is where to begin, in either direction; without it, at the log's start or end."""
 
-    __slots__ = (
-        "cursor", "filter", "form", "limit", "max_bytes", "newest_first", "offset", "partitions",
-        "topic",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        topic: str,
-        partitions: Sequence[int] | None = None,
-        *,
-        offset: int | None = None,
-        newest_first: bool = False,
-        wanted: RecordFilter | None = None,
-        limit: int | None = None,
-        max_bytes: int | None = None,
-        cursor: str | None = None,
-        form: str = "json",
-    ) -> None:
-        self.topic = topic
-        self.partitions = partitions
-        self.offset = offset
-        self.newest_first = newest_first
-        self.filter = wanted or RecordFilter()
-        self.limit = limit
-        self.max_bytes = max_bytes
-        self.cursor = cursor
-        self.form = form
+    topic: str
+    #: None: all.
+    partitions: Sequence[int] | None = None
+    offset: int | None = None
+    cursor: str | None = None
+    wanted: RecordFilter = ALL_RECORDS
+    newest_first: bool = False
+    limit: int | None = None
+    max_bytes: int | None = None
+    budget_ms: int | None = None
+    form: str = "json"
+    data_format: str = "auto"
 
 
 class BrowseService:
@@ -69,7 +56,7 @@ class BrowseService:
 
     def plan(self, query: BrowseQuery) -> ScanPlan:
         """Of what is committed by now. Raises what is wrong with the question."""
-        ranges = [self._range(each) for each in self.partitions(query.topic, query.partitions)]
+        ranges = [range_of(each) for each in self.partitions(query.topic, query.partitions)]
         if query.cursor is not None:
             left = read_cursor(query.cursor, query.newest_first)
             ranges = [each for each in ranges if each.index in left]
@@ -82,7 +69,14 @@ class BrowseService:
                 else:
                     each.narrow(query.offset, each.end)
         return ScanPlan(
-            ranges, query.filter, query.form, query.newest_first, query.limit, query.max_bytes
+            ranges,
+            query.wanted,
+            query.form,
+            query.newest_first,
+            query.limit,
+            query.max_bytes,
+            query.data_format,
+            query.budget_ms,
         )
 
     def partitions(self, topic_name: str, wanted: Sequence[int] | None) -> list[Partition]:
@@ -102,19 +96,9 @@ class BrowseService:
             found.append(partition)
         return found
 
-    @staticmethod
-    def _range(partition: Partition) -> OffsetRange:
-        end = partition.high_watermark
-        return OffsetRange(
-            partition.index, partition.partition_id, partition.log_start_offset, end, end
-        )
-
-    def scan(
-        self, plan: ScanPlan, data_format: str = "auto", budget_ms: int | None = None
-    ) -> RunningScan:
-        job = ScanJob(plan, data_format, budget_ms)
+    def scan(self, plan: ScanPlan) -> RunningScan:
         return SlicedScan(
-            job,
+            plan,
             self._log,
             self._compression,
             self._clock,
@@ -122,3 +106,10 @@ class BrowseService:
             self._workers,
             lambda: all(self._catalog.has(each.partition_id) for each in plan.ranges),
         )
+
+
+def range_of(partition: Partition, start: int = 0) -> OffsetRange:
+    """What is committed by now, from `start` on."""
+    end = partition.high_watermark
+    start = min(max(start, partition.log_start_offset), end)
+    return OffsetRange(partition.index, partition.partition_id, start, end, end)

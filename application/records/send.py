@@ -7,6 +7,7 @@ is tried again record by record: what is wrong with one is not the others' fault
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from application.partitions.produce import ProduceService
 from application.ports.checksum import Checksum
@@ -14,11 +15,7 @@ from application.ports.clock import Clock
 from application.ports.pending import Pending, resolved
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from domain.errors import (
-    BrokerError,
-    StorageFailed,
-    UnknownTopicOrPartition,
-)
+from domain.errors import BrokerError, StorageFailed, UnknownTopicOrPartition
 from domain.messages.building import build_batch
 from domain.messages.message import Headers, Message
 from domain.partitions.partition import Partition
@@ -26,33 +23,20 @@ from domain.topics.partitioner import partition_for_key
 from domain.topics.topic import Topic, why_not_writable
 
 
-class OutgoingRecord:
+class OutgoingRecord(NamedTuple):
     """Without a partition the key decides; without a timestamp it is now."""
 
-    __slots__ = ("headers", "key", "partition", "timestamp", "value")
-
-    def __init__(
-        self,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers = (),
-        partition: int | None = None,
-        timestamp: int | None = None,
-    ) -> None:
-        self.key = key
-        self.value = value
-        self.headers = headers
-        self.partition = partition
-        self.timestamp = timestamp
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+    timestamp: int | None = None
 
 
-class Delivered:
-    __slots__ = ("offset", "partition", "timestamp")
-
-    def __init__(self, partition: int, offset: int, timestamp: int) -> None:
-        self.partition = partition
-        self.offset = offset
-        self.timestamp = timestamp
+class Delivered(NamedTuple):
+    partition: int
+    offset: int
+    timestamp: int
 
 
 Delivery = Delivered | BrokerError
@@ -133,10 +117,8 @@ class SendService:
             return [appended] * len(messages)
         by_log = appended.log_append_time
         return [
-            Delivered(
-                partition.index, appended.base_offset + number, by_log if by_log >= 0 else each
-            )
-            for number, each in enumerate(message.timestamp for message in messages)
+            Delivered(partition.index, offset, by_log if by_log >= 0 else message.timestamp)
+            for offset, message in enumerate(messages, appended.base_offset)
         ]
 
     def _durable(self, deliveries: list[Delivery]) -> Pending[list[Delivery]]:
@@ -145,11 +127,8 @@ class SendService:
         pending: Pending[list[Delivery]] = Pending()
 
         def committed(failure: StorageFailed | None) -> None:
-            if failure is None:
-                pending.resolve(deliveries)
-                return
             pending.resolve(
-                [each if isinstance(each, BrokerError) else failure for each in deliveries]
+                [(failure or each) if isinstance(each, Delivered) else each for each in deliveries]
             )
 
         self._commits.wait(committed)

@@ -34,23 +34,18 @@ class LineWriter:
         head, self._line = LINES[form]
         self._data_format = data_format
         self._lines = [] if begun or not head else [head]
-        self._waiting_bytes = 0
-
-    @property
-    def waiting_bytes(self) -> int:
-        return self._waiting_bytes
+        self.waiting_bytes = 0
 
     def take(self, found: Found) -> int:
         line = self._line(found, self._data_format)
         self._lines.append(line)
-        self._waiting_bytes += len(line)
+        self.waiting_bytes += len(line)
         return len(line)
 
     def drain(self) -> bytes:
         data = b"".join(self._lines)
         self._lines.clear()
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0
         return data
 
-    def finish(self) -> bytes:
-        return self.drain()
+    finish = drain

@@ -106,14 +106,16 @@ class RecordsWanted(ShownWanted):
 
     def query(self, topic_name: str) -> BrowseQuery:
         return BrowseQuery(
-            topic_name,
-            self.partition or None,
+            topic=topic_name,
+            partitions=self.partition or None,
             offset=self.offset,
-            newest_first=self.newest_first,
+            cursor=self.cursor,
             wanted=self.filter(),
+            newest_first=self.newest_first,
             limit=self.limit,
             max_bytes=self.max_bytes,
-            cursor=self.cursor,
+            budget_ms=self.time_budget_ms,
+            data_format=self.format,
         )
 
 
@@ -136,12 +138,13 @@ class DownloadWanted(FilterWanted):
 
     def query(self, topic_name: str, form: str) -> BrowseQuery:
         return BrowseQuery(
-            topic_name,
-            self.partition or None,
+            topic=topic_name,
+            partitions=self.partition or None,
             offset=self.offset,
             wanted=self.filter(),
             limit=self.limit,
             form=form,
+            data_format=self.data_format,
         )
 
 

@@ -25,7 +25,7 @@ class Looker:
         self.fake = FakeBroker()
 
     def plan(self, topic: str = "t", **query: object) -> ScanPlan:
-        return self.fake.broker.messages.records.browse.plan(BrowseQuery(topic, **query))  # type: ignore[arg-type]
+        return self.fake.broker.messages.browse.plan(BrowseQuery(topic=topic, **query))  # type: ignore[arg-type]
 
     def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[Found]]:
         found: list[Found] = []
