@@ -16,18 +16,21 @@ from pathlib import Path
 from application.ports.log_store import LogStore
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan import TIME, Scan
-from application.records.writing import LineWriter, Writer
+from application.records.writing import LineWriter
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
+from infrastructure.scanning.parquet import ParquetWriter
 
 #: Where there is no scheduling for those that only take what nobody else wants.
 NICENESS = 19
 OUTPUT_BYTES = 64 * 1024
 STEPS_PER_LOOK = 16
+
+Writer = LineWriter | ParquetWriter
 
 
 class AskedLogStore:
@@ -116,8 +119,6 @@ def _end_of(scan: Scan, budget_ms: int | None, writer: Writer, channel: Channel)
 
 def _writer(plan: ScanPlan) -> Writer:
     if plan.form == "parquet":
-        from infrastructure.scanning.parquet import ParquetWriter
-
         return ParquetWriter()
     return LineWriter(plan.form, plan.data_format, plan.begun)
 

@@ -16,7 +16,7 @@ from collections import deque
 from time import perf_counter_ns, time_ns
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
-from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
+from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog, RequestRecord
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
 from interfaces.kafka.wire.schema import Pieces
@@ -44,7 +44,7 @@ class Accounting:
         self._tenth_ends_ns = 0
         #: Added to a reading of the counter it is a time by the wall clock, as that goes just now.
         self._wall_ns = 0
-        self.recent = RecentRequests(recent_max, NAMES, topic_name)
+        self.recent = RecentRequests(recent_max, topic_name)
         self._add = self.recent.add
         #: Whether requests that begin now are to be looked at closely.
         self.timed = True
@@ -91,7 +91,7 @@ class Accounting:
         if self._left <= 0:
             self.timed = self._always_timed
         route = call.route
-        codes = None if call.error_codes is None else tuple(dict.fromkeys(call.error_codes))
+        codes = tuple(dict.fromkeys(call.error_codes or ()))
         counts = route.counts
         if call.started_ns:
             answered_ns = call.answered_ns
@@ -108,19 +108,19 @@ class Accounting:
         about = call.about
         if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
             about = about[0], about[1][:REMEMBERED_CHARACTERS]
-        noted = (
+        record = RequestRecord(
             route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
-            call.bytes_out, codes, call.received_ns, call.started_ns, call.decoded_ns,
-            call.handled_ns, answered_ns, now_ns, self._wall_ns,
+            call.bytes_out, codes, tuple(map(NAMES.__getitem__, codes)), call.received_ns,
+            call.started_ns, call.decoded_ns, call.handled_ns, answered_ns, now_ns, self._wall_ns,
         )  # fmt: skip
-        if codes is not None:
+        if codes:
             counts.errors.update(codes)
         if route.waits_for_others:
             took_ns -= answered_ns - call.handled_ns
-        failed = codes is not None
+        failed = bool(codes)
         if failed or took_ns >= self._slow_ns:
-            self.recent.add_troubled(noted)
+            self.recent.add_troubled(record)
         else:
-            self._add(noted)
+            self._add(record)
         if (failed or took_ns >= self._quick_ns) and self._log.wants(took_ns, failed):
-            self._log.write(self.recent.record_of(noted, took_ns))
+            self._log.write(self.recent.named(record))

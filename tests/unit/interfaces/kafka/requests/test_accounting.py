@@ -207,7 +207,7 @@ def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKaf
     client.ask(produce(), 9)
     client.ask(fetch(), 12)
     [[newest, before]] = kafka.shared.accounting.recent.find(Wanted(client_id="a-client"))
-    assert (newest.api, before.api) == ("Fetch", "Produce")
+    assert (newest.asked.title, before.asked.title) == ("Fetch", "Produce")
     assert newest.client.peer == "192.0.2.7:40001"
 
 
