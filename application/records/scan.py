@@ -15,14 +15,14 @@ from collections.abc import Callable, Generator, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from application.partitions.opened_batch import MAX_OPENED_BYTES
+from application.partitions.opened_batch import MAX_OPENED_BYTES, messages_in
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
-from domain.messages.message import Message, decode_messages
+from domain.messages.message import Message
 
 READ_BYTES = 256 * 1024
 #: Of all partitions together; each reads at least its next batch.
@@ -253,15 +253,8 @@ class Scan:
     def _fitting(self, batch: RecordBatch, opened: bytes, where: OffsetRange) -> Iterator[Step]:
         by_log = bool(batch.attributes & LOG_APPEND_TIME)
         fits = self._plan.filter.fits
-        messages = decode_messages(
-            opened,
-            batch.base_offset,
-            batch.base_timestamp,
-            batch.count,
-            batch.max_timestamp if by_log else None,
-        )
         try:
-            for looked_at, message in enumerate(messages, 1):
+            for looked_at, message in enumerate(messages_in(batch, opened), 1):
                 if where.start <= message.offset < where.end and fits(message):
                     yield Found(where, message, by_log)
                 elif looked_at % RECORDS_PER_STEP == 0:

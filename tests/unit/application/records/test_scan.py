@@ -7,7 +7,7 @@ import pytest
 from application.records.browse import BrowseQuery
 from application.records.cursor import read_cursor, write_cursor
 from application.records.filter import HeaderWanted, RecordFilter
-from application.records.plan import ScanPlan
+from application.records.plan import MAX_PARTITIONS, ScanPlan
 from application.records.scan import Found, Scan, TooHeavy
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
@@ -279,7 +279,22 @@ def test_what_cannot_be_asked(looker: Looker) -> None:
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "W10", "eyJhIjoxfQ", "WzEsMl0", "A" * 70_000, "Wm9sZGVzdF0", "ä"]
+    "cursor",
+    [
+        "",
+        "x",
+        "A" * 70_000,
+        "ä",
+        "oldest",
+        "oldest-",
+        "oldest-0.1",
+        "oldest-0.1.2.3",
+        "oldest-a.b.c",
+        "oldest-0.2.1",
+        "oldest--1.0.1",
+        f"oldest-0.0.{2**63}",
+        "oldest" + "-0.0.1" * (MAX_PARTITIONS + 1),
+    ],
 )
 def test_a_cursor_of_somebody_elses_making(cursor: str) -> None:
     with pytest.raises(InvalidRequest):
