@@ -111,12 +111,6 @@ class Tail:
     # ---- called by the partitions
 
     def advanced(self, partition: Partition) -> None:
-        self._wake()
-
-    def grown(self, topic_name: str) -> None:
-        self._wake()
-
-    def _wake(self) -> None:
         news = self._unwatch()
         if news is not None:
             # Not a job: at the end of the broker, too.
@@ -179,8 +173,6 @@ class Tail:
 
     def _watch(self) -> Pending[bool]:
         self._service.watching.watch(self._partitions, self)
-        if self._topic_name is not None:
-            self._service.watching.watch_topic(self._topic_name, self)
         self._news = Pending()
         return self._news
 
@@ -188,6 +180,4 @@ class Tail:
         news, self._news = self._news, None
         if news is not None:
             self._service.watching.unwatch(self._partitions, self)
-            if self._topic_name is not None:
-                self._service.watching.unwatch_topic(self._topic_name, self)
         return news
