@@ -18,6 +18,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
+from domain.messages.batch import next_offset
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
@@ -159,6 +160,7 @@ class FetchService:
             or len(self._watching) >= self._max_waiting
             or self._waiting_partitions + len(query.items) > self._max_partitions
             or _is_urgent(fetched)
+            or _has_more(fetched, query.read_committed)
         ):
             _count(fetched)
             return fetched
@@ -267,6 +269,19 @@ def _is_urgent(fetched: list[FetchedPartition]) -> bool:
     """
     errors = [one.error for one in fetched if one.error is not None]
     return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
+
+
+def _has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
+    """Whether a limit ends what was read, and not the end of the log: more records change nothing.
+
+    Kafka, too, answers a fetch from an older segment at once, whatever its `min_bytes`.
+    """
+    return any(
+        next_offset(one.records)
+        < (one.last_stable_offset if read_committed else one.high_watermark)
+        for one in fetched
+        if one.records
+    )
 
 
 class LaterFetch(Pending[list[FetchedPartition]]):

@@ -61,8 +61,9 @@ class LogStore(Protocol):
     ) -> bytes:
         """Consecutive whole batches, from the one that holds `offset` (or the first after it).
 
-        Only batches whose last offset lies below `end_offset`, as many as fit in `max_bytes`;
-        with `whole_first` the first comes even when it alone is larger. Empty when none.
+        Only batches whose last offset lies below `end_offset`, as many as fit in `max_bytes`, or
+        fewer where they were not in memory; with `whole_first` the first comes even when it alone
+        is larger. Empty when none.
         """
         ...
 

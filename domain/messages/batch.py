@@ -149,6 +149,16 @@ def advance_sequence(sequence: int, by: int) -> int:
     return (sequence + by) & MAX_SEQUENCE
 
 
+def next_offset(records: bytes) -> int:
+    """The offset after the last of some whole batches; there is at least one."""
+    start = last_offset = 0
+    while start + HEADER_BYTES <= len(records):
+        base_offset, length, last_offset_delta = EXTENT.unpack_from(records, start)
+        last_offset = base_offset + last_offset_delta
+        start += max(length, 0) + LENGTH_OVERHEAD_BYTES
+    return last_offset + 1
+
+
 def parse_single_batch(records: memoryview | None) -> RecordBatch:
     """The one batch that a partition's produce data must be: whole, alone, and of format v2."""
     if records is None or len(records) < HEADER_BYTES:

@@ -32,7 +32,7 @@ FULL = Plan(
     scale=1,
     filled_bytes=1_000_000_000,
     recovered_bytes=2_000_000_000,
-    cold_bytes=3_000_000_000,
+    cold_bytes=5_000_000_000,
     starts=5,
 )
 QUICK = Plan(

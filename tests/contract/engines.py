@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
-from domain.messages.batch import RecordBatch
+from domain.messages.batch import RecordBatch, next_offset
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
@@ -122,7 +122,11 @@ class OpenStore:
         assert self.commit() is None
 
     def everything(self, partition_id: int) -> bytes:
-        return self.log.read(partition_id, 0, 1 << 62, 1 << 62, True)
+        read = piece = self.log.read(partition_id, 0, 1 << 62, 1 << 62, True)
+        while piece:
+            piece = self.log.read(partition_id, next_offset(read), 1 << 62, 1 << 62, True)
+            read += piece
+        return read
 
     def reopen(self) -> None:
         self.storage.commit.close()

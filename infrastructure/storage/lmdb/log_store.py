@@ -91,6 +91,7 @@ class LmdbLogStore:
         if offset >= end_offset:
             return b""
         if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
+            max_bytes = self._loader.limited(max_bytes)
             self._load(partition_id, offset, max_bytes)
         views: list[memoryview] = []
         size_bytes = 0

@@ -34,6 +34,11 @@ MAX_AHEAD_BYTES = 8 << 20
 #: What is assumed of a read that asks for less, or for more.
 LEAST_READ_BYTES = 64 << 10
 MOST_READ_BYTES = 64 << 20
+#: While others produce, a read of an old log gives no more than this: to send a megabyte takes the
+#: loop longer than a commit, and who reads an old log asks again at once.
+MOST_BESIDE_PRODUCERS_BYTES = 128 << 10
+#: After so many reads without a write nobody is taken to produce.
+_READS_WITHOUT_WRITE = 1000
 #: In one read transaction.
 _PIECE_BYTES = 1 << 20
 #: Clients at different places of one partition that are remembered.
@@ -97,8 +102,8 @@ class LoadedRange:
 
 class PageLoader:
     __slots__ = (
-        "_batches", "_closed", "_env", "_generation", "_queue", "_ranges", "_recent_bytes",
-        "_thread", "_to_loop", "_written_from", "lock", "memory_from",
+        "_batches", "_closed", "_env", "_generation", "_queue", "_ranges", "_reads_since_write",
+        "_recent_bytes", "_thread", "_to_loop", "_written_from", "lock", "memory_from",
     )  # fmt: skip
 
     def __init__(
@@ -116,6 +121,7 @@ class PageLoader:
         self._written_from: dict[int, int] = {}
         self._ranges: dict[int, list[LoadedRange]] = {}
         self._recent_bytes = 0
+        self._reads_since_write = _READS_WITHOUT_WRITE
         self._generation = 0
         self._queue: SimpleQueue[LoadedRange | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -126,6 +132,7 @@ class PageLoader:
     # ---- the loop's side
 
     def written(self, partition_id: int, entry: Buffer) -> None:
+        self._reads_since_write = 0
         if partition_id not in self._written_from:
             self._in_memory_from(partition_id, *OFFSET.unpack_from(entry))
         self._grow_older(len(entry))
@@ -149,6 +156,13 @@ class PageLoader:
             ranges[:] = [r for r in ranges if r.loading or r.generation + 1 >= self._generation]
             if not ranges:
                 del self._ranges[partition_id]
+
+    def limited(self, read_bytes: int) -> int:
+        """How much of what has to be loaded a read may ask for."""
+        self._reads_since_write += 1
+        if self._reads_since_write > _READS_WITHOUT_WRITE:
+            return read_bytes
+        return min(read_bytes, MOST_BESIDE_PRODUCERS_BYTES)
 
     def load(self, partition_id: int, offset: int, read_bytes: int) -> Pending[None] | None:
         """For an offset below `memory_from`. None: the read is to be made now."""

@@ -246,6 +246,12 @@ def test_what_is_there_is_enough(fake: FakeBroker) -> None:
     assert Fetch(fake, query(item(), min_bytes=2 * size + 1)).waits
 
 
+def test_a_fetch_that_a_limit_ends_does_not_wait_for_more(fake: FakeBroker) -> None:
+    size = fill(fake)
+    assert Fetch(fake, query(item(max_bytes=2 * size), min_bytes=MANY)).offsets() == [[0, 2]]
+    assert Fetch(fake, query(item(max_bytes=3 * size), min_bytes=MANY)).waits
+
+
 @pytest.mark.parametrize("min_bytes", [0, -1])
 def test_who_needs_nothing_waits_for_nothing(fake: FakeBroker, min_bytes: int) -> None:
     assert not Fetch(fake, query(item(), min_bytes=min_bytes)).waits

@@ -68,6 +68,16 @@ def test_a_client_that_reads_in_order_seldom_waits(reader: Reader) -> None:
     assert reader.read(BATCHES - 1) and not reader.waits
 
 
+def test_beside_producers_what_is_loaded_is_read_in_small_pieces(reader: Reader) -> None:
+    assert len(reader.read(0)) == (1 << 20) // BATCH_BYTES * BATCH_BYTES
+    reader.append(BATCHES)
+    reader.commit()
+    small = page_loader.MOST_BESIDE_PRODUCERS_BYTES // BATCH_BYTES * BATCH_BYTES
+    for _ in range(page_loader._READS_WITHOUT_WRITE):
+        assert len(reader.read(0)) == small
+    assert len(reader.read(0)) > small
+
+
 def test_clients_at_several_places_do_not_disturb_each_other(reader: Reader) -> None:
     for step in range(20):
         for start in (0, 100, 200):
