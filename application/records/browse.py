@@ -1,40 +1,21 @@
-"""Browse: who wants to look into records says what of, and is given a scan."""
+"""Browse: a look into records, as a plan and the scan that follows it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.records.cursor import read_cursor
-from application.records.filter import ALL_RECORDS, RecordFilter
 from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
 from application.records.scan_worker import RunningScan, ScanWorkers
 from application.records.sliced import SlicedScan
 from application.state.catalog import Catalog
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
-
-
-@dataclass(frozen=True, kw_only=True)
-class BrowseQuery:
-    """`offset` is where to begin, in either direction; without it, at the log's start or end."""
-
-    topic: str
-    #: None: all.
-    partitions: Sequence[int] | None = None
-    offset: int | None = None
-    cursor: str | None = None
-    wanted: RecordFilter = ALL_RECORDS
-    newest_first: bool = False
-    limit: int | None = None
-    max_bytes: int | None = None
-    budget_ms: int | None = None
-    form: str = "json"
-    data_format: str = "auto"
 
 
 class BrowseService:
@@ -54,30 +35,31 @@ class BrowseService:
         self._background = background
         self._workers = workers
 
-    def plan(self, query: BrowseQuery) -> ScanPlan:
-        """Of what is committed by now. Raises what is wrong with the question."""
-        ranges = [range_of(each) for each in self.partitions(query.topic, query.partitions)]
-        if query.cursor is not None:
-            left = read_cursor(query.cursor, query.newest_first)
+    def plan(
+        self,
+        topic_name: str,
+        partitions: Sequence[int] | None,
+        wanted: ScanPlan,
+        offset: int | None = None,
+        cursor: str | None = None,
+    ) -> ScanPlan:
+        """With ranges of what is committed by now. Raises what is wrong with the question.
+
+        `offset` is where to begin, in either direction; without it, at the log's start or end.
+        """
+        ranges = [range_of(each) for each in self.partitions(topic_name, partitions)]
+        if cursor is not None:
+            left = read_cursor(cursor, wanted.newest_first)
             ranges = [each for each in ranges if each.index in left]
             for each in ranges:
                 each.narrow(*left[each.index])
-        elif query.offset is not None:
+        elif offset is not None:
             for each in ranges:
-                if query.newest_first:
-                    each.narrow(each.start, query.offset + 1)
+                if wanted.newest_first:
+                    each.narrow(each.start, offset + 1)
                 else:
-                    each.narrow(query.offset, each.end)
-        return ScanPlan(
-            ranges,
-            query.wanted,
-            query.form,
-            query.newest_first,
-            query.limit,
-            query.max_bytes,
-            query.data_format,
-            query.budget_ms,
-        )
+                    each.narrow(offset, each.end)
+        return replace(wanted, ranges=ranges)
 
     def partitions(self, topic_name: str, wanted: Sequence[int] | None) -> list[Partition]:
         topic = self._catalog.topic(topic_name)

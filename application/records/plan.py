@@ -36,6 +36,7 @@ class OffsetRange:
 
 @dataclass(slots=True)
 class ScanPlan:
+    #: Empty until `BrowseService.plan` has found the partitions.
     ranges: list[OffsetRange]
     filter: RecordFilter
     #: What a found record becomes: json (a line each), csv, parquet.

@@ -100,7 +100,7 @@ def make_broker(
             delete_records=DeleteRecordsService(catalog, commits, trimming, background),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
             browse=browse,
-            send=SendService(catalog, produce, commits, clock, crc32c),
+            send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, watching, background),
             clone=CloneService(
                 catalog, create_topics, log, commits, compression, crc32c, background

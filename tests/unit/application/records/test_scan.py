@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from application.records.browse import BrowseQuery
 from application.records.cursor import read_cursor, write_cursor
-from application.records.filter import HeaderWanted, RecordFilter
+from application.records.filter import ALL_RECORDS, HeaderWanted, RecordFilter
 from application.records.plan import MAX_PARTITIONS, ScanPlan
 from application.records.scan import Found, Scan, TooHeavy
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
@@ -24,8 +24,17 @@ class Looker:
     def __init__(self) -> None:
         self.fake = FakeBroker()
 
-    def plan(self, topic: str = "t", **query: object) -> ScanPlan:
-        return self.fake.broker.messages.browse.plan(BrowseQuery(topic=topic, **query))  # type: ignore[arg-type]
+    def plan(
+        self,
+        topic: str = "t",
+        partitions: list[int] | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        wanted: RecordFilter = ALL_RECORDS,
+        **question: Any,
+    ) -> ScanPlan:
+        plan = ScanPlan([], wanted, **question)
+        return self.fake.broker.messages.browse.plan(topic, partitions, plan, offset, cursor)
 
     def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[Found]]:
         found: list[Found] = []
@@ -36,7 +45,7 @@ class Looker:
 
         return Scan(plan, self.fake.log, BatchCompression(), take, heavy), found
 
-    def look(self, **query: object) -> list[str]:
+    def look(self, **query: Any) -> list[str]:
         scan, found = self.scan(self.plan(**query))
         for _ in scan.steps():
             pass

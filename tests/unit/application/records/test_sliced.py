@@ -7,7 +7,6 @@ import pytest
 from application.background.runner import SLICE_NS
 from application.ports.log_store import LogStore
 from application.ports.pending import Pending, resolved
-from application.records.browse import BrowseQuery
 from application.records.filter import ALL_RECORDS, RecordFilter
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan, ScanPart
@@ -60,8 +59,8 @@ def scan(
     budget_ms: int | None = None,
     wanted: RecordFilter = ALL_RECORDS,
 ) -> SlicedScan:
-    query = BrowseQuery(topic="t", wanted=wanted, budget_ms=budget_ms)
-    plan = fake.broker.messages.browse.plan(query)
+    question = ScanPlan([], wanted, budget_ms=budget_ms)
+    plan = fake.broker.messages.browse.plan("t", None, question)
     background = fake.broker.background
     return SlicedScan(plan, fake.log, BatchCompression(), fake.clock, background, workers)
 
@@ -177,7 +176,7 @@ def test_whatever_goes_wrong_is_told(
 
 def test_a_topic_that_is_deleted_meanwhile_is_no_shorter_one(fake: FakeBroker) -> None:
     browse = fake.broker.messages.browse
-    running = browse.scan(browse.plan(BrowseQuery(topic="t")))
+    running = browse.scan(browse.plan("t", None, ScanPlan([], ALL_RECORDS)))
     fake.broker.topics.delete_topics.delete([fake.existing("t")])
     fake.run()
     pending = running.next()
