@@ -73,6 +73,7 @@ def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse | Non
     searches = Searches(request.isolation_level == READ_COMMITTED)
     call.topics = len(request.topics)
     times = Counter((t.name, one.partition_index) for t in request.topics for one in t.partitions)
+    call.broker.catalog.load(times)
     response = ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
