@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from domain.messages.message import Message
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderWanted:
+class HeaderWanted(NamedTuple):
     """A header of that name, with that value where one is given."""
 
     name: bytes
@@ -21,8 +20,7 @@ class HeaderWanted:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordFilter:
+class RecordFilter(NamedTuple):
     """Texts are bytes, and looked for as they are. Both ends of a time belong to it."""
 
     start_ms: int | None = None
