@@ -34,7 +34,10 @@ from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.ports.placement import Placement
 from application.ports.quotas import Quotas
-from application.records.records import Records
+from application.records.browse import BrowseService
+from application.records.clone import CloneService
+from application.records.send import SendService
+from application.records.tail import TailService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.topics.create import CreateTopicsService
@@ -58,7 +61,10 @@ class MessageServices:
     offset_for_leader_epoch: OffsetForLeaderEpochService
     delete_records: DeleteRecordsService
     init_producer_id: InitProducerIdService
-    records: Records
+    browse: BrowseService
+    send: SendService
+    tail: TailService
+    clone: CloneService
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,13 @@ from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families import others, own
-from application.metrics.families.family import Reading, in_readings
+from application.metrics.families.family import Reading, Sample, in_readings
 from application.state.catalog import Catalog
 
 #: Committed offsets that are looked at before others may run.
 LOOKED_AT_ONCE = 50
 #: What kafka_exporter says where it cannot know.
 UNKNOWN_LAG = -1
-
-#: Group, topic, partition, committed offset, lag.
-_Place = tuple[str, str, int, int, int]
 
 
 class GroupReadings:
@@ -34,7 +31,7 @@ class GroupReadings:
 
     def _of_groups(self) -> Iterator[Reading]:
         states: Counter[tuple[str, ...]] = Counter()
-        members: list[tuple[tuple[str, ...], int]] = []
+        members: list[Sample] = []
         joining = 0
         for number, group in enumerate(list(self._groups)):
             states[group.kind.value, group.state_name] += 1
@@ -48,25 +45,24 @@ class GroupReadings:
             yield from in_readings(family, iter(members))
 
     def _of_offsets(self) -> Iterator[Reading]:
-        places: list[_Place] = []
+        offsets: list[Sample] = []
+        lags: list[Sample] = []
         sums: dict[tuple[str, ...], list[int]] = {}
         for group_id in self._offsets.group_ids():
             for topic, partitions in list(self._offsets.of(group_id).items()):
                 for partition, committed in list(partitions.items()):
                     lag = self._lag(topic, partition, committed.offset)
-                    places.append((group_id, topic, partition, committed.offset, lag))
+                    place = group_id, topic, str(partition)
+                    offsets.append((place, committed.offset))
+                    lags.append((place, lag))
                     of_topic = sums.setdefault((group_id, topic), [0, 0])
                     of_topic[0] += committed.offset
                     of_topic[1] += max(lag, 0)
-                    if len(places) % LOOKED_AT_ONCE == 0:
+                    if len(lags) % LOOKED_AT_ONCE == 0:
                         yield exporter.GROUP_OFFSET, []
             yield exporter.GROUP_OFFSET, []
-        yield from in_readings(
-            exporter.GROUP_OFFSET, (((g, t, str(p)), offset) for g, t, p, offset, _ in places)
-        )
-        yield from in_readings(
-            exporter.GROUP_LAG, (((g, t, str(p)), lag) for g, t, p, _, lag in places)
-        )
+        yield from in_readings(exporter.GROUP_OFFSET, iter(offsets))
+        yield from in_readings(exporter.GROUP_LAG, iter(lags))
         yield from in_readings(
             exporter.GROUP_OFFSET_SUM, ((key, offset) for key, (offset, _) in sums.items())
         )

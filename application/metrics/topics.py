@@ -1,19 +1,19 @@
 """What is read of topics and their partitions, a slice at a time.
 
 A partition that nobody has used since the start is loaded for it: that costs a look into the store,
-once. Offsets are looked at first, all before any is told, so that what is told of one partition was
-true at one moment.
+once. All offsets are looked at before any is reported, so that what is reported of one partition
+was true at one moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import repeat
+from collections import Counter
+from collections.abc import Callable, Iterator
 from math import exp
 
 from application.metrics.families import jmx, others
 from application.metrics.families import kafka_exporter as exporter
-from application.metrics.families.family import Family, Reading, Sample, in_readings
+from application.metrics.families.family import Reading, Sample, in_readings
 from application.ports.clock import Clock
 from application.state.catalog import Catalog
 from domain.errors import NotLeaderOrFollower, StorageFailed
@@ -27,46 +27,57 @@ LOOKED_AT_ONCE = 20
 #: That were loaded, before it is said that there is much that stays.
 LOADED_AT_ONCE = 100
 
-_IN, _OUT = "BytesInPerSec", "BytesOutPerSec"
+#: Of partitions: fields of `_Seen`, and what is the same for all.
+_COLUMNS = (
+    (exporter.CURRENT_OFFSET, "ends"),
+    (exporter.OLDEST_OFFSET, "starts"),
+    (jmx.LOG_SIZE, "sizes"),
+)
+_CONSTANTS = (
+    (exporter.REPLICAS, 1),
+    (exporter.IN_SYNC, 1),
+    (exporter.PREFERRED, 1),
+    (exporter.UNDER_REPLICATED, 0),
+)
+#: Of topics: fields of the traffic of their partitions.
+_TRAFFIC = (
+    (jmx.BYTES_IN, "bytes_in"),
+    (jmx.BYTES_OUT, "bytes_out"),
+    (jmx.PRODUCE_REQUESTS, "appends"),
+    (jmx.FAILED_PRODUCE, "failed_appends"),
+    (jmx.FETCH_REQUESTS, "fetches"),
+    (jmx.FAILED_FETCH, "failed_fetches"),
+)
+_RATES = (("BytesInPerSec", "bytes_in"), ("BytesOutPerSec", "bytes_out"))
 
 
 class _Seen:
     """A topic as it was when it was looked at: its partitions side by side, and together."""
 
-    __slots__ = (
-        "appends", "bytes_in", "bytes_out", "ends", "failed_appends", "failed_fetches", "fetches",
-        "indexes", "is_counted", "messages", "name", "sizes", "starts", "unreadable",
-    )  # fmt: skip
+    __slots__ = ("ends", "labels", "name", "sizes", "starts", "sums", "unreadable")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.indexes: list[str] = []
-        #: Something is known of one of its partitions, at least.
-        self.is_counted = False
+        self.labels: list[tuple[str, str]] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.sizes: list[int] = []
-        self.appends = self.bytes_in = self.bytes_out = self.failed_appends = 0
-        self.failed_fetches = self.fetches = self.messages = self.unreadable = 0
+        self.unreadable = 0
+        #: What only grows; empty while nothing is known of any partition.
+        self.sums: Counter[str] = Counter()
 
     def add(self, partition: Partition) -> None:
-        self.indexes.append(str(partition.index))
+        self.labels.append((self.name, str(partition.index)))
         self.starts.append(partition.log_start_offset)
         self.ends.append(partition.high_watermark)
         self.sizes.append(partition.durable.size_bytes)
         self.count(partition)
 
     def count(self, partition: Partition) -> None:
-        """What only grows, also while the partition cannot be read."""
-        self.is_counted = True
         traffic = partition.traffic
-        self.messages += max(traffic.next_offset, partition.high_watermark)
-        self.bytes_in += traffic.bytes_in
-        self.bytes_out += traffic.bytes_out
-        self.appends += traffic.appends
-        self.failed_appends += traffic.failed_appends
-        self.fetches += traffic.fetches
-        self.failed_fetches += traffic.failed_fetches
+        self.sums["messages"] += max(traffic.next_offset, partition.high_watermark)
+        for _, field in _TRAFFIC:
+            self.sums[field] += getattr(traffic, field)
 
 
 class TopicReadings:
@@ -77,7 +88,7 @@ class TopicReadings:
         node_id: int,
         much_stays: Callable[[], None] = lambda: None,
     ) -> None:
-        """`much_stays`: is told now and then while partitions are loaded, which live for long."""
+        """`much_stays`: is called now and then while partitions are loaded, which live for long."""
         self._catalog = catalog
         self._much_stays = much_stays
         self._loaded = 0
@@ -116,7 +127,7 @@ class TopicReadings:
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), unreadable)]
         yield from self._of_partitions(all_seen)
-        yield from self._of_topics([seen for seen in all_seen if seen.is_counted])
+        yield from _of_topics([seen for seen in all_seen if seen.sums])
         yield from self._rated(all_seen)
 
     def _count_loaded(self) -> None:
@@ -139,36 +150,12 @@ class TopicReadings:
                 seen.add(partition)
 
     def _of_partitions(self, all_seen: list[_Seen]) -> Iterator[Reading]:
-        for family, values in (
-            (exporter.CURRENT_OFFSET, (one.ends for one in all_seen)),
-            (exporter.OLDEST_OFFSET, (one.starts for one in all_seen)),
-            (jmx.LOG_SIZE, (one.sizes for one in all_seen)),
-        ):
-            yield from in_readings(family, _samples(all_seen, values))
-        always = (
-            (exporter.LEADER, self._node_id),
-            (exporter.REPLICAS, 1),
-            (exporter.IN_SYNC, 1),
-            (exporter.PREFERRED, 1),
-            (exporter.UNDER_REPLICATED, 0),
-        )
-        for family, value in always:
-            yield from in_readings(family, _samples(all_seen, repeat(repeat(value))))
-
-    def _of_topics(self, all_seen: list[_Seen]) -> Iterator[Reading]:
-        told: tuple[tuple[Family, str], ...] = (
-            (jmx.MESSAGES_IN, "messages"),
-            (jmx.BYTES_IN, "bytes_in"),
-            (jmx.BYTES_OUT, "bytes_out"),
-            (jmx.PRODUCE_REQUESTS, "appends"),
-            (jmx.FAILED_PRODUCE, "failed_appends"),
-            (jmx.FETCH_REQUESTS, "fetches"),
-            (jmx.FAILED_FETCH, "failed_fetches"),
-        )
-        for family, field in told:
-            yield from in_readings(family, (((one.name,), getattr(one, field)) for one in all_seen))
-        sizes: Iterator[Sample] = (((one.name,), sum(one.sizes)) for one in all_seen)
-        yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
+        for family, field in _COLUMNS:
+            columns = (zip(seen.labels, getattr(seen, field), strict=True) for seen in all_seen)
+            yield from in_readings(family, (sample for column in columns for sample in column))
+        for family, value in ((exporter.LEADER, self._node_id), *_CONSTANTS):
+            labels = (each for seen in all_seen for each in seen.labels)
+            yield from in_readings(family, ((each, value) for each in labels))
 
     def _rated(self, all_seen: list[_Seen]) -> Iterator[Reading]:
         """Averages are brought up to date when they are asked for: with each scrape."""
@@ -176,26 +163,27 @@ class TopicReadings:
         passed_ms = 0 if self._rated_ms is None else max(now_ms - self._rated_ms, 0)
         self._rated_ms = now_ms
         rates: dict[tuple[str, str], Rate] = {}
-        sums = {_IN: 0.0, _OUT: 0.0}
-        for number, seen in enumerate(all_seen):
-            for which, count in ((_IN, seen.bytes_in), (_OUT, seen.bytes_out)):
-                key = which, seen.name
-                rate = rates[key] = self._rates.get(key) or Rate()
-                rate.update(count, passed_ms)
-                sums[which] += rate.a_second
-            if number % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
-                yield jmx.BROKER_RATE, []
+
+        def updated() -> Iterator[Sample]:
+            for seen in all_seen:
+                for name, field in _RATES:
+                    key = name, seen.name
+                    rate = rates[key] = self._rates.get(key) or Rate()
+                    rate.update(seen.sums[field], passed_ms)
+                    yield key, rate.a_second
+
+        yield from in_readings(jmx.TOPIC_RATE, updated())
         self._rates = rates
-        yield jmx.BROKER_RATE, [((which,), value) for which, value in sums.items()]
-        samples: Iterator[Sample] = ((key, rate.a_second) for key, rate in rates.items())
-        yield from in_readings(jmx.TOPIC_RATE, samples)
+        for name, _ in _RATES:
+            of_all = sum(rate.a_second for key, rate in rates.items() if key[0] == name)
+            yield jmx.BROKER_RATE, [((name,), of_all)]
 
 
-def _samples(all_seen: Iterable[_Seen], values: Iterable[Iterable[int]]) -> Iterator[Sample]:
-    for seen, of_topic in zip(all_seen, values, strict=False):
-        name = seen.name
-        for index, value in zip(seen.indexes, of_topic, strict=False):
-            yield (name, index), value
+def _of_topics(all_seen: list[_Seen]) -> Iterator[Reading]:
+    for family, field in ((jmx.MESSAGES_IN, "messages"), *_TRAFFIC):
+        yield from in_readings(family, (((seen.name,), seen.sums[field]) for seen in all_seen))
+    sizes = (((seen.name,), sum(seen.sizes)) for seen in all_seen)
+    yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
 
 
 class Rate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass
 
 from application.background.job import COMMIT, SLICE, Job, Outcome
 from application.background.runner import JobResult, Runner
@@ -17,15 +18,13 @@ from domain.partitions.partition import Partition
 LowWatermark = int | BrokerError
 
 
+@dataclass(frozen=True, slots=True)
 class RecordsToDelete:
     """All of a partition that come before an offset; `UP_TO_HIGH_WATERMARK` means all."""
 
-    __slots__ = ("index", "offset", "topic")
-
-    def __init__(self, topic: str, index: int, offset: int) -> None:
-        self.topic = topic
-        self.index = index
-        self.offset = offset
+    topic: str
+    index: int
+    offset: int
 
 
 class DeleteRecordsService:

@@ -29,30 +29,25 @@ ItemKey = tuple[object, int]
 
 
 class FetchContext:
-    """How one request's answer is chosen from what was fetched: here, all of it."""
+    """How one request's answer is chosen from what was fetched: without a session, all of it."""
 
-    def __init__(self, items: list[FetchItem], session_id: int = NO_SESSION) -> None:
+    def __init__(
+        self, items: list[FetchItem], session: FetchSession | None = None, is_first: bool = False
+    ) -> None:
         self.items = items
-        self.session_id = session_id
-
-    def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
-        return fetched
-
-
-class OpeningFetch(FetchContext):
-    """The first answer of a session tells everything."""
-
-    def __init__(self, session: FetchSession) -> None:
-        super().__init__(session.items(), session.session_id)
         self._session = session
+        self._is_first = is_first
+
+    @property
+    def session_id(self) -> int:
+        return NO_SESSION if self._session is None else self._session.session_id
 
     def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
-        self._session.remember(fetched)
-        return fetched
-
-
-class IncrementalFetch(OpeningFetch):
-    def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        if self._session is None:
+            return fetched
+        if self._is_first:
+            self._session.remember(fetched)
+            return fetched
         return self._session.news(fetched)
 
 
@@ -137,30 +132,11 @@ class FetchSessions:
     ) -> FetchContext:
         """The partitions to fetch; raises when the session is not as the client believes."""
         if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
-            if session_id in self._by_id:
-                self._end(session_id)
+            self._end(session_id)
             if epoch == FINAL_EPOCH:
                 return FetchContext(items)
             return self._open(items, uses_topic_ids)
-        return self._continue(session_id, epoch, items, forgotten, uses_topic_ids)
-
-    def _continue(
-        self,
-        session_id: int,
-        epoch: int,
-        items: list[FetchItem],
-        forgotten: list[ItemKey],
-        uses_topic_ids: bool,
-    ) -> FetchContext:
-        session = self._by_id.get(session_id)
-        if session is None:
-            raise FetchSessionNotFound(f"There is no fetch session {session_id}")
-        if session.epoch != epoch:
-            raise InvalidFetchSessionEpoch(
-                f"Fetch session {session_id} is at epoch {session.epoch}, not {epoch}"
-            )
-        if session.uses_topic_ids != uses_topic_ids:
-            raise FetchSessionTopicIdError("A fetch session names topics always by id or never")
+        session = self._session(session_id, epoch, uses_topic_ids)
         before = len(session)
         session.change(items, forgotten)
         self._partitions += len(session) - before
@@ -173,37 +149,46 @@ class FetchSessions:
         session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
         session.last_used_ms = self._clock.monotonic_ms()
         self._by_id.move_to_end(session_id)
-        return IncrementalFetch(session)
+        return FetchContext(session.items(), session)
+
+    def _session(self, session_id: int, epoch: int, uses_topic_ids: bool) -> FetchSession:
+        session = self._by_id.get(session_id)
+        if session is None:
+            raise FetchSessionNotFound(f"There is no fetch session {session_id}")
+        if session.epoch != epoch:
+            raise InvalidFetchSessionEpoch(
+                f"Fetch session {session_id} is at epoch {session.epoch}, not {epoch}"
+            )
+        if session.uses_topic_ids != uses_topic_ids:
+            raise FetchSessionTopicIdError("A fetch session names topics always by id or never")
+        return session
 
     def _open(self, items: list[FetchItem], uses_topic_ids: bool) -> FetchContext:
         if not self._max_sessions or len(items) > self._max_partitions:
-            return FetchContext(items)  # and nobody has to make room in vain
+            return FetchContext(items)  # no other session has to make room in vain
         now_ms = self._clock.monotonic_ms()
-        while not self._has_room(len(items)):
-            if not self._evict(now_ms):
-                return FetchContext(items)
+        if not self._make_room(len(items), now_ms):
+            return FetchContext(items)
         session_id = self._new_id()
         while session_id in self._by_id or session_id == NO_SESSION:
             session_id = self._new_id()
         session = FetchSession(session_id, items, uses_topic_ids, now_ms)
         self._by_id[session_id] = session
         self._partitions += len(session)
-        return OpeningFetch(session)
+        return FetchContext(session.items(), session, is_first=True)
 
-    def _has_room(self, partitions: int) -> bool:
-        return (
-            len(self._by_id) < self._max_sessions
-            and self._partitions + partitions <= self._max_partitions
-        )
+    def _make_room(self, partitions: int, now_ms: int) -> bool:
+        while (
+            len(self._by_id) >= self._max_sessions
+            or self._partitions + partitions > self._max_partitions
+        ):
+            oldest = next(iter(self._by_id.values()))
+            if now_ms - oldest.last_used_ms < EVICTION_MS:
+                return False
+            self._end(oldest.session_id)
+        return True
 
     def _end(self, session_id: int) -> None:
-        self._partitions -= len(self._by_id.pop(session_id))
-
-    def _evict(self, now_ms: int) -> bool:
-        if not self._by_id:
-            return False
-        session_id, oldest = next(iter(self._by_id.items()))
-        if now_ms - oldest.last_used_ms < EVICTION_MS:
-            return False
-        self._end(session_id)
-        return True
+        session = self._by_id.pop(session_id, None)
+        if session is not None:
+            self._partitions -= len(session)

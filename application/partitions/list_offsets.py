@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
-from application.partitions.opened_batch import open_batch, open_times, times_in, too_many_to_open
+from application.partitions.opened_batch import open_times, too_many_to_open
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.state.catalog import Catalog
@@ -257,7 +257,7 @@ def _first_in(
     if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
         return _at_start_of(batch, first_offset)
     try:
-        for offset, record_timestamp in times_in(batch, open_batch(batch, compression)):
+        for offset, record_timestamp in open_times(batch, compression):
             if not batch.base_offset <= offset <= batch.last_offset:
                 return None
             if record_timestamp >= timestamp and offset >= first_offset:

@@ -22,22 +22,19 @@ MAX_OPENED_RECORDS = 100_000
 
 def open_messages(batch: RecordBatch, compression: Compression) -> Iterator[Message]:
     """Raises CorruptMessage or InvalidRecord when the records are not what the header says."""
+    return messages_in(batch, open_batch(batch, compression))
+
+
+def messages_in(batch: RecordBatch, opened: bytes) -> Iterator[Message]:
     log_append_time = batch.max_timestamp if batch.attributes & LOG_APPEND_TIME else None
     return decode_messages(
-        open_batch(batch, compression),
-        batch.base_offset,
-        batch.base_timestamp,
-        batch.count,
-        log_append_time,
+        opened, batch.base_offset, batch.base_timestamp, batch.count, log_append_time
     )
 
 
 def open_times(batch: RecordBatch, compression: Compression) -> Iterator[tuple[int, int]]:
     """Offset and timestamp of each record, for less than half the cost."""
-    return times_in(batch, open_batch(batch, compression))
-
-
-def times_in(batch: RecordBatch, opened: bytes) -> Iterator[tuple[int, int]]:
+    opened = open_batch(batch, compression)
     return decode_times(opened, batch.base_offset, batch.base_timestamp, batch.count)
 
 

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 #: Of a name that a client gave itself, once it is gone, or that its request concerns.
 REMEMBERED_CHARACTERS = 200
 
 
+@dataclass(slots=True, eq=False)
 class ClientInfo:
     """What is known of the other end of a connection; the session fills it in as it learns."""
 
-    __slots__ = (
-        "client_id",
-        "connection_id",
-        "listener",
-        "peer",
-        "since_ms",
-        "software_name",
-        "software_version",
-    )
-
-    def __init__(self, connection_id: int, listener: str, peer: str) -> None:
-        self.connection_id = connection_id
-        self.listener = listener
-        self.peer = peer
-        self.client_id: str | None = None
-        #: When the connection was made.
-        self.since_ms = 0
-        self.software_name = ""
-        self.software_version = ""
+    connection_id: int
+    listener: str
+    peer: str
+    client_id: str | None = None
+    #: When the connection was made.
+    since_ms: int = 0
+    software_name: str = ""
+    software_version: str = ""
 
     def forget_long_names(self) -> None:
         """The connection is gone, but may be remembered with its requests: not with 32 KB each."""
@@ -39,22 +30,28 @@ class ClientInfo:
         self.software_version = self.software_version[:REMEMBERED_CHARACTERS]
 
 
-class RequestRecord:
+class Asked(Protocol):
+    """Which API in which version; the route of a request, where it is one of Kafka's."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def waits_for_others(self) -> bool: ...
+
+
+class RequestRecord(NamedTuple):
     """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
 
-    __slots__ = (
-        "about", "answered_ns", "api", "api_version", "bytes_in", "bytes_out", "client",
-        "correlation_id", "decoded_ns", "elapsed_ns", "error_codes", "error_names", "handled_ns",
-        "received_ns", "sent_ms", "sent_ns", "started_ns", "topics",
-    )  # fmt: skip
-
-    client: ClientInfo
-    api: str
-    api_version: int
+    asked: Asked
     correlation_id: int
+    client: ClientInfo
     topics: int
-    #: What else it concerns, as a field and its value: a group, say.
-    about: tuple[str, str] | None
+    #: What else it concerns, as a field and its value: a group, say, or a topic by name or id.
+    about: tuple[str, str | bytes] | None
     bytes_in: int
     bytes_out: int
     #: Each that occurs in the answer, once.
@@ -66,10 +63,19 @@ class RequestRecord:
     handled_ns: int
     answered_ns: int
     sent_ns: int
-    #: By the wall clock, in milliseconds since 1970: the same wherever the request is shown.
-    sent_ms: int
-    #: What it took, without its time of waiting for data.
-    elapsed_ns: int
+    #: Added to the others it makes times by the wall clock.
+    wall_ns: int
+
+    @property
+    def sent_ms(self) -> int:
+        """In milliseconds since 1970: the same wherever the request is shown."""
+        return (self.sent_ns + self.wall_ns) // 1_000_000
+
+    @property
+    def elapsed_ns(self) -> int:
+        """What it took, without its time of waiting for data."""
+        waited_ns = self.answered_ns - self.handled_ns if self.asked.waits_for_others else 0
+        return self.sent_ns - self.received_ns - waited_ns
 
 
 class RequestLog(Protocol):

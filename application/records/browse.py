@@ -1,53 +1,21 @@
-"""Browse: who wants to look into records says what of, and is given a scan."""
+"""Browse: a look into records, as a plan and the scan that follows it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.records.cursor import read_cursor
-from application.records.filter import RecordFilter
 from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
-from application.records.scan_worker import RunningScan, ScanJob, ScanWorkers
+from application.records.scan_worker import RunningScan, ScanWorkers
 from application.records.sliced import SlicedScan
 from application.state.catalog import Catalog
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
-
-
-class BrowseQuery:
-    """`offset` is where to begin, in either direction; without it, at the log's start or end."""
-
-    __slots__ = (
-        "cursor", "filter", "form", "limit", "max_bytes", "newest_first", "offset", "partitions",
-        "topic",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        topic: str,
-        partitions: Sequence[int] | None = None,
-        *,
-        offset: int | None = None,
-        newest_first: bool = False,
-        wanted: RecordFilter | None = None,
-        limit: int | None = None,
-        max_bytes: int | None = None,
-        cursor: str | None = None,
-        form: str = "json",
-    ) -> None:
-        self.topic = topic
-        self.partitions = partitions
-        self.offset = offset
-        self.newest_first = newest_first
-        self.filter = wanted or RecordFilter()
-        self.limit = limit
-        self.max_bytes = max_bytes
-        self.cursor = cursor
-        self.form = form
 
 
 class BrowseService:
@@ -67,23 +35,31 @@ class BrowseService:
         self._background = background
         self._workers = workers
 
-    def plan(self, query: BrowseQuery) -> ScanPlan:
-        """Of what is committed by now. Raises what is wrong with the question."""
-        ranges = [self._range(each) for each in self.partitions(query.topic, query.partitions)]
-        if query.cursor is not None:
-            left = read_cursor(query.cursor, query.newest_first)
+    def plan(
+        self,
+        topic_name: str,
+        partitions: Sequence[int] | None,
+        wanted: ScanPlan,
+        offset: int | None = None,
+        cursor: str | None = None,
+    ) -> ScanPlan:
+        """With ranges of what is committed by now. Raises what is wrong with the question.
+
+        `offset` is where to begin, in either direction; without it, at the log's start or end.
+        """
+        ranges = [range_of(each) for each in self.partitions(topic_name, partitions)]
+        if cursor is not None:
+            left = read_cursor(cursor, wanted.newest_first)
             ranges = [each for each in ranges if each.index in left]
             for each in ranges:
                 each.narrow(*left[each.index])
-        elif query.offset is not None:
+        elif offset is not None:
             for each in ranges:
-                if query.newest_first:
-                    each.narrow(each.start, query.offset + 1)
+                if wanted.newest_first:
+                    each.narrow(each.start, offset + 1)
                 else:
-                    each.narrow(query.offset, each.end)
-        return ScanPlan(
-            ranges, query.filter, query.form, query.newest_first, query.limit, query.max_bytes
-        )
+                    each.narrow(offset, each.end)
+        return replace(wanted, ranges=ranges)
 
     def partitions(self, topic_name: str, wanted: Sequence[int] | None) -> list[Partition]:
         topic = self._catalog.topic(topic_name)
@@ -102,19 +78,9 @@ class BrowseService:
             found.append(partition)
         return found
 
-    @staticmethod
-    def _range(partition: Partition) -> OffsetRange:
-        end = partition.high_watermark
-        return OffsetRange(
-            partition.index, partition.partition_id, partition.log_start_offset, end, end
-        )
-
-    def scan(
-        self, plan: ScanPlan, data_format: str = "auto", budget_ms: int | None = None
-    ) -> RunningScan:
-        job = ScanJob(plan, data_format, budget_ms)
+    def scan(self, plan: ScanPlan) -> RunningScan:
         return SlicedScan(
-            job,
+            plan,
             self._log,
             self._compression,
             self._clock,
@@ -126,3 +92,10 @@ class BrowseService:
     def _why_gone(self, plan: ScanPlan) -> BrokerError | None:
         found = (self._catalog.why_gone(each.partition_id) for each in plan.ranges)
         return next(filter(None, found), None)
+
+
+def range_of(partition: Partition, start: int = 0) -> OffsetRange:
+    """What is committed by now, from `start` on."""
+    end = partition.high_watermark
+    start = min(max(start, partition.log_start_offset), end)
+    return OffsetRange(partition.index, partition.partition_id, start, end, end)

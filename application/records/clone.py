@@ -8,7 +8,10 @@ mean nothing in another log.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from application.background.job import END_OF_COMMIT, Job, Outcome
+from application.background.runner import Runner
 from application.partitions.opened_batch import open_messages
 from application.ports.checksum import Checksum
 from application.ports.compression import Compression
@@ -18,7 +21,7 @@ from application.records.scan import batches_in
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.topics.create import Created, CreateTopicsService, NewTopic
-from domain.errors import BrokerError, InvalidRequest, StorageFailed, UnknownTopicOrPartition
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
 from domain.messages.batch import RecordBatch
 from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
@@ -28,15 +31,12 @@ from domain.topics.topic import Topic
 BYTES_PER_SLICE = 256 * 1024
 
 
-class Cloned:
+class Cloned(NamedTuple):
     """How far it has come."""
 
-    __slots__ = ("bytes", "done", "records")
-
-    def __init__(self, records: int, size_bytes: int, done: bool) -> None:
-        self.records = records
-        self.bytes = size_bytes
-        self.done = done
+    records: int
+    bytes: int
+    done: bool
 
 
 class CloneService:
@@ -48,19 +48,21 @@ class CloneService:
         commits: Commits,
         compression: Compression,
         checksum: Checksum,
+        background: Runner,
     ) -> None:
-        self._catalog = catalog
+        self.catalog = catalog
         self._create = create
-        self._log = log
-        self._commits = commits
-        self._compression = compression
-        self._checksum = checksum
+        self.log = log
+        self.commits = commits
+        self.compression = compression
+        self.checksum = checksum
+        self.background = background
 
     def create(
         self, source_name: str, name: str, configs: Mapping[str, str | None]
     ) -> list[Created] | Pending[list[Created]]:
         """The topic alone. `configs` come before those of its source; None: not that one."""
-        source = self._catalog.topic(source_name)
+        source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
         wanted = {**source.configs, **configs}
@@ -71,36 +73,22 @@ class CloneService:
 
     def copy(self, source_name: str, target: Topic) -> Copying:
         """What is committed by now, a slice whenever it is asked for the next."""
-        source = self._catalog.topic(source_name)
+        source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
         pairs = []
         for index in range(len(target.partition_ids)):
-            of_source = self._catalog.partition(source, index)
-            of_target = self._catalog.partition(target, index)
+            of_source = self.catalog.partition(source, index)
+            of_target = self.catalog.partition(target, index)
             if of_source is None or of_target is None:
                 raise InvalidRequest("The two topics have not as many partitions")
             pairs.append((of_source, of_target))
-        return Copying(
-            self._catalog, self._log, self._commits, self._compression, self._checksum, pairs
-        )
+        return Copying(self, pairs)
 
 
 class Copying:
-    def __init__(
-        self,
-        catalog: Catalog,
-        log: LogStore,
-        commits: Commits,
-        compression: Compression,
-        checksum: Checksum,
-        pairs: list[tuple[Partition, Partition]],
-    ) -> None:
-        self._catalog = catalog
-        self._log = log
-        self._commits = commits
-        self._compression = compression
-        self._checksum = checksum
+    def __init__(self, service: CloneService, pairs: list[tuple[Partition, Partition]]) -> None:
+        self._service = service
         self._left = [
             (source, target, source.high_watermark)
             for source, target in pairs
@@ -113,35 +101,30 @@ class Copying:
 
     def next(self) -> Pending[Cloned | BrokerError]:
         """A slice, once it is durable."""
-        pending: Pending[Cloned | BrokerError] = Pending()
-        self._continue(pending)
-        return pending
+        return self._service.background.answer(self._next())
 
-    def _continue(self, pending: Pending[Cloned | BrokerError]) -> None:
-        try:
-            self._slice()
-        except BrokerError as refused:
-            pending.resolve(refused.as_value())
-            return
-        except NotInMemory as later:
-            later.loading.then(lambda _: self._continue(pending))
-            return
-
-        def committed(failure: StorageFailed | None) -> None:
-            pending.resolve(failure or Cloned(self._records, self._bytes, not self._left))
-
-        self._commits.wait(committed)
+    def _next(self) -> Job[Cloned | BrokerError]:
+        while True:
+            try:
+                self._slice()
+                break
+            except BrokerError as refused:
+                return refused.as_value()
+            except NotInMemory as later:
+                yield later.loading
+        failure: Outcome = yield END_OF_COMMIT
+        return failure or Cloned(self._records, self._bytes, not self._left)
 
     def _slice(self) -> None:
         if not self._left:
             return
         source, target, end = self._left[0]
-        if not (self._catalog.holds(source) and self._catalog.holds(target)):
+        if not (self._service.catalog.holds(source) and self._service.catalog.holds(target)):
             raise UnknownTopicOrPartition("One of the two topics was deleted meanwhile")
         if target.broken is not None:
             raise target.broken
         start = max(self._position, source.log_start_offset)
-        data = self._log.read(source.partition_id, start, end, BYTES_PER_SLICE, True)
+        data = self._service.log.read(source.partition_id, start, end, BYTES_PER_SLICE, True)
         for batch in batches_in(data):
             self._position = batch.last_offset + 1
             copied = self._copy_of(batch, start)
@@ -154,24 +137,26 @@ class Copying:
     def _copy_of(self, batch: RecordBatch, start: int) -> RecordBatch | None:
         if batch.base_offset >= start:
             copied = RecordBatch(memoryview(bytearray(batch.buffer[: batch.size_bytes])))
-            without_producer(copied, self._checksum)
+            without_producer(copied, self._service.checksum)
             return copied
         # Some of its records are deleted, which a copy must not bring back.
         messages = [
             message
-            for message in open_messages(batch, self._compression)
+            for message in open_messages(batch, self._service.compression)
             if message.offset >= start
         ]
         if not messages:
             return None
-        rebuilt = build_batch(messages, self._checksum, batch.codec, self._compression.compress)
+        rebuilt = build_batch(
+            messages, self._service.checksum, batch.codec, self._service.compression.compress
+        )
         return RecordBatch(memoryview(rebuilt))
 
     def _append(self, batch: RecordBatch, target: Partition) -> None:
         adopted = target.adopt(batch)
-        self._log.append(
+        self._service.log.append(
             target.partition_id, adopted.last_offset, batch.buffer, adopted.indexed_timestamp
         )
-        self._commits.touch(target)
+        self._service.commits.touch(target)
         self._records += batch.count
         self._bytes += batch.size_bytes

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from domain.messages.message import Message
 
 
-class HeaderWanted:
+class HeaderWanted(NamedTuple):
     """A header of that name, with that value where one is given."""
 
-    __slots__ = ("name", "value")
-
-    def __init__(self, name: bytes, value: bytes | None = None) -> None:
-        self.name = name
-        self.value = value
+    name: bytes
+    value: bytes | None = None
 
     def fits(self, message: Message) -> bool:
         return any(
@@ -21,33 +20,17 @@ class HeaderWanted:
         )
 
 
-class RecordFilter:
+class RecordFilter(NamedTuple):
     """Texts are bytes, and looked for as they are. Both ends of a time belong to it."""
 
-    __slots__ = (
-        "anywhere", "end_ms", "headers", "in_headers", "in_key", "in_value", "key", "start_ms",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        *,
-        start_ms: int | None = None,
-        end_ms: int | None = None,
-        key: bytes | None = None,
-        in_key: bytes | None = None,
-        in_value: bytes | None = None,
-        in_headers: bytes | None = None,
-        anywhere: bytes | None = None,
-        headers: tuple[HeaderWanted, ...] = (),
-    ) -> None:
-        self.start_ms = start_ms
-        self.end_ms = end_ms
-        self.key = key
-        self.in_key = in_key
-        self.in_value = in_value
-        self.in_headers = in_headers
-        self.anywhere = anywhere
-        self.headers = headers
+    start_ms: int | None = None
+    end_ms: int | None = None
+    key: bytes | None = None
+    in_key: bytes | None = None
+    in_value: bytes | None = None
+    in_headers: bytes | None = None
+    anywhere: bytes | None = None
+    headers: tuple[HeaderWanted, ...] = ()
 
     def needles(self) -> list[bytes]:
         """Bytes that a batch's records must have somewhere, or none of them fits.
@@ -73,6 +56,9 @@ class RecordFilter:
             and (self.anywhere is None or _anywhere(self.anywhere, message))
             and all(header.fits(message) for header in self.headers)
         )
+
+
+ALL_RECORDS = RecordFilter()
 
 
 def _within(needle: bytes | None, field: bytes | None) -> bool:

@@ -1,8 +1,8 @@
 """Scan: goes through the records of partitions, in steps small enough for any loop.
 
 Every step of a `Scan` is a `next` of its generator: a read, a batch that is opened, some dozens of
-records. Whoever runs it decides how many steps it takes at once, and may stop between any two: the
-plan says then what is left.
+records. It yields None, or what has to be loaded before the next step. Its caller decides how many
+steps it takes at once, and may stop between any two: the plan says then what is left.
 
 Partitions are merged by time: the record that comes next is the oldest (or newest) of those that
 come next in each. Where a partition's own times do not rise, its own order is kept.
@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from heapq import heappop, heappush
+from typing import NamedTuple
 
-from application.partitions.opened_batch import MAX_OPENED_BYTES
+from application.partitions.opened_batch import MAX_OPENED_BYTES, messages_in
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
-from domain.messages.message import Message, decode_messages
+from domain.messages.message import Message
 
 READ_BYTES = 256 * 1024
 #: Of all partitions together; each reads at least its next batch.
@@ -38,17 +39,15 @@ class TooHeavy(Exception):
     """A batch that takes longer to open than the loop may be held; nothing is lost by it."""
 
 
-class Found:
-    __slots__ = ("log_append_time", "message", "range")
-
-    def __init__(self, where: OffsetRange, message: Message, log_append_time: bool) -> None:
-        self.range = where
-        self.message = message
-        self.log_append_time = log_append_time
+class Found(NamedTuple):
+    range: OffsetRange
+    message: Message
+    log_append_time: bool
 
 
-#: A step that found nothing is None.
-Step = Found | None
+#: A step that found nothing; with what has to be loaded before the next.
+Idle = Pending[None] | None
+Step = Found | Idle
 #: What becomes of a found record, and how many bytes that is.
 Take = Callable[[Found], int]
 
@@ -74,8 +73,6 @@ class Scan:
         self._read_bytes = max(
             min(READ_BYTES, READ_AHEAD_BYTES // max(len(plan.ranges), 1)), HEADER_BYTES
         )
-        #: What the next step needs; None: it can be made.
-        self.loading: Pending[None] | None = None
         self._found = 0
         self._taken_bytes = 0
         self._unreadable = 0
@@ -94,17 +91,17 @@ class Scan:
         left = self._plan.ranges
         return ScanEnd(reason, self._found, self._to_do - self._left(), self._unreadable, left)
 
-    def steps(self) -> Iterator[None]:
+    def steps(self) -> Iterator[Idle]:
         walks = {each.index: self._walk(each) for each in self._plan.ranges if not each.is_done}
         heads: list[tuple[int, int, Found]] = []
         headless = list(walks)
         while walks:
             for index in headless:
                 for step in walks[index]:
-                    if step is not None:
+                    if isinstance(step, Found):
                         heappush(heads, (self._rank(step), index, step))
                         break
-                    yield
+                    yield step
                 else:
                     del walks[index]
             if not heads or not self._has_room():
@@ -114,7 +111,7 @@ class Scan:
             if not self._has_room():  # before more is looked through, which would get lost
                 return
             headless = [index]
-            yield
+            yield None
 
     def reason(self) -> str:
         """Of an end that was not another's decision."""
@@ -159,7 +156,7 @@ class Scan:
         else:
             yield from self._forward(where)
 
-    def _place(self, where: OffsetRange) -> Iterator[Step]:
+    def _place(self, where: OffsetRange) -> Iterator[Idle]:
         """Narrows the range to the times that are wanted, by the index and by headers."""
         wanted = self._plan.filter
         if wanted.start_ms is not None:
@@ -171,8 +168,7 @@ class Scan:
             try:
                 headers = self._log.headers(where.partition_id, position, HEADERS_AT_ONCE)
             except NotInMemory as later:
-                self.loading = later.loading
-                yield None
+                yield later.loading
                 continue
             for header in headers:
                 batch = RecordBatch(memoryview(header))
@@ -186,13 +182,12 @@ class Scan:
 
     def _read(
         self, where: OffsetRange, offset: int, max_bytes: int
-    ) -> Generator[None, None, bytes]:
+    ) -> Generator[Idle, None, bytes]:
         while True:
             try:
                 return self._log.read(where.partition_id, offset, where.log_end, max_bytes, True)
             except NotInMemory as later:
-                self.loading = later.loading
-                yield None
+                yield later.loading
 
     def _forward(self, where: OffsetRange) -> Iterator[Step]:
         while not where.is_done:
@@ -205,7 +200,7 @@ class Scan:
                     where.start = where.end
                     return
                 for step in self._messages(batch, where):
-                    if step is not None:
+                    if isinstance(step, Found):
                         where.start = max(where.start, step.message.offset)
                     yield step
                 where.start = max(where.start, batch.last_offset + 1)
@@ -224,10 +219,10 @@ class Scan:
             held: deque[Found] = deque(maxlen=MAX_HELD)
             left_at = batch.base_offset
             for step in self._messages(batch, where):
-                if step is not None:
+                if isinstance(step, Found):
                     held.append(step)
                 else:
-                    yield None
+                    yield step
             if len(held) == MAX_HELD:  # older ones may have had no place
                 left_at = held[0].message.offset
             while held:
@@ -258,15 +253,8 @@ class Scan:
     def _fitting(self, batch: RecordBatch, opened: bytes, where: OffsetRange) -> Iterator[Step]:
         by_log = bool(batch.attributes & LOG_APPEND_TIME)
         fits = self._plan.filter.fits
-        messages = decode_messages(
-            opened,
-            batch.base_offset,
-            batch.base_timestamp,
-            batch.count,
-            batch.max_timestamp if by_log else None,
-        )
         try:
-            for looked_at, message in enumerate(messages, 1):
+            for looked_at, message in enumerate(messages_in(batch, opened), 1):
                 if where.start <= message.offset < where.end and fits(message):
                     yield Found(where, message, by_log)
                 elif looked_at % RECORDS_PER_STEP == 0:

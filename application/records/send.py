@@ -7,18 +7,16 @@ is tried again record by record: what is wrong with one is not the others' fault
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from application.background.job import END_OF_COMMIT, Job, Outcome
+from application.background.runner import Runner
 from application.partitions.produce import ProduceService
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
-from application.ports.pending import Pending, resolved
+from application.ports.pending import Pending
 from application.state.catalog import Catalog
-from application.state.commits import Commits
-from domain.errors import (
-    BrokerError,
-    StorageFailed,
-    UnknownTopicOrPartition,
-)
+from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.messages.building import build_batch
 from domain.messages.message import Headers, Message
 from domain.partitions.partition import Partition
@@ -26,33 +24,20 @@ from domain.topics.partitioner import partition_for_key
 from domain.topics.topic import Topic, why_not_writable
 
 
-class OutgoingRecord:
+class OutgoingRecord(NamedTuple):
     """Without a partition the key decides; without a timestamp it is now."""
 
-    __slots__ = ("headers", "key", "partition", "timestamp", "value")
-
-    def __init__(
-        self,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers = (),
-        partition: int | None = None,
-        timestamp: int | None = None,
-    ) -> None:
-        self.key = key
-        self.value = value
-        self.headers = headers
-        self.partition = partition
-        self.timestamp = timestamp
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+    timestamp: int | None = None
 
 
-class Delivered:
-    __slots__ = ("offset", "partition", "timestamp")
-
-    def __init__(self, partition: int, offset: int, timestamp: int) -> None:
-        self.partition = partition
-        self.offset = offset
-        self.timestamp = timestamp
+class Delivered(NamedTuple):
+    partition: int
+    offset: int
+    timestamp: int
 
 
 Delivery = Delivered | BrokerError
@@ -63,13 +48,13 @@ class SendService:
         self,
         catalog: Catalog,
         produce: ProduceService,
-        commits: Commits,
+        background: Runner,
         clock: Clock,
         checksum: Checksum,
     ) -> None:
         self._catalog = catalog
         self._produce = produce
-        self._commits = commits
+        self._background = background
         self._clock = clock
         self._checksum = checksum
         self._keyless = 0
@@ -79,9 +64,12 @@ class SendService:
 
         How many there are is bounded by who calls: they are encoded in one go.
         """
+        return self._background.answer(self._send(topic_name, records))
+
+    def _send(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Job[list[Delivery]]:
         topic = self._catalog.topic(topic_name)
         if topic is None or topic.is_internal:
-            return resolved([why_not_writable(topic_name)] * len(records))
+            return [why_not_writable(topic_name)] * len(records)
         self._keyless += 1  # those without a key stay together, as Java's stay in a batch
         deliveries: dict[int, Delivery] = {}
         by_partition: dict[int, list[int]] = {}
@@ -93,7 +81,11 @@ class SendService:
         now_ms = self._clock.now_ms()
         for index, numbers in by_partition.items():
             deliveries.update(self._append(topic, index, numbers, records, now_ms))
-        return self._durable([deliveries[number] for number in range(len(records))])
+        in_order = [deliveries[number] for number in range(len(records))]
+        if not any(isinstance(each, Delivered) for each in in_order):
+            return in_order
+        failure: Outcome = yield END_OF_COMMIT
+        return [(failure or each) if isinstance(each, Delivered) else each for each in in_order]
 
     def _partition(self, topic: Topic, record: OutgoingRecord) -> int:
         count = len(topic.partition_ids)
@@ -133,27 +125,9 @@ class SendService:
             return [appended] * len(messages)
         by_log = appended.log_append_time
         return [
-            Delivered(
-                partition.index, appended.base_offset + number, by_log if by_log >= 0 else each
-            )
-            for number, each in enumerate(message.timestamp for message in messages)
+            Delivered(partition.index, offset, by_log if by_log >= 0 else message.timestamp)
+            for offset, message in enumerate(messages, appended.base_offset)
         ]
-
-    def _durable(self, deliveries: list[Delivery]) -> Pending[list[Delivery]]:
-        if not any(isinstance(each, Delivered) for each in deliveries):
-            return resolved(deliveries)
-        pending: Pending[list[Delivery]] = Pending()
-
-        def committed(failure: StorageFailed | None) -> None:
-            if failure is None:
-                pending.resolve(deliveries)
-                return
-            pending.resolve(
-                [each if isinstance(each, BrokerError) else failure for each in deliveries]
-            )
-
-        self._commits.wait(committed)
-        return pending
 
 
 def _message(record: OutgoingRecord, now_ms: int) -> Message:

@@ -7,17 +7,18 @@ worker is free it goes on here, with pauses: what it may not do here waits for o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 
 from application.background.job import PAUSE, SLICE, Job
-from application.background.runner import Runner
+from application.background.runner import JobResult, Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.ports.pending import Pending, resolved
-from application.records.plan import ScanEnd
+from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan import TIME, Scan, TooHeavy
-from application.records.scan_worker import RunningScan, ScanJob, ScanPart, ScanWorkers
+from application.records.scan_worker import RunningScan, ScanPart, ScanWorkers
 from application.records.writing import LineWriter
 from domain.errors import BrokerError, StorageFailed
 
@@ -35,7 +36,7 @@ PART_BYTES = 64 * 1024
 class SlicedScan:
     def __init__(
         self,
-        job: ScanJob,
+        plan: ScanPlan,
         log: LogStore,
         compression: Compression,
         clock: Clock,
@@ -43,7 +44,7 @@ class SlicedScan:
         workers: ScanWorkers | None,
         why_gone: Callable[[], BrokerError | None] = lambda: None,
     ) -> None:
-        self._job = job
+        self._plan = plan
         self._log = log
         self._clock = clock
         self._background = background
@@ -51,35 +52,34 @@ class SlicedScan:
         #: An error where it looks through a partition that was deleted or has moved meanwhile.
         self._why_gone = why_gone
         self._begun_ms = clock.monotonic_ms()
-        self._heavy = job.plan.form == "parquet"
+        #: Whether only a worker may do what comes next; Parquet is written by workers only.
+        self._heavy = plan.form == "parquet"
         waits = workers is not None and workers.one_waits
         here_ms = 0 if self._heavy else HERE_MS_WHERE_ONE_WAITS if waits else HERE_MS
         self._asks_from_ms = self._begun_ms + here_ms
         self._worker: RunningScan | None = None
-        self._asked: Pending[ScanPart] | None = None
-        #: Parquet is written by workers only.
-        self._writer = LineWriter(
-            "json" if self._heavy else job.plan.form, job.data_format, job.begun
-        )
+        self._result: JobResult[ScanPart] | None = None
+        form = "json" if self._heavy else plan.form
+        self._writer = LineWriter(form, plan.data_format)
         max_batch_bytes = BATCH_BYTES if workers is not None else None
-        self._scan = Scan(job.plan, log, compression, self._writer.take, max_batch_bytes)
-        self._steps: Iterator[None] = self._scan.steps()
+        self._scan = Scan(plan, log, compression, self._writer.take, max_batch_bytes)
+        self._steps = self._scan.steps()
 
     def next(self) -> Pending[ScanPart]:
         if self._background.is_over:
             return resolved(ScanPart(b"", StorageFailed("The broker is stopping")))
-        self._asked = asked = Pending[ScanPart]()
-        self._background.answer_later(self._part()).then(self._answer, self._failed)
-        return asked
+        self._result = self._background.answer_later(self._next(), ends_when_abandoned=True)
+        return self._result
 
     def close(self) -> None:
-        self._asked = None
+        if self._result is not None:
+            self._result.abandon()
         if self._worker is not None:
             self._worker.close()
 
-    def _part(self) -> Job[ScanPart]:
+    def _next(self) -> Job[ScanPart]:
         part: ScanPart | None = None
-        while part is None and self._asked is not None:
+        while part is None:
             if self._worker is not None:
                 part = self._with_those_from_here((yield self._worker.next()))
             elif self._workers is not None and self._clock.monotonic_ms() >= self._asks_from_ms:
@@ -91,18 +91,22 @@ class SlicedScan:
                 yield PAUSE
                 part = self._waited()
             else:
-                part = self._step()
-                if part is None:
-                    loading, self._scan.loading = self._scan.loading, None
-                    yield loading or SLICE
-        return part or ScanPart(b"")
+                part = yield from self._step()
+        gone = self._why_gone()
+        if gone is None:
+            return part
+        # A log that is being dropped looks like a shorter one.
+        if self._worker is not None:
+            self._worker.close()
+        return ScanPart(b"", gone)
 
     # ---- here
 
-    def _step(self) -> ScanPart | None:
+    def _step(self) -> Job[ScanPart | None]:
         try:
-            if next(self._steps, self) is self:
-                return ScanPart(self._writer.finish(), self._scan.end(self._scan.reason()))
+            loading = next(self._steps)
+        except StopIteration:
+            return ScanPart(self._writer.finish(), self._scan.end(self._scan.reason()))
         except TooHeavy:
             self._heavy = True
             self._asks_from_ms = self._begun_ms
@@ -111,11 +115,14 @@ class SlicedScan:
             return ScanPart(self._writer.drain(), failure.as_value())
         if self._writer.waiting_bytes >= PART_BYTES:
             return ScanPart(self._writer.drain())
-        return self._waited() if self._scan.has_moved else None
+        part = self._waited() if self._scan.has_moved else None
+        if part is None:
+            yield loading or SLICE
+        return part
 
     def _waited(self) -> ScanPart | None:
         """The end, when its time is up."""
-        budget_ms = self._job.budget_ms
+        budget_ms = self._plan.budget_ms
         if budget_ms is None or self._passed_ms() < budget_ms:
             return None
         return ScanPart(self._writer.finish(), self._scan.end(TIME))
@@ -123,38 +130,22 @@ class SlicedScan:
     def _passed_ms(self) -> int:
         return self._clock.monotonic_ms() - self._begun_ms
 
-    def _failed(self, fault: Exception) -> None:
-        """Its reader gets an error, and the log the traceback."""
-        self._answer(ScanPart(b"", StorageFailed("The scan could not go on")))
-        raise fault
-
-    def _answer(self, part: ScanPart) -> None:
-        asked, self._asked = self._asked, None
-        if asked is None:
-            return
-        gone = self._why_gone()
-        if gone is not None:
-            # A log that is being dropped looks like a shorter one.
-            self.close()
-            part = ScanPart(b"", gone)
-        asked.resolve(part)
-
     # ---- in a worker
 
     def _hand_over(self, workers: ScanWorkers) -> None:
-        job = self._job
-        left_ms = None if job.budget_ms is None else max(job.budget_ms - self._passed_ms(), 1)
-        begun = job.begun or job.plan.form != "parquet"
-        rest = ScanJob(job.plan, job.data_format, left_ms, begun)
-        self._worker = workers.start(rest, self._log)
+        plan = self._plan
+        left_ms = None if plan.budget_ms is None else max(plan.budget_ms - self._passed_ms(), 1)
+        begun = plan.form != "parquet"
+        self._worker = workers.start(replace(plan, budget_ms=left_ms, begun=begun), self._log)
 
     def _with_those_from_here(self, part: ScanPart) -> ScanPart | None:
         """What was found here comes first, and counts. None: there is nothing yet."""
-        if self._job.plan.form != "parquet":
-            part.data = self._writer.drain() + part.data
-            if isinstance(part.end, ScanEnd):
+        data, end = part
+        if self._plan.form != "parquet":
+            data = self._writer.drain() + data
+            if isinstance(end, ScanEnd):
                 here = self._scan.end("")
-                part.end.found += here.found
-                part.end.scanned += here.scanned
-                part.end.unreadable += here.unreadable
-        return part if part.data or part.end is not None else None
+                end.found += here.found
+                end.scanned += here.scanned
+                end.unreadable += here.unreadable
+        return ScanPart(data, end) if data or end is not None else None

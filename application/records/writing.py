@@ -1,30 +1,9 @@
-"""Writers: what found records become, piece by piece."""
+"""LineWriter: what found records become, piece by piece."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from application.records.rendering import LINES
 from application.records.scan import Found
-
-
-class Writer(Protocol):
-    @property
-    def waiting_bytes(self) -> int:
-        """Of what `drain` would give."""
-        ...
-
-    def take(self, found: Found) -> int:
-        """How many bytes the record counts for."""
-        ...
-
-    def drain(self) -> bytes:
-        """What is ready, which may be nothing; each byte is given once."""
-        ...
-
-    def finish(self) -> bytes:
-        """The rest, when no record follows."""
-        ...
 
 
 class LineWriter:
@@ -34,23 +13,23 @@ class LineWriter:
         head, self._line = LINES[form]
         self._data_format = data_format
         self._lines = [] if begun or not head else [head]
-        self._waiting_bytes = 0
-
-    @property
-    def waiting_bytes(self) -> int:
-        return self._waiting_bytes
+        #: Of what `drain` would return.
+        self.waiting_bytes = 0
 
     def take(self, found: Found) -> int:
+        """How many bytes the record counts for."""
         line = self._line(found, self._data_format)
         self._lines.append(line)
-        self._waiting_bytes += len(line)
+        self.waiting_bytes += len(line)
         return len(line)
 
     def drain(self) -> bytes:
+        """What is ready, which may be nothing; each byte is returned once."""
         data = b"".join(self._lines)
         self._lines.clear()
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0
         return data
 
     def finish(self) -> bytes:
+        """The rest, when no record follows."""
         return self.drain()

@@ -11,7 +11,7 @@ from domain.partitions.partition import Partition
 
 class Watcher(Protocol):
     def advanced(self, partition: Partition) -> None:
-        """A watched partition has more to read, or is gone."""
+        """A watched partition has more to read, or is gone; or its topic has more partitions."""
         ...
 
     def finish(self) -> None:
@@ -19,15 +19,8 @@ class Watcher(Protocol):
         ...
 
 
-class TopicWatcher(Protocol):
-    def grown(self, topic_name: str) -> None:
-        """A watched topic has more partitions."""
-        ...
-
-
 class Watching:
     def __init__(self) -> None:
-        self._topic_watchers: dict[str, dict[TopicWatcher, None]] = {}
         self._watchers: dict[Partition, dict[Watcher, None]] = {}
         self._count = 0
 
@@ -53,21 +46,6 @@ class Watching:
         if watchers is None:
             return
         faults = tell_each(list(watchers), methodcaller("advanced", partition))
-        if faults:
-            raise faults[0]
-
-    def watch_topic(self, topic_name: str, watcher: TopicWatcher) -> None:
-        self._topic_watchers.setdefault(topic_name, {})[watcher] = None
-
-    def unwatch_topic(self, topic_name: str, watcher: TopicWatcher) -> None:
-        watchers = self._topic_watchers[topic_name]
-        del watchers[watcher]
-        if not watchers:
-            del self._topic_watchers[topic_name]
-
-    def grown(self, topic_name: str) -> None:
-        watchers = list(self._topic_watchers.get(topic_name, ()))
-        faults = tell_each(watchers, methodcaller("grown", topic_name))
         if faults:
             raise faults[0]
 

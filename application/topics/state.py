@@ -78,4 +78,7 @@ class TopicState(Aggregates[str, TopicChange]):
             before = self._catalog.topic(name)
             self._catalog.put(topic)
             if before is not None and before.partition_ids != topic.partition_ids:
-                self._watching.grown(name)
+                # A tail of a whole topic watches its partitions, of which one is enough.
+                first = self._catalog.loaded_partition(topic, 0)
+                if first is not None:
+                    self._watching.advanced(first)

@@ -17,7 +17,7 @@ ROW_BYTES = 64
 
 
 class ParquetWriter:
-    """Satisfies `application.records.writing.Writer`."""
+    """As `application.records.writing.LineWriter`."""
 
     def __init__(self) -> None:
         import pyarrow

@@ -14,21 +14,23 @@ from contextlib import suppress
 from pathlib import Path
 
 from application.ports.log_store import LogStore
-from application.records.plan import ScanEnd
+from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan import TIME, Scan
-from application.records.scan_worker import ScanJob
-from application.records.writing import LineWriter, Writer
+from application.records.writing import LineWriter
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
+from infrastructure.scanning.parquet import ParquetWriter
 
 #: Where there is no scheduling for those that only take what nobody else wants.
 NICENESS = 19
 OUTPUT_BYTES = 64 * 1024
 STEPS_PER_LOOK = 16
+
+Writer = LineWriter | ParquetWriter
 
 
 class AskedLogStore:
@@ -92,15 +94,15 @@ class Channel:
         return content
 
 
-def run(job: ScanJob, log: LogStore, channel: Channel) -> ScanEnd:
-    writer = _writer(job)
-    scan = Scan(job.plan, log, BatchCompression(), writer.take)
-    end = _end_of(scan, job, writer, channel)
+def run(plan: ScanPlan, log: LogStore, channel: Channel) -> ScanEnd:
+    writer = _writer(plan)
+    scan = Scan(plan, log, BatchCompression(), writer.take)
+    end = _end_of(scan, plan.budget_ms, writer, channel)
     channel.send(frames.OUTPUT, writer.finish())
     return end
 
 
-def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanEnd:
+def _end_of(scan: Scan, budget_ms: int | None, writer: Writer, channel: Channel) -> ScanEnd:
     clock = SystemClock()
     began_ms = clock.monotonic_ms()
     for number, _ in enumerate(scan.steps()):
@@ -110,17 +112,15 @@ def _end_of(scan: Scan, job: ScanJob, writer: Writer, channel: Channel) -> ScanE
         if writer.waiting_bytes >= OUTPUT_BYTES:
             channel.send(frames.OUTPUT, writer.drain())
         passed_ms = clock.monotonic_ms() - began_ms
-        if job.budget_ms is not None and passed_ms >= job.budget_ms and scan.has_moved:
+        if budget_ms is not None and passed_ms >= budget_ms and scan.has_moved:
             return scan.end(TIME)
     return scan.end(scan.reason())
 
 
-def _writer(job: ScanJob) -> Writer:
-    if job.plan.form == "parquet":
-        from infrastructure.scanning.parquet import ParquetWriter
-
+def _writer(plan: ScanPlan) -> Writer:
+    if plan.form == "parquet":
         return ParquetWriter()
-    return LineWriter(job.plan.form, job.data_format, job.begun)
+    return LineWriter(plan.form, plan.data_format, plan.begun)
 
 
 def serve(channel: Channel, folder: Path | None) -> None:
@@ -128,11 +128,11 @@ def serve(channel: Channel, folder: Path | None) -> None:
     while True:
         kind, content = channel.receive()
         assert kind == frames.JOB, kind
-        job: ScanJob = pickle.loads(content)
+        plan: ScanPlan = pickle.loads(content)
         try:
             if log is None:
                 log = _log(channel, folder)
-            end = run(job, log, channel)
+            end = run(plan, log, channel)
         except BrokerError as failure:
             # What is wrong may be of this process only: the next scan gets another.
             channel.send(frames.ERROR, failure.message.encode())

@@ -18,8 +18,8 @@ from typing import cast
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending, resolved
-from application.records.plan import ScanEnd
-from application.records.scan_worker import ScanJob, ScanPart
+from application.records.plan import ScanEnd, ScanPlan
+from application.records.scan_worker import ScanPart
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
@@ -68,14 +68,14 @@ class ScanProcesses:
     def one_waits(self) -> bool:
         return any(each.job is None for each in self._processes)
 
-    def start(self, job: ScanJob, log: LogStore) -> RunningJob | None:
+    def start(self, plan: ScanPlan, log: LogStore) -> RunningJob | None:
         if self._closed:
             return None
-        if job.budget_ms is None and not self._has_room_for_long_ones():
+        if plan.budget_ms is None and not self._has_room_for_long_ones():
             return None
         for process in self._processes:
             if process.job is None:
-                return process.begin(job, log)
+                return process.begin(plan, log)
         if len(self._processes) >= self._most or self._loop.time() < self._not_before:
             return None
         self._ended = [each for each in self._ended if not each.is_gone]
@@ -86,7 +86,7 @@ class ScanProcesses:
             self._events.warning("a scan worker could not be started", error=str(failure))
             return None
         self._processes.append(process)
-        return process.begin(job, log)
+        return process.begin(plan, log)
 
     def _has_room_for_long_ones(self) -> bool:
         running = [each.job for each in self._processes if each.job is not None]
@@ -142,15 +142,15 @@ class ScanProcess(asyncio.Protocol):
     def is_gone(self) -> bool:
         return self._process.returncode is not None
 
-    def begin(self, job: ScanJob, log: LogStore) -> RunningJob:
+    def begin(self, plan: ScanPlan, log: LogStore) -> RunningJob:
         import pickle  # most brokers never need it
 
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
         self._log = log
-        self.job = running = RunningJob(self, job)
-        self._send(frame(frames.JOB, pickle.dumps(job)))
+        self.job = running = RunningJob(self, plan)
+        self._send(frame(frames.JOB, pickle.dumps(plan)))
         return running
 
     def end(self) -> None:
@@ -253,10 +253,10 @@ class ScanProcess(asyncio.Protocol):
 class RunningJob:
     """Satisfies `application.records.scan_worker.RunningScan`."""
 
-    def __init__(self, process: ScanProcess, job: ScanJob) -> None:
+    def __init__(self, process: ScanProcess, plan: ScanPlan) -> None:
         self._process = process
         #: Whether it may take as long as its reader likes.
-        self.is_long = job.budget_ms is None
+        self.is_long = plan.budget_ms is None
         self._data = bytearray()
         self._end: ScanEnd | BrokerError | None = None
         self._asked: Pending[ScanPart] | None = None

@@ -19,7 +19,7 @@ import uvloop
 from application.background.runner import Runner
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
-from application.records.scan_worker import RunningScan, ScanJob, ScanPart
+from application.records.scan_worker import RunningScan, ScanPart
 from application.records.sliced import SlicedScan
 from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
@@ -53,13 +53,13 @@ class World:
         commits = FakeBroker().broker.commits
         self.background = Runner(AsyncioScheduler(loop), SystemClock(), commits)
 
-    def plan(self, form: str = "json", **wanted: Any) -> ScanPlan:
+    def plan(self, form: str = "json", budget_ms: int | None = None, **wanted: Any) -> ScanPlan:
         ranges = [OffsetRange(0, 1, 0, COUNT, COUNT)]
-        return ScanPlan(ranges, RecordFilter(**wanted), form)
+        return ScanPlan(ranges, RecordFilter(**wanted), form, budget_ms=budget_ms)
 
-    def sliced(self, job: ScanJob, workers: ScanProcesses | None) -> SlicedScan:
+    def sliced(self, plan: ScanPlan, workers: ScanProcesses | None) -> SlicedScan:
         return SlicedScan(
-            job, self.log, BatchCompression(), SystemClock(), self.background, workers
+            plan, self.log, BatchCompression(), SystemClock(), self.background, workers
         )
 
 
@@ -119,13 +119,9 @@ async def all_of(scan: RunningScan | None) -> tuple[bytes, ScanEnd | BrokerError
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
     async def story(world: World) -> None:
-        here, _ = await all_of(world.sliced(ScanJob(world.plan(form), "auto", None), None))
-        there, end = await all_of(
-            world.pool.start(ScanJob(world.plan(form), "auto", None), world.log)
-        )
-        both, whole = await all_of(
-            world.sliced(ScanJob(world.plan(form), "auto", None), world.pool)
-        )
+        here, _ = await all_of(world.sliced(world.plan(form), None))
+        there, end = await all_of(world.pool.start(world.plan(form), world.log))
+        both, whole = await all_of(world.sliced(world.plan(form), world.pool))
         assert here == there == both
         assert here.count(b"\n") == COUNT + (form == "csv")
         for one in (end, whole):
@@ -138,7 +134,7 @@ def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
 def test_times_lead_to_the_right_place(play: Any) -> None:
     async def story(world: World) -> None:
         plan = world.plan(start_ms=TIMESTAMP + 5_000, end_ms=TIMESTAMP + 5_004)
-        data, end = await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
+        data, end = await all_of(world.pool.start(plan, world.log))
         assert data.count(b"\n") == 5
         assert isinstance(end, ScanEnd) and end.scanned <= 2 * EACH
 
@@ -147,7 +143,7 @@ def test_times_lead_to_the_right_place(play: Any) -> None:
 
 def test_who_reads_slowly_is_waited_for(play: Any) -> None:
     async def story(world: World) -> None:
-        scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        scan = world.pool.start(world.plan(), world.log)
         assert scan is not None
         part = await part_of(scan)
         for _ in range(20):
@@ -177,8 +173,8 @@ def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
 
     async def story(world: World) -> None:
         plan = world.plan(start_ms=TIMESTAMP + COUNT - 5)
-        await all_of(world.pool.start(ScanJob(plan, "auto", None), world.log))
-        first = world.pool.start(ScanJob(plan, "auto", None), world.log)
+        await all_of(world.pool.start(plan, world.log))
+        first = world.pool.start(plan, world.log)
         [process] = world.pool._processes
         ours = process._ours
         while not world.asks and (not select.select([ours], [], [], 30)[0] or not is_done(ours)):
@@ -186,7 +182,7 @@ def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
         while first._end is None and process._reads:  # type: ignore[union-attr]
             await asyncio.sleep(0)
         assert (await all_of(first))[0].count(b"\n") == 5
-        data, _ = await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        data, _ = await all_of(world.pool.start(world.plan(), world.log))
         assert data.count(b"\n") == COUNT
 
     play(story)
@@ -194,11 +190,11 @@ def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
 
 def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> None:
     async def story(world: World) -> None:
-        first = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
-        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        first = world.pool.start(world.plan(), world.log)
+        assert world.pool.start(world.plan(), world.log) is None
         await all_of(first)
         pids = world.pool.pids
-        await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        await all_of(world.pool.start(world.plan(), world.log))
         assert world.pool.pids == pids
 
     play(story)
@@ -206,15 +202,15 @@ def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> N
 
 def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
     async def story(world: World) -> None:
-        first = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        first = world.pool.start(world.plan(), world.log)
         assert first is not None
-        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
-        page = world.pool.start(ScanJob(world.plan(), "auto", 60_000), world.log)
+        assert world.pool.start(world.plan(), world.log) is None
+        page = world.pool.start(world.plan(budget_ms=60_000), world.log)
         _, end = await all_of(page)
         assert isinstance(end, ScanEnd) and end.found == COUNT
-        assert world.pool.start(ScanJob(world.plan(), "auto", None), world.log) is None
+        assert world.pool.start(world.plan(), world.log) is None
         await all_of(first)
-        second = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        second = world.pool.start(world.plan(), world.log)
         assert second is not None
         await all_of(second)
 
@@ -225,10 +221,7 @@ def test_more_scans_than_workers_come_to_the_same(play: Any) -> None:
     """One goes on here, and in the worker when that has ended the other."""
 
     async def story(world: World) -> None:
-        scans = [
-            all_of(world.sliced(ScanJob(world.plan("csv"), "auto", None), world.pool))
-            for _ in range(3)
-        ]
+        scans = [all_of(world.sliced(world.plan("csv"), world.pool)) for _ in range(3)]
         first, *others = await asyncio.gather(*scans)
         assert first[0].count(b"\n") == COUNT + 1
         assert all(data == first[0] for data, _ in others)
@@ -238,11 +231,11 @@ def test_more_scans_than_workers_come_to_the_same(play: Any) -> None:
 
 def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
     async def story(world: World) -> None:
-        scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        scan = world.pool.start(world.plan(), world.log)
         assert scan is not None
         scan.close()
         assert world.pool.pids == []
-        _, end = await all_of(world.pool.start(ScanJob(world.plan(), "auto", None), world.log))
+        _, end = await all_of(world.pool.start(world.plan(), world.log))
         assert isinstance(end, ScanEnd)
 
     play(story)
@@ -250,7 +243,7 @@ def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
 
 def test_a_process_that_dies_is_told(play: Any) -> None:
     async def story(world: World) -> None:
-        scan = world.pool.start(ScanJob(world.plan(), "auto", None), world.log)
+        scan = world.pool.start(world.plan(), world.log)
         [pid] = world.pool.pids
         os.kill(pid, signal.SIGKILL)
         _, end = await all_of(scan)
@@ -268,14 +261,14 @@ def test_a_worker_that_cannot_be_started_is_none(
         raise OSError(errno.EMFILE, "Too many open files")
 
     async def story(world: World) -> None:
-        job = ScanJob(world.plan(), "auto", None)
+        plan = world.plan()
         with monkeypatch.context() as patched:
             patched.setattr(of, what, refused)
             for _ in range(2):
-                assert world.pool.start(job, world.log) is None
+                assert world.pool.start(plan, world.log) is None
         [warned] = world.events.of("a scan worker could not be started")
         assert "Too many open files" in str(warned["error"])
-        _, end = await all_of(world.sliced(job, world.pool))
+        _, end = await all_of(world.sliced(plan, world.pool))
         assert isinstance(end, ScanEnd) and end.found == COUNT
 
     play(story)
@@ -283,8 +276,8 @@ def test_a_worker_that_cannot_be_started_is_none(
 
 def test_a_time_budget_ends_it_with_some_of_the_way_gone(play: Any) -> None:
     async def story(world: World) -> None:
-        plan = world.plan(in_key=b"value")
-        _, end = await all_of(world.pool.start(ScanJob(plan, "auto", 1), world.log))
+        plan = world.plan(budget_ms=1, in_key=b"value")
+        _, end = await all_of(world.pool.start(plan, world.log))
         assert isinstance(end, ScanEnd)
         assert (end.reason, end.found) == ("time", 0)
         assert 0 < end.ranges[0].start < COUNT

@@ -16,7 +16,6 @@ from application.metrics.recent_requests import RecentRequests
 from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes
-from interfaces.kafka.requests.error_codes import NAMES
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
 from interfaces.rest.serving.app import create_app
 from interfaces.rest.serving.gate import Gate
@@ -52,7 +51,7 @@ class FakeAdmin:
     ) -> None:
         self.fake = fake or FakeBroker(None, **settings)
         self.request_log = request_log or FakeRequestLog(enabled=True)
-        self.requests = RecentRequests(1000, NAMES)
+        self.requests = RecentRequests(1000, self.fake.broker.catalog.name_of)
         self.counted: list[tuple[str, int, RequestCounts]] = []
         self.connections: list[Connection] = []
         self.listeners: list[KafkaListener] = [KafkaListener("PLAINTEXT", "127.0.0.1", 9092, None)]

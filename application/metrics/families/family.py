@@ -22,6 +22,18 @@ class Family:
     labels: tuple[str, ...] = ()
 
 
+def counter(name: str, text: str, *labels: str) -> Family:
+    return Family(name, Kind.COUNTER, text, labels)
+
+
+def gauge(name: str, text: str, *labels: str) -> Family:
+    return Family(name, Kind.GAUGE, text, labels)
+
+
+def histogram(name: str, text: str, *labels: str) -> Family:
+    return Family(name, Kind.HISTOGRAM, text, labels)
+
+
 @dataclass(frozen=True)
 class Histogram:
     """`counts[i]` are as large as `bounds[i]` at the most, and larger than the bound before; the

@@ -2,64 +2,49 @@
 
 from __future__ import annotations
 
-from application.metrics.families.family import Family, Kind
+from application.metrics.families.family import Family, gauge
 
-_GAUGE = Kind.GAUGE
-_PARTITION = ("topic", "partition")
-_COMMITTED = ("consumergroup", "topic", "partition")
-_OF_TOPIC = ("consumergroup", "topic")
 
-BROKERS = Family("kafka_brokers", _GAUGE, "Brokers of the cluster: always one.")
-BROKER_INFO = Family(
-    "kafka_broker_info", _GAUGE, "The broker, and where its clients connect.", ("id", "address")
+def _of_partition(name: str, text: str) -> Family:
+    return gauge(name, text, "topic", "partition")
+
+
+def _of_committed(name: str, text: str) -> Family:
+    return gauge(name, text, "consumergroup", "topic", "partition")
+
+
+def _of_group_and_topic(name: str, text: str) -> Family:
+    return gauge(name, text, "consumergroup", "topic")
+
+
+BROKERS = gauge("kafka_brokers", "Brokers of the cluster: always one.")
+BROKER_INFO = gauge(
+    "kafka_broker_info", "The broker, and where its clients connect.", "id", "address"
 )
-PARTITIONS = Family("kafka_topic_partitions", _GAUGE, "Partitions of the topic.", ("topic",))
-CURRENT_OFFSET = Family(
+PARTITIONS = gauge("kafka_topic_partitions", "Partitions of the topic.", "topic")
+CURRENT_OFFSET = _of_partition(
     "kafka_topic_partition_current_offset",
-    _GAUGE,
     "The offset that the next record gets, of what is durable: the high watermark.",
-    _PARTITION,
 )
-OLDEST_OFFSET = Family(
-    "kafka_topic_partition_oldest_offset", _GAUGE, "Where the log begins.", _PARTITION
+OLDEST_OFFSET = _of_partition("kafka_topic_partition_oldest_offset", "Where the log begins.")
+LEADER = _of_partition("kafka_topic_partition_leader", "The id of the broker.")
+REPLICAS = _of_partition("kafka_topic_partition_replicas", "Always 1.")
+IN_SYNC = _of_partition("kafka_topic_partition_in_sync_replica", "Always 1.")
+PREFERRED = _of_partition("kafka_topic_partition_leader_is_preferred", "Always 1.")
+UNDER_REPLICATED = _of_partition("kafka_topic_partition_under_replicated_partition", "Always 0.")
+GROUP_OFFSET = _of_committed(
+    "kafka_consumergroup_current_offset", "What the group has committed for the partition."
 )
-LEADER = Family("kafka_topic_partition_leader", _GAUGE, "The id of the broker.", _PARTITION)
-REPLICAS = Family("kafka_topic_partition_replicas", _GAUGE, "Always 1.", _PARTITION)
-IN_SYNC = Family("kafka_topic_partition_in_sync_replica", _GAUGE, "Always 1.", _PARTITION)
-PREFERRED = Family("kafka_topic_partition_leader_is_preferred", _GAUGE, "Always 1.", _PARTITION)
-UNDER_REPLICATED = Family(
-    "kafka_topic_partition_under_replicated_partition", _GAUGE, "Always 0.", _PARTITION
-)
-GROUP_OFFSET = Family(
-    "kafka_consumergroup_current_offset",
-    _GAUGE,
-    "What the group has committed for the partition.",
-    _COMMITTED,
-)
-GROUP_LAG = Family(
+GROUP_LAG = _of_committed(
     "kafka_consumergroup_lag",
-    _GAUGE,
     "Records of the partition from what the group has committed to the high watermark.",
-    _COMMITTED,
 )
-GROUP_OFFSET_SUM = Family(
+GROUP_OFFSET_SUM = _of_group_and_topic(
     "kafka_consumergroup_current_offset_sum",
-    _GAUGE,
     "What the group has committed for all partitions of the topic together.",
-    _OF_TOPIC,
 )
-GROUP_LAG_SUM = Family(
+GROUP_LAG_SUM = _of_group_and_topic(
     "kafka_consumergroup_lag_sum",
-    _GAUGE,
     "Records of all partitions of the topic that the group has not committed.",
-    _OF_TOPIC,
 )
-GROUP_MEMBERS = Family(
-    "kafka_consumergroup_members", _GAUGE, "Members of the group.", ("consumergroup",)
-)
-
-FAMILIES = (
-    BROKERS, BROKER_INFO, PARTITIONS, CURRENT_OFFSET, OLDEST_OFFSET, LEADER, REPLICAS, IN_SYNC,
-    PREFERRED, UNDER_REPLICATED, GROUP_OFFSET, GROUP_LAG, GROUP_OFFSET_SUM, GROUP_LAG_SUM,
-    GROUP_MEMBERS,
-)  # fmt: skip
+GROUP_MEMBERS = gauge("kafka_consumergroup_members", "Members of the group.", "consumergroup")

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from application.metrics.families.family import Family, Kind
+from application.metrics.families.family import counter, gauge
 
-_COUNTER, _GAUGE = Kind.COUNTER, Kind.GAUGE
-
-CPU = Family("process_cpu_seconds_total", _COUNTER, "User and system CPU time in seconds.")
-RESIDENT = Family("process_resident_memory_bytes", _GAUGE, "Memory in use, with mapped files.")
-PRIVATE = Family(
-    "ottla_process_private_memory_bytes", _GAUGE, "Memory in use that is the process's own."
+CPU = counter("process_cpu_seconds_total", "User and system CPU time in seconds.")
+RESIDENT = gauge("process_resident_memory_bytes", "Memory in use, with mapped files.")
+PRIVATE = gauge("ottla_process_private_memory_bytes", "Memory in use that is the process's own.")
+VIRTUAL = gauge("process_virtual_memory_bytes", "Address space, with the store's map.")
+OPEN_FILES = gauge("process_open_fds", "Open files and sockets.")
+MOST_FILES = gauge("process_max_fds", "How many may be open.")
+STARTED = gauge("process_start_time_seconds", "When the process was started, since 1970.")
+GC_COLLECTED = counter(
+    "python_gc_objects_collected_total", "Objects that were garbage.", "generation"
 )
-VIRTUAL = Family("process_virtual_memory_bytes", _GAUGE, "Address space, with the store's map.")
-OPEN_FILES = Family("process_open_fds", _GAUGE, "Open files and sockets.")
-MOST_FILES = Family("process_max_fds", _GAUGE, "How many may be open.")
-STARTED = Family("process_start_time_seconds", _GAUGE, "When the process was started, since 1970.")
-GC_COLLECTED = Family(
-    "python_gc_objects_collected_total", _COUNTER, "Objects that were garbage.", ("generation",)
-)
-GC_UNCOLLECTABLE = Family(
+GC_UNCOLLECTABLE = counter(
     "python_gc_objects_uncollectable_total",
-    _COUNTER,
     "Objects that were garbage and could not be freed.",
-    ("generation",),
+    "generation",
 )
-GC_RUNS = Family(
-    "python_gc_collections_total", _COUNTER, "How often garbage was looked for.", ("generation",)
-)
-PYTHON = Family(
+GC_RUNS = counter("python_gc_collections_total", "How often garbage was looked for.", "generation")
+PYTHON = gauge(
     "python_info",
-    _GAUGE,
     "Which Python this is.",
-    ("implementation", "major", "minor", "patchlevel", "version"),
+    "implementation",
+    "major",
+    "minor",
+    "patchlevel",
+    "version",
 )
-
-FAMILIES = (
-    CPU, RESIDENT, PRIVATE, VIRTUAL, OPEN_FILES, MOST_FILES, STARTED, GC_COLLECTED,
-    GC_UNCOLLECTABLE, GC_RUNS, PYTHON,
-)  # fmt: skip

@@ -16,7 +16,7 @@ from collections import deque
 from time import perf_counter_ns, time_ns
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
-from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
+from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog, RequestRecord
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
 from interfaces.kafka.wire.schema import Pieces
@@ -44,7 +44,7 @@ class Accounting:
         self._tenth_ends_ns = 0
         #: Added to a reading of the counter it is a time by the wall clock, as that goes just now.
         self._wall_ns = 0
-        self.recent = RecentRequests(recent_max, NAMES, topic_name)
+        self.recent = RecentRequests(recent_max, topic_name)
         self._add = self.recent.add
         #: Whether requests that begin now are to be looked at closely.
         self.timed = True
@@ -68,8 +68,9 @@ class Accounting:
             counts.bytes_in += call.bytes_in
             counts.bytes_out += bytes_out
             took_ns = now_ns - call.received_ns
-            counts.total_ns += took_ns
-            counts.total[took_ns.bit_length()] += 1
+            total = counts.total
+            total.sum += took_ns
+            total.places[took_ns.bit_length()] += 1
             if (
                 (call.started_ns and self._left > 0)
                 or took_ns >= self._noted_ns
@@ -90,45 +91,36 @@ class Accounting:
         if self._left <= 0:
             self.timed = self._always_timed
         route = call.route
-        codes = None if call.error_codes is None else tuple(dict.fromkeys(call.error_codes))
+        codes = tuple(dict.fromkeys(call.error_codes or ()))
         counts = route.counts
         if call.started_ns:
             answered_ns = call.answered_ns
-            counts.detailed += 1
-            ns = call.started_ns - call.received_ns
-            counts.queue_ns += ns
-            counts.queue[ns.bit_length()] += 1
-            ns = call.decoded_ns - call.started_ns
-            counts.decode_ns += ns
-            counts.decode[ns.bit_length()] += 1
-            ns = call.handled_ns - call.decoded_ns
-            counts.handle_ns += ns
-            counts.handle[ns.bit_length()] += 1
-            ns = call.answered_ns - call.handled_ns
-            counts.wait_ns += ns
-            counts.wait[ns.bit_length()] += 1
-            ns = now_ns - call.answered_ns
-            counts.send_ns += ns
-            counts.send[ns.bit_length()] += 1
+            ends_ns = call.started_ns, call.decoded_ns, call.handled_ns, answered_ns, now_ns
+            begun_ns = call.received_ns
+            for durations, end_ns in zip(counts.stages.values(), ends_ns, strict=True):
+                ns = end_ns - begun_ns
+                durations.sum += ns
+                durations.places[ns.bit_length()] += 1
+                begun_ns = end_ns
         else:
             call.started_ns = call.decoded_ns = call.handled_ns = call.received_ns
             answered_ns = now_ns
         about = call.about
         if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
             about = about[0], about[1][:REMEMBERED_CHARACTERS]
-        noted = (
+        record = RequestRecord(
             route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
-            call.bytes_out, codes, call.received_ns, call.started_ns, call.decoded_ns,
-            call.handled_ns, answered_ns, now_ns, self._wall_ns,
+            call.bytes_out, codes, tuple(map(NAMES.__getitem__, codes)), call.received_ns,
+            call.started_ns, call.decoded_ns, call.handled_ns, answered_ns, now_ns, self._wall_ns,
         )  # fmt: skip
-        if codes is not None:
-            counts.note_errors(codes)
+        if codes:
+            counts.errors.update(codes)
         if route.waits_for_others:
             took_ns -= answered_ns - call.handled_ns
-        failed = codes is not None
+        failed = bool(codes)
         if failed or took_ns >= self._slow_ns:
-            self.recent.add_troubled(noted)
+            self.recent.add_troubled(record)
         else:
-            self._add(noted)
+            self._add(record)
         if (failed or took_ns >= self._quick_ns) and self._log.wants(took_ns, failed):
-            self._log.write(self.recent.record_of(noted, took_ns))
+            self._log.write(self.recent.named(record))

@@ -21,7 +21,6 @@ from application.ports.authorizer import Authorizer
 from application.ports.offset_repository import OffsetRepository
 from application.records.browse import BrowseService
 from application.records.clone import CloneService
-from application.records.records import Records
 from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
 from application.records.tail import TailService
@@ -102,11 +101,11 @@ def make_broker(
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
-            records=Records(
-                browse=browse,
-                send=SendService(catalog, produce, commits, clock, crc32c),
-                tail=TailService(catalog, browse, watching, background),
-                clone=CloneService(catalog, create_topics, log, commits, compression, crc32c),
+            browse=browse,
+            send=SendService(catalog, produce, background, clock, crc32c),
+            tail=TailService(catalog, browse, watching, background),
+            clone=CloneService(
+                catalog, create_topics, log, commits, compression, crc32c, background
             ),
         ),
         topics=TopicServices(

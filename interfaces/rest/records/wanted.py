@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from application.records.browse import BrowseQuery
 from application.records.filter import HeaderWanted, RecordFilter
+from application.records.plan import ScanPlan
 from interfaces.rest.errors import RestError
 from interfaces.rest.shapes.common import Asked
 
@@ -104,16 +104,15 @@ class RecordsWanted(ShownWanted):
             return self.offset is None and self.timestamp is None
         return self.order == "newest"
 
-    def query(self, topic_name: str) -> BrowseQuery:
-        return BrowseQuery(
-            topic_name,
-            self.partition or None,
-            offset=self.offset,
+    def plan(self) -> ScanPlan:
+        return ScanPlan(
+            [],
+            self.filter(),
             newest_first=self.newest_first,
-            wanted=self.filter(),
             limit=self.limit,
             max_bytes=self.max_bytes,
-            cursor=self.cursor,
+            budget_ms=self.time_budget_ms,
+            data_format=self.format,
         )
 
 
@@ -134,15 +133,8 @@ class DownloadWanted(FilterWanted):
     offset: int | None = Field(None, ge=0, le=MAX_OFFSET, description="From there on.")
     limit: int | None = Field(None, ge=1)
 
-    def query(self, topic_name: str, form: str) -> BrowseQuery:
-        return BrowseQuery(
-            topic_name,
-            self.partition or None,
-            offset=self.offset,
-            wanted=self.filter(),
-            limit=self.limit,
-            form=form,
-        )
+    def plan(self, form: str) -> ScanPlan:
+        return ScanPlan([], self.filter(), form, limit=self.limit, data_format=self.data_format)
 
 
 def moment(name: str, text: str | None) -> int | None:

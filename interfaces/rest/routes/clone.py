@@ -51,7 +51,7 @@ class CloneRoutes(Routes):
         With `records` the answer is a line of JSON now and then, which says how far it has come;
         the last one has `done`, or an `error_code`, and then there is no new topic.
         """
-        clone = self._broker.messages.records.clone
+        clone = self._broker.messages.clone
         [created] = await value_of(
             clone.create(topic_name, wanted.topic_name, texts_of(wanted.configs))
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from application.metrics.families.request_counts import PLACES
+from application.metrics.families.durations import Durations
 from application.summaries import GroupSummary, Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
@@ -79,18 +79,18 @@ def _body(summary: GroupSummary) -> dict[str, Any]:
 
 def _counted(admin: Admin) -> tuple[dict[str, int], dict[str, list[int]]]:
     requests = errors = bytes_in = bytes_out = 0
-    durations = {api: [0] * PLACES for api in TIMED}
+    durations = {api: Durations() for api in TIMED}
     for api, _, counts in admin.counted():
         requests += counts.requests
-        errors += sum(counts.errors.values())
+        errors += counts.errors.total()
         bytes_in += counts.bytes_in
         bytes_out += counts.bytes_out
         if api in durations:
-            durations[api] = list(map(int.__add__, durations[api], counts.total))
+            durations[api].merge(counts.total)
     totals = {
         "requests": requests, "errors": errors, "bytes_in": bytes_in, "bytes_out": bytes_out,
     }  # fmt: skip
-    return totals, durations
+    return totals, {api: each.places for api, each in durations.items()}
 
 
 def _facts(admin: Admin) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class ProduceRoutes(Routes):
         """Whether each was taken, and its report, in their order."""
         sending = []
         for group in _groups([each.record for each in parsed if isinstance(each, Outgoing)]):
-            sending.append(self._broker.messages.records.send.send(topic_name, group))
+            sending.append(self._broker.messages.send.send(topic_name, group))
             await turns.give()
         told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
         return self._each_report(exchange, topic_name, parsed, chain.from_iterable(told))

@@ -66,9 +66,12 @@ class RecordRoutes(Routes):
         self, request: Request, topic_name: str, wanted: Annotated[RecordsWanted, Query()]
     ) -> Response:
         """A page of records, and why it ends where it does."""
-        plan = self._broker.messages.records.browse.plan(wanted.query(topic_name))
+        browse = self._broker.messages.browse
+        plan = browse.plan(
+            topic_name, wanted.partition or None, wanted.plan(), wanted.offset, wanted.cursor
+        )
         whole = [(each.start, each.end) for each in plan.ranges]
-        scan = self._broker.messages.records.browse.scan(plan, wanted.format, wanted.time_budget_ms)
+        scan = browse.scan(plan)
         pieces, end = await _while_wanted(request, _gathered(scan))
         if end.reason == TIME and [(each.start, each.end) for each in end.ranges] == whole:
             return _busy(request)
@@ -99,7 +102,7 @@ class RecordRoutes(Routes):
         self, request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
     ) -> Response:
         """Records as they come, as server-sent events."""
-        tail = self._broker.messages.records.tail.open(
+        tail = self._broker.messages.tail.open(
             topic_name,
             wanted.partition or None,
             offset=wanted.offset,
@@ -122,8 +125,9 @@ class RecordRoutes(Routes):
             raise RestError(
                 501, "Parquet needs a library in the broker's environment: pip install pyarrow"
             )
-        plan = self._broker.messages.records.browse.plan(wanted.query(topic_name, form))
-        scan = self._broker.messages.records.browse.scan(plan, wanted.data_format)
+        browse = self._broker.messages.browse
+        plan = browse.plan(topic_name, wanted.partition or None, wanted.plan(form), wanted.offset)
+        scan = browse.scan(plan)
         first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")
         headers = INERT | {"content-disposition": f'attachment; filename="{name}"'}

@@ -4,16 +4,18 @@ from application.metrics.recent_requests import (
     KEPT_SECONDS,
     LOOKED_AT_ONCE,
     SECOND_NS,
-    Noted,
     RecentRequests,
     Wanted,
 )
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, RequestRecord
 
 MS = 1_000_000
+NAMES = {3: "UNKNOWN_TOPIC_OR_PARTITION"}
 
 
 class Asked:
+    waits_for_others = False
+
     def __init__(self, title: str, version: int) -> None:
         self.title = title
         self.version = version
@@ -23,18 +25,21 @@ def noted(
     correlation_id: int,
     api: str = "Produce",
     client_id: str = "me",
-    codes: tuple[int, ...] | None = None,
+    codes: tuple[int, ...] = (),
     took_ms: int = 1,
-) -> Noted:
+) -> RequestRecord:
     client = ClientInfo(1, "PLAINTEXT", "192.0.2.7:40001")
     client.client_id = client_id
     end = 1000 + took_ms * MS
     times = (1000, 1001, 1002, 1003, 1004, end)
-    return (Asked(api, 9), correlation_id, client, 2, None, 100, 50, codes, *times, 0)
+    names = tuple(NAMES[code] for code in codes)
+    return RequestRecord(
+        Asked(api, 9), correlation_id, client, 2, None, 100, 50, codes, names, *times, 0
+    )
 
 
-def recent(limit: int, *all_noted: Noted) -> RecentRequests:
-    made = RecentRequests(limit, {3: "UNKNOWN_TOPIC_OR_PARTITION"})
+def recent(limit: int, *all_noted: RequestRecord) -> RecentRequests:
+    made = RecentRequests(limit, lambda topic_id: None)
     for one in all_noted:
         made.add(one)
     return made
@@ -80,17 +85,19 @@ def test_each_question_leaves_out_what_is_not_asked_for() -> None:
 
 def test_a_record_says_what_the_log_would_say() -> None:
     [[record]] = recent(1, noted(4, codes=(3,))).find(Wanted())
-    assert (record.api, record.api_version, record.topics) == ("Produce", 9, 2)
+    assert (record.asked.title, record.asked.version, record.topics) == ("Produce", 9, 2)
     assert (record.error_codes, record.error_names) == ((3,), ("UNKNOWN_TOPIC_OR_PARTITION",))
     assert (record.bytes_in, record.bytes_out) == (100, 50)
     assert (record.received_ns, record.sent_ns) == (1000, 1000 + MS)
     assert record.elapsed_ns == MS
 
 
-def failed(correlation_id: int, second: int, code: int, client: ClientInfo) -> Noted:
+def failed(correlation_id: int, second: int, code: int, client: ClientInfo) -> RequestRecord:
     start = second * SECOND_NS
     times = (start, start, start, start, start, start + correlation_id)
-    return (ASKED, correlation_id, client, 1, None, 100, 50, (code,), *times, 0)
+    return RequestRecord(
+        ASKED, correlation_id, client, 1, None, 100, 50, (code,), (NAMES[code],), *times, 0
+    )
 
 
 ASKED = Asked("Produce", 9)

@@ -8,11 +8,10 @@ from application.metrics.requests import Counted, RequestReadings
 def counts(*durations_ns: int, codes: tuple[int, ...] = ()) -> RequestCounts:
     made = RequestCounts()
     for duration_ns in durations_ns:
-        made.total[duration_ns.bit_length()] += 1
-        made.total_ns += duration_ns
+        made.total.add(duration_ns)
         made.bytes_in += 100
         made.bytes_out += 10
-    made.note_errors(codes)
+    made.errors.update(codes)
     return made
 
 

@@ -14,7 +14,7 @@ from tests.fakes.broker import FakeBroker
 
 
 def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
-    asked = fake.broker.messages.records.clone.create("t", "u", configs)
+    asked = fake.broker.messages.clone.create("t", "u", configs)
     fake.run()
     [[created]] = answers_of(asked)
     return created
@@ -23,7 +23,7 @@ def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
 def copying(fake: FakeBroker) -> Copying:
     created = clone(fake)
     assert isinstance(created, Topic)
-    return fake.broker.messages.records.clone.copy("t", created)
+    return fake.broker.messages.clone.copy("t", created)
 
 
 def step(fake: FakeBroker, copying: Copying) -> Cloned | BrokerError:

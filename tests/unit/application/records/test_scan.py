@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from application.records.browse import BrowseQuery
 from application.records.cursor import read_cursor, write_cursor
-from application.records.filter import HeaderWanted, RecordFilter
-from application.records.plan import ScanPlan
+from application.records.filter import ALL_RECORDS, HeaderWanted, RecordFilter
+from application.records.plan import MAX_PARTITIONS, ScanPlan
 from application.records.scan import Found, Scan, TooHeavy
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
@@ -24,8 +24,17 @@ class Looker:
     def __init__(self) -> None:
         self.fake = FakeBroker()
 
-    def plan(self, topic: str = "t", **query: object) -> ScanPlan:
-        return self.fake.broker.messages.records.browse.plan(BrowseQuery(topic, **query))  # type: ignore[arg-type]
+    def plan(
+        self,
+        topic: str = "t",
+        partitions: list[int] | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        wanted: RecordFilter = ALL_RECORDS,
+        **question: Any,
+    ) -> ScanPlan:
+        plan = ScanPlan([], wanted, **question)
+        return self.fake.broker.messages.browse.plan(topic, partitions, plan, offset, cursor)
 
     def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[Found]]:
         found: list[Found] = []
@@ -36,7 +45,7 @@ class Looker:
 
         return Scan(plan, self.fake.log, BatchCompression(), take, heavy), found
 
-    def look(self, **query: object) -> list[str]:
+    def look(self, **query: Any) -> list[str]:
         scan, found = self.scan(self.plan(**query))
         for _ in scan.steps():
             pass
@@ -279,7 +288,22 @@ def test_what_cannot_be_asked(looker: Looker) -> None:
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "W10", "eyJhIjoxfQ", "WzEsMl0", "A" * 70_000, "Wm9sZGVzdF0", "ä"]
+    "cursor",
+    [
+        "",
+        "x",
+        "A" * 70_000,
+        "ä",
+        "oldest",
+        "oldest-",
+        "oldest-0.1",
+        "oldest-0.1.2.3",
+        "oldest-a.b.c",
+        "oldest-0.2.1",
+        "oldest--1.0.1",
+        f"oldest-0.0.{2**63}",
+        "oldest" + "-0.0.1" * (MAX_PARTITIONS + 1),
+    ],
 )
 def test_a_cursor_of_somebody_elses_making(cursor: str) -> None:
     with pytest.raises(InvalidRequest):

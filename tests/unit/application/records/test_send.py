@@ -17,7 +17,7 @@ from tests.fakes.broker import FakeBroker
 
 
 def send(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> list[Delivery]:
-    pending = fake.broker.messages.records.send.send(topic, records)
+    pending = fake.broker.messages.send.send(topic, records)
     fake.run()
     [deliveries] = answers_of(pending)
     return deliveries
@@ -43,7 +43,7 @@ def stored(fake: FakeBroker, index: int = 0) -> list[Message]:
 def test_records_are_told_once_they_are_durable() -> None:
     fake = FakeBroker()
     fake.topic()
-    pending = fake.broker.messages.records.send.send("t", [OutgoingRecord(b"k", b"v")])
+    pending = fake.broker.messages.send.send("t", [OutgoingRecord(b"k", b"v")])
     assert answers_of(pending) == []
     fake.run()
     assert [message.value for message in stored(fake)] == [b"v"]

@@ -37,7 +37,7 @@ def come(fake: FakeBroker, tail: Tail) -> list[str]:
 
 
 def test_from_now_it_waits_for_the_next_record(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.run()
     assert not pending.resolved
@@ -48,19 +48,19 @@ def test_from_now_it_waits_for_the_next_record(fake: FakeBroker) -> None:
 
 
 def test_from_an_offset_and_from_some_before_now(fake: FakeBroker) -> None:
-    assert come(fake, fake.broker.messages.records.tail.open("t", offset=1)) == ["b", "c"]
-    assert come(fake, fake.broker.messages.records.tail.open("t", last=2)) == ["b", "c"]
-    assert come(fake, fake.broker.messages.records.tail.open("t", last=99)) == ["a", "b", "c"]
+    assert come(fake, fake.broker.messages.tail.open("t", offset=1)) == ["b", "c"]
+    assert come(fake, fake.broker.messages.tail.open("t", last=2)) == ["b", "c"]
+    assert come(fake, fake.broker.messages.tail.open("t", last=99)) == ["a", "b", "c"]
 
 
 def test_who_comes_again_misses_nothing(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     tail.go_on_from({0: 1, 1: 0, 7: 3})
     assert come(fake, tail) == ["b", "c"]
 
 
 def test_who_comes_again_from_beyond_the_end_hears_what_comes(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     tail.go_on_from({0: 1000, 1: 2**80})
     fake.appended(record_batch(["d"]))
     assert come(fake, tail) == ["d"]
@@ -73,7 +73,7 @@ def grow(fake: FakeBroker, total: int) -> None:
 
 
 def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     waiting = tail.next()
     fake.run()
     grow(fake, 3)
@@ -86,19 +86,19 @@ def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
     fake.appended(record_batch(["newer"]), index=3)
     assert come(fake, tail) == ["newer"]
     tail.close()
-    assert len(fake.broker.messages.records.tail._watching) == 0
+    assert len(fake.broker.messages.tail.watching) == 0
 
 
 def test_who_comes_again_misses_nothing_of_those_that_were_added(fake: FakeBroker) -> None:
     grow(fake, 3)
     fake.appended(record_batch(["new"]), index=2)
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     tail.go_on_from({0: 3, 1: 0})
     assert come(fake, tail) == ["new"]
 
 
 def test_who_named_partitions_gets_no_others(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t", [0, 1])
+    tail = fake.broker.messages.tail.open("t", [0, 1])
     waiting = tail.next()
     fake.run()
     grow(fake, 3)
@@ -109,7 +109,7 @@ def test_who_named_partitions_gets_no_others(fake: FakeBroker) -> None:
 
 
 def test_a_topic_that_grows_too_wide_for_a_tail_ends_it_with_a_reason(fake: FakeBroker) -> None:
-    waiting = fake.broker.messages.records.tail.open("t").next()
+    waiting = fake.broker.messages.tail.open("t").next()
     fake.run()
     grow(fake, MAX_PARTITIONS + 1)
     [tailed] = answers_of(waiting)
@@ -117,11 +117,11 @@ def test_a_topic_that_grows_too_wide_for_a_tail_ends_it_with_a_reason(fake: Fake
 
 
 def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     for number in range(1000):
         fake.append(record_batch([str(number)]))
     fake.run()
-    assert len(fake.broker.messages.records.tail._watching) == 0
+    assert len(fake.broker.messages.tail.watching) == 0
     first = come(fake, tail)
     assert 0 < len(first) <= 500
     seen = list(first)
@@ -131,7 +131,7 @@ def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
 
 
 def test_what_does_not_fit_is_passed_over_without_an_answer(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t", wanted=RecordFilter(in_value=b"x"))
+    tail = fake.broker.messages.tail.open("t", wanted=RecordFilter(in_value=b"x"))
     pending = tail.next()
     fake.appended(record_batch(["y"]))
     fake.run()
@@ -143,13 +143,13 @@ def test_what_does_not_fit_is_passed_over_without_an_answer(fake: FakeBroker) ->
 
 
 def test_it_ends_when_the_broker_stops_and_when_its_topic_goes(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.run()
     fake.broker.messages.fetch.release()
     assert answers_of(pending) == [None]
 
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.run()
     found = fake.broker.topics.delete_topics.find("t", b"")
@@ -160,18 +160,18 @@ def test_it_ends_when_the_broker_stops_and_when_its_topic_goes(fake: FakeBroker)
 
 
 def test_who_leaves_is_not_told_any_more(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t")
+    tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.run()
     tail.close()
     fake.appended(record_batch(["d"]))
     fake.run()
     assert not pending.resolved
-    assert len(fake.broker.messages.records.tail._watching) == 0
+    assert len(fake.broker.messages.tail.watching) == 0
 
 
 def test_a_log_that_cannot_be_read(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.records.tail.open("t", offset=0)
+    tail = fake.broker.messages.tail.open("t", offset=0)
     fake.log.failing = StorageFailed("the disk is ill")
     pending = tail.next()
     fake.run()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from application.metrics.families.durations import NUMBERS, SECONDS, Durations, Numbers, quantile_ns
+from application.metrics.families.durations import NUMBERS, SECONDS, Durations, Numbers
 from application.metrics.families.family import Family, Kind
 from infrastructure.observability.metrics_text import MetricsText
 
@@ -75,6 +75,6 @@ def test_a_quantile_lies_among_the_durations_that_have_its_bits() -> None:
     durations = Durations()
     for length in (1000, 1010, 1020, 9000):
         durations.add(length)
-    assert 512 <= quantile_ns(durations.places, 0.5) <= 1024
-    assert 8192 <= quantile_ns(durations.places, 0.99) <= 16384
-    assert quantile_ns([0] * 64, 0.5) == 0
+    assert 512 <= durations.quantile_ns(0.5) <= 1024
+    assert 8192 <= durations.quantile_ns(0.99) <= 16384
+    assert Durations().quantile_ns(0.5) == 0

@@ -46,24 +46,34 @@ def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
     assert all(log.wants(1, failed=True) for _ in range(3))
 
 
+class Asked:
+    title, version, waits_for_others = "Produce", 9, True
+
+
 def record(
     errors: dict[int, str] | None = None, slow_by_ns: int = 0, waited_ns: int = 0
 ) -> RequestRecord:
-    client = ClientInfo(4, "PLAINTEXT", "127.0.0.1:5")
-    client.client_id, client.software_name, client.software_version = "me", "librdkafka", "2.6"
-    made = RequestRecord()
-    made.client = client
-    made.api, made.api_version, made.correlation_id, made.topics = "Produce", 9, 17, 2
-    made.about = None
-    made.bytes_in, made.bytes_out = 100, 50
-    made.error_codes = tuple(errors or ())
-    made.error_names = tuple((errors or {}).values())
-    made.received_ns, made.started_ns, made.decoded_ns = 1000, 2000, 4000
-    made.handled_ns, made.answered_ns = 7000, 11_000 + waited_ns
-    made.sent_ns = 16_000 + waited_ns + slow_by_ns
-    made.sent_ms = 1_780_000_000_007
-    made.elapsed_ns = made.sent_ns - made.received_ns - waited_ns
-    return made
+    client = ClientInfo(4, "PLAINTEXT", "127.0.0.1:5", "me")
+    client.software_name, client.software_version = "librdkafka", "2.6"
+    sent_ns = 16_000 + waited_ns + slow_by_ns
+    return RequestRecord(
+        Asked(),
+        correlation_id=17,
+        client=client,
+        topics=2,
+        about=None,
+        bytes_in=100,
+        bytes_out=50,
+        error_codes=tuple(errors or ()),
+        error_names=tuple((errors or {}).values()),
+        received_ns=1000,
+        started_ns=2000,
+        decoded_ns=4000,
+        handled_ns=7000,
+        answered_ns=11_000 + waited_ns,
+        sent_ns=sent_ns,
+        wall_ns=1_780_000_000_007 * MS - sent_ns,
+    )
 
 
 def line(made: RequestRecord) -> dict[str, Any]:
@@ -99,7 +109,5 @@ def test_a_fetch_that_waited_for_data_is_no_warning() -> None:
 
 
 def test_what_a_request_does_not_concern_is_left_out() -> None:
-    made = record()
-    made.topics, made.about = 0, ("group", "g")
-    written = line(made)
+    written = line(record()._replace(topics=0, about=("group", "g")))
     assert written["group"] == "g" and "topics" not in written

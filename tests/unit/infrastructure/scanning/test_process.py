@@ -6,7 +6,6 @@ import pytest
 
 from application.records.filter import RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
-from application.records.scan_worker import ScanJob
 from infrastructure.opening import open_storage
 from infrastructure.scanning.process import Channel, run
 from tests.fakes.batches import record_batch
@@ -22,11 +21,11 @@ def test_who_finds_nothing_notices_all_the_same_that_its_broker_is_gone(
     plan = ScanPlan([OffsetRange(0, 1, 0, 1, 1)], RecordFilter(in_value=b"hit"))
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        job, channel = ScanJob(plan, "auto", None), Channel(theirs)
+        channel = Channel(theirs)
         if broker_is_there:
-            assert isinstance(run(job, storage.log, channel), ScanEnd)
+            assert isinstance(run(plan, storage.log, channel), ScanEnd)
         else:
             ours.close()
             with pytest.raises(EOFError):
-                run(job, storage.log, channel)
+                run(plan, storage.log, channel)
     storage.commit.close()

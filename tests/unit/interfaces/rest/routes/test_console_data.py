@@ -126,8 +126,8 @@ def test_a_group_of_the_new_protocol_has_an_assignor(kafka: FakeKafka, admin: Fa
 def test_the_overview_has_totals_groups_and_facts(kafka: FakeKafka, admin: FakeAdmin) -> None:
     counts = RequestCounts()
     counts.bytes_in, counts.bytes_out = 100, 50
-    counts.total[10] = 3
-    counts.note_errors([3])
+    counts.total.places[10] = 3
+    counts.errors.update([3])
     admin.counted += [("Produce", 9, counts), ("Produce", 10, counts), ("Fetch", 12, counts)]
     admin.checks["storage"] = lambda: "the disk is full"
     overview = admin.get("/console/data/overview").json

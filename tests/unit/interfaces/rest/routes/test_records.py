@@ -230,7 +230,7 @@ def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
     some: FakeAdmin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    service = some.fake.broker.messages.records.send
+    service = some.fake.broker.messages.send
     sending = service.send
     monkeypatch.setattr(
         service, "send", lambda topic, group: (sizes.append(len(group)), sending(topic, group))[1]
@@ -297,7 +297,7 @@ def test_nobody_looks_on_for_a_client_that_left_or_a_server_that_stops(
     some: FakeAdmin, path: str, ends: str
 ) -> None:
     scan = EndlessScan()
-    some.fake.broker.messages.records.browse.scan = lambda *_: scan  # type: ignore[method-assign]
+    some.fake.broker.messages.browse.scan = lambda *_: scan  # type: ignore[method-assign]
 
     async def story() -> int:
         heard: asyncio.Queue[Any] = asyncio.Queue()
@@ -322,7 +322,7 @@ def test_nobody_looks_on_for_a_client_that_left_or_a_server_that_stops(
 
 
 def test_a_page_that_found_no_free_worker_says_so(some: FakeAdmin) -> None:
-    browse = some.fake.broker.messages.records.browse
+    browse = some.fake.broker.messages.browse
 
     def scan(plan: ScanPlan, *_: object) -> RunningScan:
         return DoneScan(ScanEnd("time", 0, 0, 0, plan.ranges))
