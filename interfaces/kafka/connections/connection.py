@@ -19,7 +19,7 @@ from struct import Struct
 from interfaces.kafka.requests.apis import PRODUCE
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.headers import MIN_REQUEST_BYTES
-from interfaces.kafka.wire.schema import Pieces
+from interfaces.kafka.wire.structs import Pieces
 
 PREFIX_BYTES = 4
 READ_BUFFER_BYTES = 128 * 1024

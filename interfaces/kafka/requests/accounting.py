@@ -19,7 +19,7 @@ from application.metrics.recent_requests import RecentRequests, TopicNames
 from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
-from interfaces.kafka.wire.schema import Pieces
+from interfaces.kafka.wire.structs import Pieces
 
 #: So many more requests, with every tenth of a second, of which it is noted where their time went;
 #: and no more than a second's worth at once.

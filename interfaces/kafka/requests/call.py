@@ -18,7 +18,8 @@ from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.requests.gate import Gate
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
-from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
+from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
+from interfaces.kafka.wire.structs import Pieces
 
 T = TypeVar("T")
 

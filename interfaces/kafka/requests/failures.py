@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interfaces.kafka.wire.fields import Field
-from interfaces.kafka.wire.schema import Message, Response, StructType
+from interfaces.kafka.wire.schema import Message, Response
+from interfaces.kafka.wire.structs import StructType
 
 #: (request, code, message) -> response
 Failed = Callable[[Any, int, str | None], Response]

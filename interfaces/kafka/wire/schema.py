@@ -15,51 +15,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from interfaces.kafka.wire.fields import (
-    NO_LIMIT,
-    NOT_ASKED,
-    array,
-    boolean,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    nested,
-    octets,
-    parse_versions,
-    record_data,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import NO_LIMIT, parse_versions
 from interfaces.kafka.wire.primitives import Buffer
-from interfaces.kafka.wire.structs import Decoder, Encoder, Pieces, Struct, StructType
-
-__all__ = [
-    "NOT_ASKED",
-    "Decoder",
-    "Encoder",
-    "Message",
-    "Pieces",
-    "Request",
-    "Response",
-    "Struct",
-    "StructType",
-    "array",
-    "boolean",
-    "decoder",
-    "encoder",
-    "float64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "nested",
-    "octets",
-    "record_data",
-    "string",
-    "uuid",
-]
+from interfaces.kafka.wire.structs import Decoder, Encoder, Pieces, Struct
 
 
 class Message(Struct):
