@@ -16,12 +16,10 @@ STAGES = ("queue", "decode", "handle", "wait", "send")
 
 
 class RequestCounts:
-    """Whoever finds an answer ready to leave adds to it, field by field: see the ledger."""
+    """The accounting of requests adds to it, field by field, when a response leaves."""
 
     __slots__ = (
-        "bytes_in", "bytes_out", "decode", "decode_ns", "detailed", "errors", "handle",
-        "handle_ns", "queue", "queue_ns", "send", "send_ns", "total", "total_ns", "unanswered",
-        "wait", "wait_ns",
+        "bytes_in", "bytes_out", "errors", "stages", "stages_ns", "total", "total_ns", "unanswered",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -31,18 +29,9 @@ class RequestCounts:
         self.unanswered = 0
         self.total = [0] * PLACES
         self.total_ns = 0
-        #: Of how many the stages are known.
-        self.detailed = 0
-        self.queue = [0] * PLACES
-        self.queue_ns = 0
-        self.decode = [0] * PLACES
-        self.decode_ns = 0
-        self.handle = [0] * PLACES
-        self.handle_ns = 0
-        self.wait = [0] * PLACES
-        self.wait_ns = 0
-        self.send = [0] * PLACES
-        self.send_ns = 0
+        #: Of those requests of which the stages are known.
+        self.stages = [[0] * PLACES for _ in STAGES]
+        self.stages_ns = [0] * len(STAGES)
         #: Requests in whose answer a code occurs, by code.
         self.errors: dict[int, int] = {}
 
@@ -57,4 +46,7 @@ class RequestCounts:
 
     def stage(self, name: str) -> tuple[list[int], int]:
         """How many durations there were of each bit length, and their sum in nanoseconds."""
-        return getattr(self, name), getattr(self, f"{name}_ns")
+        if name == "total":
+            return self.total, self.total_ns
+        place = STAGES.index(name)
+        return self.stages[place], self.stages_ns[place]

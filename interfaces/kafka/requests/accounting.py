@@ -13,6 +13,7 @@ said to be one of waiting, and is no stage of any histogram.
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from time import perf_counter_ns, time_ns
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
@@ -92,39 +93,30 @@ class Accounting:
         route = call.route
         codes = None if call.error_codes is None else tuple(dict.fromkeys(call.error_codes))
         counts = route.counts
-        if call.started_ns:
-            answered_ns = call.answered_ns
-            counts.detailed += 1
-            ns = call.started_ns - call.received_ns
-            counts.queue_ns += ns
-            counts.queue[ns.bit_length()] += 1
-            ns = call.decoded_ns - call.started_ns
-            counts.decode_ns += ns
-            counts.decode[ns.bit_length()] += 1
-            ns = call.handled_ns - call.decoded_ns
-            counts.handle_ns += ns
-            counts.handle[ns.bit_length()] += 1
-            ns = call.answered_ns - call.handled_ns
-            counts.wait_ns += ns
-            counts.wait[ns.bit_length()] += 1
-            ns = now_ns - call.answered_ns
-            counts.send_ns += ns
-            counts.send[ns.bit_length()] += 1
-        else:
+        stages_known = call.started_ns > 0
+        if not stages_known:
             call.started_ns = call.decoded_ns = call.handled_ns = call.received_ns
-            answered_ns = now_ns
+            call.answered_ns = now_ns
+        times_ns = (
+            call.received_ns, call.started_ns, call.decoded_ns, call.handled_ns, call.answered_ns,
+            now_ns,
+        )  # fmt: skip
+        if stages_known:
+            for stage, (begin_ns, end_ns) in enumerate(pairwise(times_ns)):
+                ns = end_ns - begin_ns
+                counts.stages_ns[stage] += ns
+                counts.stages[stage][ns.bit_length()] += 1
         about = call.about
         if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
             about = about[0], about[1][:REMEMBERED_CHARACTERS]
         noted = (
             route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
-            call.bytes_out, codes, call.received_ns, call.started_ns, call.decoded_ns,
-            call.handled_ns, answered_ns, now_ns, self._wall_ns,
+            call.bytes_out, codes, *times_ns, self._wall_ns,
         )  # fmt: skip
         if codes is not None:
             counts.note_errors(codes)
         if route.waits_for_others:
-            took_ns -= answered_ns - call.handled_ns
+            took_ns -= call.answered_ns - call.handled_ns
         failed = codes is not None
         if failed or took_ns >= self._slow_ns:
             self.recent.add_troubled(noted)
