@@ -23,13 +23,9 @@ from domain.errors import (
 )
 from domain.topics.topic import Topic, why_not_writable
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
+from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
-from interfaces.kafka.requests.repeated_produce import (
-    FIRST_WITH_ZSTD,
-    RepeatedProduce,
-    remember,
-    unknown_beginning,
-)
+from interfaces.kafka.requests.repeated_produce import FIRST_WITH_ZSTD
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -185,25 +181,6 @@ def _refuse(
 
 
 def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
-    """A request that went well and was for one partition: the next ones may be known by it."""
-    if request.acks == NO_ANSWER or len(request.topic_data) != 1:
-        return
-    [topic_data] = request.topic_data
-    if len(topic_data.partition_data) != 1:
-        return
-    size_at = unknown_beginning(frame, request, call)
-    if not size_at:
-        return
-    catalog = call.broker.catalog
-    by_id = call.version >= FIRST_WITH_TOPIC_IDS
-    topic = catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
-    if topic is not None:
-        partition = catalog.partition(topic, topic_data.partition_data[0].index)
-        if partition is not None:
-            remember(frame, size_at, request, partition, call, _not_committed)
-
-
-def _not_committed(
-    repeated: RepeatedProduce, failure: StorageFailed, call: Call
-) -> ProduceResponse:
-    return repeated.response(_refuse(PartitionProduceResponse(index=repeated.index), failure, call))
+    """The next requests may be known by this one, which went well."""
+    if request.acks != NO_ANSWER:
+        repeated_produce.learn(frame, request, call, _refuse)
