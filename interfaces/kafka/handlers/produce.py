@@ -25,6 +25,7 @@ from domain.topics.topic import Topic, why_not_writable
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.failures import failed_response
 from interfaces.kafka.requests.repeated_produce import FIRST_WITH_ZSTD
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -36,14 +37,13 @@ from interfaces.kafka.wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from interfaces.kafka.wire.schema import Response
 
 FIRST_WITH_ENDPOINTS = 10
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ANSWER = 0
 LEGAL_ACKS = (-1, 0, 1)
-
-FAILED = {"base_offset": -1}
 
 
 class DurableProduce:
@@ -162,6 +162,13 @@ def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     if durable.staged:
         call.broker.commits.wait(UnansweredProduce(call))
     call.respond_nothing()
+
+
+def failed(request: ProduceRequest, code: int, message: str | None, version: int) -> Response:
+    if request.acks == NO_ANSWER:
+        raise CloseConnection(f"a batch sent with acks=0 was refused: error {code}")
+    values = {"base_offset": -1}
+    return failed_response(ProduceRequest, ProduceResponse, version, values)(request, code, message)
 
 
 def _refuse(

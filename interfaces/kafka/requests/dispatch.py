@@ -142,10 +142,10 @@ class Dispatch:
             self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
 
     def _refuse(self, request: Request, call: Call, code: int, message: str | None) -> None:
-        if getattr(request, "acks", None) == 0:  # of Produce: the client expects no response
-            raise CloseConnection(f"a batch sent with acks=0 was refused: error {code}")
         try:
             call.respond(call.route.failed(request, code, message))
+        except CloseConnection:
+            raise
         except Exception as error:
             raise CloseConnection("its answer could not be made") from error
 
