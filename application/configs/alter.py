@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from application.configs.describe import NO_CLIENT_METRICS, broker_id
 from application.configs.state import ConfigState, ResourceConfigs
@@ -30,17 +31,12 @@ from domain.topics.topic import check_topic_name
 _NOTHING: Mapping[str, str] = {}
 
 
-class WantedConfigs:
+class WantedConfigs(NamedTuple):
     """What a client asks for one resource; `replaces`: and nothing else is set from now on."""
 
-    __slots__ = ("alterations", "replaces", "resource")
-
-    def __init__(
-        self, resource: Resource, alterations: Sequence[Alteration], replaces: bool = False
-    ) -> None:
-        self.resource = resource
-        self.alterations = alterations
-        self.replaces = replaces
+    resource: Resource
+    alterations: Sequence[Alteration]
+    replaces: bool = False
 
 
 #: None: it is done.

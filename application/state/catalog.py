@@ -169,6 +169,8 @@ class Catalog:
         self.revision += 1
         if before is None or before.partition_ids != topic.partition_ids:
             self._move(topic.name)
+            if before is not None:
+                self._watching.grown(topic.name)
 
     def reconfigured(self) -> None:
         """The broker's own configs have changed, on which those of topics rest."""
@@ -184,8 +186,8 @@ class Catalog:
             if partition is not None:
                 partition.config = self.config(topic)
 
-    def remove(self, topic: Topic) -> list[Partition]:
-        """Forgets the topic; returns those of its partitions that somebody may still hold."""
+    def remove(self, topic: Topic) -> None:
+        """Forgets the topic; fetches that wait for its partitions look again."""
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
         self._forget_collision(topic.name)
@@ -193,7 +195,9 @@ class Catalog:
         self.revision += 1
         self._move(topic.name)
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
-        return [partition for partition in held if partition is not None]
+        for partition in held:
+            if partition is not None:
+                self._watching.advanced(partition)
 
     def _move(self, name: str) -> None:
         self.layout_revision = self.revision
