@@ -90,7 +90,7 @@ class Mishaps:
                 if process is not None and process.store.loading:
                     self._world.tell(Story.LOST_WHILE_LOADING)
             self._world.say("*", "a connection is cut")
-            if session is not None and session.has_parked:
+            if session is not None and session.connection.parked:
                 self._world.tell(Story.PARKED)
             line.cut()
 

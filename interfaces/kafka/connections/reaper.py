@@ -16,6 +16,7 @@ from typing import Protocol
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget
+from interfaces.kafka.connections.connection import Connection
 
 #: A request of which nothing more comes for so long is given up, and its memory with it; and so
 #: are answers of which nothing is read.
@@ -29,21 +30,16 @@ class OpenConnection(Protocol):
 
     address: str
     client: ClientInfo
+    connection: Connection
     bytes_in: int
     bytes_out: int
 
     @property
     def in_flight(self) -> int: ...
     @property
-    def held_bytes(self) -> int: ...
-    @property
-    def large_requests(self) -> int: ...
-    @property
     def unread_bytes(self) -> int: ...
     @property
     def unsent_bytes(self) -> int: ...
-    @property
-    def has_parked(self) -> bool: ...
     @property
     def waiting(self) -> bool: ...
     @property
@@ -110,7 +106,7 @@ class Reaper:
         others_wait = len(self._memory) > 0
         much_unread = self._answers.is_scarce
         for session in list(self._sessions):
-            if others_wait and session.held_bytes:
+            if others_wait and session.connection.large_bytes:
                 self._look_at_large(session, passed_ms)
             else:
                 self._large.pop(session, None)
@@ -124,8 +120,9 @@ class Reaper:
     def _look_at_large(self, session: OpenConnection, passed_ms: int) -> None:
         """Counts only while others wait: alone, anybody may take their time."""
         kept = self._large.setdefault(session, Kept())
-        allowed_ms = STALLED_MS + session.held_bytes * 1000 // SLOWEST_BYTES_A_SECOND
-        if kept.seen(session.large_requests, passed_ms) >= allowed_ms:
+        connection = session.connection
+        allowed_ms = STALLED_MS + connection.large_bytes * 1000 // SLOWEST_BYTES_A_SECOND
+        if kept.seen(connection.admitted, passed_ms) >= allowed_ms:
             session.abort("others wait for the memory of its request, which comes too slowly")
 
     def _look_at_unread(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:

@@ -208,7 +208,9 @@ def test_who_has_waited_for_memory_has_the_whole_time_to_send(narrow: FakeKafka)
     holder.transport.send(LARGE[1004:])
     narrow.run()
     assert len(holder.frames()) == 1
-    assert waiting.session.held_bytes, "it is admitted, and its first bytes are on their way"
+    assert waiting.session.connection.large_bytes, (
+        "it is admitted, and its first bytes are on their way"
+    )
     narrow.scheduler.advance(every_ms)
     waiting.transport.send(LARGE[1000:])
     narrow.run()
@@ -319,7 +321,7 @@ def test_until_they_have_gone_nobody_is_answered_and_then_everybody(full: FakeKa
         client.send(fetch(max_wait_ms=0), 12)
     assert full.shared.answers.spent
     assert full.shared.answers.count() <= 600_000
-    assert sum(client.session.has_parked for client in late) == 19
+    assert sum(bool(client.session.connection.parked) for client in late) == 19
     for client in late:
         client.transport.read_on()
     full.run()

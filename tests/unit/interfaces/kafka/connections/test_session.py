@@ -7,6 +7,7 @@ import struct
 import pytest
 
 from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
@@ -242,7 +243,7 @@ def test_one_connection_too_many_is_refused() -> None:
 
 def test_who_is_gone_before_being_accepted_disturbs_nobody(kafka: FakeKafka) -> None:
     transport = FakeTransport(kafka.scheduler, peername=None)
-    transport.connect(Session(kafka.shared, 7, LISTENER))
+    transport.connect(Session(kafka.shared, 7, Advertised(LISTENER)))
     kafka.run()
     assert transport.aborted
     assert kafka.shared.sessions == {}
