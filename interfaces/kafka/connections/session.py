@@ -138,9 +138,6 @@ class Session(asyncio.BufferedProtocol):
         if connection.parked or (replies and replies[0].pieces is not None):
             self.flush()
 
-    def eof_received(self) -> bool:
-        return False
-
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
             return
