@@ -82,7 +82,8 @@ class Framing:
 
     @property
     def mid_frame(self) -> bool:
-        return self._frame is not None or bool(self._kept)
+        """The client owes the rest of a request; not where the broker makes it wait for memory."""
+        return (self._frame is not None or bool(self._kept)) and not self.needs_bytes
 
     @property
     def held_bytes(self) -> int:

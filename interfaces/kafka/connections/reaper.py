@@ -33,6 +33,7 @@ class OpenConnection(Protocol):
     connection: Connection
     bytes_in: int
     bytes_out: int
+    closing: bool
 
     @property
     def in_flight(self) -> int: ...
@@ -41,13 +42,7 @@ class OpenConnection(Protocol):
     @property
     def unsent_bytes(self) -> int: ...
     @property
-    def waiting(self) -> bool: ...
-    @property
     def active(self) -> bool: ...
-    @property
-    def mid_frame(self) -> bool: ...
-    @property
-    def closing(self) -> bool: ...
     def looked_at(self) -> None: ...
     def flush(self) -> None: ...
     def drain(self) -> None: ...
@@ -136,9 +131,9 @@ class Reaper:
             # The transport waits until everything is sent, however long nobody reads it.
             if stalled:
                 session.abort()
-        elif session.waiting:
-            return
-        elif stalled and session.mid_frame:
+        elif session.connection.unanswered:
+            return  # it is not idle
+        elif stalled and session.connection.mid_frame:
             session.close("the rest of a request did not come")
         elif 0 < self._idle_ms <= quiet_ms:
             session.close("idle", expected=True)

@@ -75,7 +75,7 @@ class Session(asyncio.BufferedProtocol):
         self._large_answers = LargeAnswers()
         self._serving = False
         self._paused = False
-        self._closing = False
+        self.closing = False
         self._aborted = False
         #: What had been read and sent when the listener last looked for idle connections.
         self._looked_at_bytes = -1
@@ -104,12 +104,12 @@ class Session(asyncio.BufferedProtocol):
 
     def _refuse(self) -> None:
         transport, self._transport = self._transport, None
-        self._closing = True
+        self.closing = True
         if transport is not None:
             transport.abort()
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._closing:
+        if self.closing:
             return
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
@@ -142,7 +142,7 @@ class Session(asyncio.BufferedProtocol):
         if self._transport is None:
             return
         self._transport = None
-        self._closing = True
+        self.closing = True
         self.client.forget_long_names()
         for call in self.connection.replies:
             call.route.counts.unanswered += 1
@@ -203,7 +203,7 @@ class Session(asyncio.BufferedProtocol):
         received_ns = 0
         self._serving = True
         try:
-            while not (self._closing or answers.spent):
+            while not (self.closing or answers.spent):
                 frame = connection.next_parked()
                 if frame is None:
                     break
@@ -220,7 +220,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _send(self) -> None:
         transport = self._transport
-        if transport is None or self._closing:
+        if transport is None or self.closing:
             return
         replies = self.connection.replies
         if not replies or replies[0].pieces is None:
@@ -281,18 +281,13 @@ class Session(asyncio.BufferedProtocol):
 
     def _resume_reading(self) -> None:
         connection = self.connection
-        if self._transport is None or self._closing or connection.draining:
+        if self._transport is None or self.closing or connection.draining:
             return
         if not connection.needs_bytes:
             self._paused = False
             self._transport.resume_reading()
 
     # ---- the end
-
-    @property
-    def waiting(self) -> bool:
-        """A request is being answered: such a connection is not idle."""
-        return self.connection.unanswered > 0 and not self._closing
 
     @property
     def active(self) -> bool:
@@ -307,15 +302,6 @@ class Session(asyncio.BufferedProtocol):
         """Requests that came as a whole and are not answered."""
         return self.connection.in_flight
 
-    @property
-    def closing(self) -> bool:
-        return self._closing
-
-    @property
-    def mid_frame(self) -> bool:
-        """The client owes the rest of a request; not where the broker makes it wait for memory."""
-        return self.connection.mid_frame and not self.connection.needs_bytes
-
     def drain(self) -> None:
         """Answers what runs, begins nothing more, and ends."""
         self.connection.draining = True
@@ -327,24 +313,24 @@ class Session(asyncio.BufferedProtocol):
         """Ends the connection now, whatever the client has not read yet."""
         if self._transport is None:
             return
-        if why is not None and not self._closing:
+        if why is not None and not self.closing:
             self._shared.closing_log.closed(self.client, why)
-        self._closing = self._aborted = True
+        self.closing = self._aborted = True
         self._transport.abort()
 
     def close(self, why: str, expected: bool = False) -> None:
         """Ends the connection; what is answered is still sent."""
-        if self._closing or self._transport is None:
+        if self.closing or self._transport is None:
             return
         if not expected:
             self._shared.closing_log.closed(self.client, why)
         self._send()
-        self._closing = True
+        self.closing = True
         self._transport.close()
 
     def _reject(self, kind: str, why: str, **more: str) -> None:
         """Ends the connection for what the client sent."""
-        if not self._closing:
+        if not self.closing:
             self.client.forget_long_names()
             self._shared.closing_log.rejected(self.client, kind, why, **more)
             self.close(why, expected=True)
@@ -357,6 +343,6 @@ class Session(asyncio.BufferedProtocol):
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
             self._reject("length", why)
-        elif self._transport is not None and not self._closing:
+        elif self._transport is not None and not self.closing:
             self._transport.write(other.answer)
             self._reject(other.protocol, other.why, hint=other.hint)
