@@ -30,11 +30,6 @@ TENTH_NS = 100_000_000
 
 
 class Accounting:
-    __slots__ = (
-        "_add", "_always_timed", "_left", "_log", "_noted_ns", "_quick_ns", "_slow_ns",
-        "_tenth_ends_ns", "_wall_ns", "recent", "timed",
-    )  # fmt: skip
-
     def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
         self._log = log
         self._quick_ns = log.quick_ns

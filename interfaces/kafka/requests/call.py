@@ -60,25 +60,6 @@ Repeat = Callable[[memoryview, "Call"], bool]
 class Route:
     """What requests of one version of one API go through; made at first use."""
 
-    __slots__ = (
-        "api",
-        "counts",
-        "decode",
-        "encode",
-        "expected",
-        "failed",
-        "handle",
-        "kept",
-        "learn",
-        "learnt_at",
-        "repeated",
-        "tagged_request",
-        "tagged_response",
-        "title",
-        "version",
-        "waits_for_others",
-    )
-
     def __init__(
         self, api: Api, version: int, max_elements: int | None, gate: Gate | None = None
     ) -> None:
