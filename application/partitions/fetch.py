@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from application.ports.clock import Clock
 from application.ports.log_store import LogStore, NotInMemory
-from application.ports.pending import Pending
+from application.ports.pending import Pending, all_of
 from application.ports.scheduler import Scheduler
 from application.state.catalog import Catalog
 from application.state.trouble import Trouble
@@ -25,90 +26,45 @@ from domain.topics.topic import Topic
 NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 
+@dataclass(slots=True, eq=False)
 class FetchItem:
     """What a client wants of one partition. A fetch session keeps its items between requests."""
 
-    __slots__ = (
-        "index",
-        "leader_epoch",
-        "max_bytes",
-        "offset",
-        "partition",
-        "revision",
-        "topic_id",
-        "topic_name",
-    )
-
-    def __init__(
-        self,
-        topic_name: str | None,
-        topic_id: bytes,
-        index: int,
-        offset: int,
-        max_bytes: int,
-        leader_epoch: int,
-    ) -> None:
-        #: None where the client names topics by id.
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.index = index
-        self.offset = offset
-        self.max_bytes = max_bytes
-        self.leader_epoch = leader_epoch
-        #: Found in the catalogue when that had this revision.
-        self.partition: Partition | None = None
-        self.revision = -1
+    #: None where the client names topics by id.
+    topic_name: str | None
+    topic_id: bytes
+    index: int
+    offset: int
+    max_bytes: int
+    leader_epoch: int
+    #: Found in the catalogue when that had this revision.
+    partition: Partition | None = None
+    revision: int = -1
 
     @property
     def key(self) -> tuple[object, int]:
         return (self.topic_id if self.topic_name is None else self.topic_name, self.index)
 
 
+@dataclass(slots=True, eq=False)
 class FetchedPartition:
     """What a client gets of one partition: records, or the reason why not."""
 
-    __slots__ = (
-        "error",
-        "high_watermark",
-        "item",
-        "last_stable_offset",
-        "log_start_offset",
-        "records",
-    )
-
-    def __init__(
-        self,
-        item: FetchItem,
-        error: BrokerError | None = None,
-        high_watermark: int = -1,
-        last_stable_offset: int = -1,
-        log_start_offset: int = -1,
-        records: bytes = b"",
-    ) -> None:
-        self.item = item
-        self.error = error
-        self.high_watermark = high_watermark
-        self.last_stable_offset = last_stable_offset
-        self.log_start_offset = log_start_offset
-        self.records = records
+    item: FetchItem
+    error: BrokerError | None = None
+    high_watermark: int = -1
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+    records: bytes = b""
 
 
+@dataclass(slots=True, eq=False)
 class FetchQuery:
-    __slots__ = ("items", "max_bytes", "max_wait_ms", "min_bytes", "read_committed")
-
-    def __init__(
-        self,
-        items: list[FetchItem],
-        max_wait_ms: int,
-        min_bytes: int,
-        max_bytes: int,
-        read_committed: bool,
-    ) -> None:
-        self.items = items
-        self.max_wait_ms = max_wait_ms
-        self.min_bytes = min_bytes
-        self.max_bytes = max_bytes
-        self.read_committed = read_committed
+    items: list[FetchItem]
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    read_committed: bool
 
 
 class FetchService:
@@ -150,7 +106,8 @@ class FetchService:
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | LaterFetch:
         loading: list[Pending[None]] = []
         fetched, size_bytes = self.read(query, loading)
-        if loading and not self._draining and not _is_urgent(fetched):
+        incomplete = len(fetched) < len(query.items)
+        if loading and not self._draining and (incomplete or not _is_urgent(fetched)):
             return LoadingFetch(self, query, loading, self._scheduler)
         if (
             size_bytes >= query.min_bytes
@@ -174,22 +131,27 @@ class FetchService:
     def read(
         self, query: FetchQuery, loading: list[Pending[None]]
     ) -> tuple[list[FetchedPartition], int]:
-        """What is in memory now, and how many bytes of records that is; the rest is `loading`."""
+        """What is in memory now, and how many bytes of records that is; the rest is `loading`.
+
+        A partition that is used for the first time may be missing.
+        """
         fetched = []
         total_bytes = 0
         room = self._room()
         limit = min(query.max_bytes, self._max_bytes, room)
         for item in query.items:
+            one: FetchedPartition | None
             try:
                 one = self._read_partition(
                     item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
                 )
             except NotInMemory as later:
                 loading.append(later.loading)
-                one = self._read_partition(item, 0, query.read_committed, False)
                 limit -= min(item.max_bytes, max(limit - total_bytes, 0))
-            total_bytes += len(one.records)
-            fetched.append(one)
+                one = self._without_records(item, query.read_committed)
+            if one is not None:
+                total_bytes += len(one.records)
+                fetched.append(one)
         return fetched, total_bytes
 
     def _read_partition(
@@ -219,13 +181,19 @@ class FetchService:
             item, None, partition.high_watermark, stable, partition.durable.start_offset, records
         )
 
+    def _without_records(self, item: FetchItem, read_committed: bool) -> FetchedPartition | None:
+        try:
+            return self._read_partition(item, 0, read_committed, False)
+        except NotInMemory:  # not even where its log begins and ends
+            return None
+
     def _resolve(self, item: FetchItem) -> Partition:
         catalog = self._catalog
         known = item.partition
         if known is not None and item.revision == catalog.revision and known.broken is None:
             return known
         topic = self._topic(item)
-        partition = catalog.partition(topic, item.index)
+        partition = catalog.partition(topic, item.index, waits=self._draining)
         if partition is None:
             raise UnknownTopicOrPartition(f"{topic.name} has no partition {item.index}")
         item.partition = partition
@@ -320,10 +288,11 @@ class LoadingFetch(LaterFetch):
     """A fetch of records that are not in memory.
 
     It holds nothing meanwhile, not even what is in memory: all is read when all is there. When the
-    client's `max_wait_ms` is over it gets that much, unless it is nothing.
+    client's `max_wait_ms` is over it gets that much, unless it is nothing, or a partition is used
+    for the first time: where its log begins and ends is not known then.
     """
 
-    __slots__ = ("_left", "_loading", "_timer")
+    __slots__ = ("_loading", "_timer")
 
     def __init__(
         self,
@@ -333,21 +302,17 @@ class LoadingFetch(LaterFetch):
         scheduler: Scheduler,
     ) -> None:
         super().__init__(service, query)
-        self._loading = loading
-        self._left = len(loading)
+        self._loading = all_of(loading)
         self._timer = scheduler.after_ms(query.max_wait_ms, self._out_of_time)
-        for one in loading:
-            one.then(self._loaded)
+        self._loading.then(self._loaded)
 
     def _loaded(self, _: None) -> None:
-        self._left -= 1
-        if not self._left:
-            self._timer.cancel()
-            self._repeat()
+        self._timer.cancel()
+        self._repeat()
 
     def _out_of_time(self) -> None:
         fetched, size_bytes = self._service.read(self._query, [])
-        if size_bytes or _is_urgent(fetched):
+        if len(fetched) == len(self._query.items) and (size_bytes or _is_urgent(fetched)):
             self._stop_loading()
             _count(fetched)
             self.resolve(fetched)
@@ -358,8 +323,7 @@ class LoadingFetch(LaterFetch):
 
     def _stop_loading(self) -> None:
         self._timer.cancel()
-        for one in self._loading:
-            one.abandon()
+        self._loading.abandon()
 
 
 class WaitingFetch(LaterFetch):

@@ -6,8 +6,11 @@ from domain.partitions.partition import Partition
 
 
 class PartitionRepository(Protocol):
-    def recover(self, partition: Partition) -> None:
-        """Makes the partition what the committed log says: a snapshot, then every later header."""
+    def recover(self, partition: Partition, waits: bool = True) -> None:
+        """Makes the partition what the committed log says: a snapshot, then every later header.
+
+        Without `waits` it may raise NotInMemory; the partition means nothing then.
+        """
         ...
 
     def snapshot(self, partition: Partition) -> None:

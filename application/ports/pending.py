@@ -6,7 +6,7 @@ told apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -81,6 +81,21 @@ def resolved(value: T) -> Pending[T]:
     pending: Pending[T] = Pending()
     pending.resolve(value)
     return pending
+
+
+def all_of(pendings: Iterable[Pending[None]]) -> Pending[None]:
+    """Resolved when all of them are; there is at least one."""
+    every: Pending[None] = Pending()
+    left = list(pendings)
+
+    def resolved(_: None) -> None:
+        left.pop()
+        if not left:
+            every.resolve(None)
+
+    for one in tuple(left):
+        one.then(resolved)
+    return every
 
 
 def later(value: T | Pending[T]) -> Pending[T]:

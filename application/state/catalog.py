@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
+from application.ports.log_store import NotInMemory
 from application.ports.partition_repository import PartitionRepository
+from application.ports.pending import all_of
 from application.ports.placement import Placement
 from application.ports.topic_repository import TopicRepository
 from application.state.trouble import Trouble
@@ -86,19 +88,38 @@ class Catalog:
             self._configs[topic.topic_id] = config
         return config
 
-    def partition(self, topic: Topic, index: int) -> Partition | None:
+    def partition(self, topic: Topic, index: int, waits: bool = True) -> Partition | None:
         """Raises StorageFailed when the log cannot be read, NotLeaderOrFollower when another node
-        leads the partition.
+        leads the partition. Without `waits` its first use may raise NotInMemory.
         """
         ids = topic.partition_ids
         if not 0 <= index < len(ids):
             return None
         partition = self._loaded.get(ids[index])
         if partition is None:
-            partition = self._load(topic, index)
+            partition = self._load(topic, index, waits)
         elif partition.broken is not None:
-            self._recover(partition)
+            self._recover(partition, waits)
         return partition
+
+    def load(self, places: Iterable[tuple[str, int]]) -> None:
+        """Recovers all of these that can be, so that their use reads nothing.
+
+        Raises NotInMemory, to be called again, where that takes the disk.
+        """
+        loading = []
+        for name, index in places:
+            topic = self.topic(name)
+            if topic is None:
+                continue
+            try:
+                self.partition(topic, index, waits=False)
+            except NotInMemory as later:
+                loading.append(later.loading)
+            except (NotLeaderOrFollower, StorageFailed):
+                pass  # raised again by their use
+        if loading:
+            raise NotInMemory(all_of(loading))
 
     def existing_partition(self, topic_name: str, index: int) -> Partition:
         """Raises UnknownTopicOrPartition where there is none; StorageFailed like `partition`."""
@@ -108,18 +129,22 @@ class Catalog:
             raise UnknownTopicOrPartition()
         return partition
 
-    def _load(self, topic: Topic, index: int) -> Partition:
+    def _load(self, topic: Topic, index: int, waits: bool) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
-        self._recover(partition)
+        self._recover(partition, waits)
         self._loaded[partition.partition_id] = partition
         return partition
 
-    def _recover(self, partition: Partition) -> None:
+    def _recover(self, partition: Partition, waits: bool) -> None:
         leader = self._placement.leader(partition.partition_id)
         if leader.node_id != self._placement.node_id:
             raise NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")
+        broken = partition.broken
         try:
-            self._partitions.recover(partition)
+            self._partitions.recover(partition, waits)
+        except NotInMemory:
+            partition.broken = broken
+            raise
         except StorageFailed as failure:
             # Kept, so without the way it came: that leads to the request that met it.
             partition.broken = StorageFailed(failure.message)

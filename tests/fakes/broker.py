@@ -51,15 +51,20 @@ class FlakyLogStore(MemoryLogStore):
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
         self._check()
-        if self.loading is not None and self.loading_of in (None, partition_id):
-            raise NotInMemory(self.loading)
+        self._check_loaded(partition_id)
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
         self._check()
+        if not waits:
+            self._check_loaded(partition_id)
         return super().headers(partition_id, offset, limit, waits)
+
+    def _check_loaded(self, partition_id: int) -> None:
+        if self.loading is not None and self.loading_of in (None, partition_id):
+            raise NotInMemory(self.loading)
 
     def _check(self) -> None:
         if self.failing is not None:

@@ -48,13 +48,13 @@ class StoredPartitionRepository:
         self._log = log
         self._state = state
 
-    def recover(self, partition: Partition) -> None:
+    def recover(self, partition: Partition, waits: bool = True) -> None:
         try:
-            self._recover(partition)
+            self._recover(partition, waits)
         except (ValueError, KeyError, TypeError, StructError) as damage:
             raise _damaged(partition.partition_id, damage) from damage
 
-    def _recover(self, partition: Partition) -> None:
+    def _recover(self, partition: Partition, waits: bool) -> None:
         partition_id = partition.partition_id
         row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
         if row is None:
@@ -65,14 +65,11 @@ class StoredPartitionRepository:
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
             epochs = LeaderEpochs(values.get("epochs", FIRST_EPOCH))
             partition.restore(PartitionSnapshot(end, epochs, []), self._look_up(partition_id))
-        while True:
-            headers = self._log.headers(
-                partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits=True
-            )
+        while headers := self._log.headers(
+            partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits
+        ):
             for header in headers:
                 partition.replay(header)
-            if len(headers) < _HEADERS_AT_ONCE:
-                return
 
     def kept(self, partition_id: int) -> tuple[int, int]:
         """From where to where the log goes by its newest snapshot; it may go on after that."""

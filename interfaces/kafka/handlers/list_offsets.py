@@ -45,6 +45,7 @@ FIRST_VERSION_OF = {
 def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse | None:
     call.topics = len(request.topics)
     times = Counter((t.name, one.partition_index) for t in request.topics for one in t.partitions)
+    call.broker.catalog.load(times)
     response = ListOffsetsResponse()
     searches: list[tuple[Search, ListOffsetsPartitionResponse]] = []
     for topic in request.topics:

@@ -20,6 +20,7 @@ from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
 
 def handle(request: OffsetForLeaderEpochRequest, call: Call) -> OffsetForLeaderEpochResponse:
     call.topics = len(request.topics)
+    call.broker.catalog.load((t.topic, p.partition) for t in request.topics for p in t.partitions)
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(

@@ -50,8 +50,9 @@ def about_of(request: Any) -> About | None:
     else:
         name = getattr(named, "group_id", "") or getattr(named, "name", "")
         name = name or getattr(named, "topic", "") or getattr(named, "topic_id", "")
-    is_named = name and name != NO_TOPIC_ID and getattr(request, "key_type", GROUP) == GROUP
-    return (_FIELDS[field], name) if is_named else None
+    if field in ("key", "coordinator_keys") and request.key_type != GROUP:
+        return None
+    return (_FIELDS[field], name) if name and name != NO_TOPIC_ID else None
 
 
 @cache

@@ -6,6 +6,7 @@ from collections import deque
 from time import perf_counter_ns
 
 from application.ports.event_log import EventLog
+from application.ports.log_store import NotInMemory
 from domain.errors import BrokerError, UnsupportedVersion
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests.about import about_of
@@ -133,6 +134,9 @@ class Dispatch:
                 call.respond(response)
         except BrokerError as refused:
             self._refuse(request, call, call.code(refused), refused.message or None)
+        except NotInMemory as later:
+            call.pending = later.loading  # type: ignore[assignment]  # only ever abandoned
+            later.loading.then(lambda _: self._repeat_when_loaded(request, call, route))
         except CloseConnection:
             raise
         except Exception as error:
@@ -140,6 +144,13 @@ class Dispatch:
             self.log_failure(call, error)
             call.note_code(UNKNOWN_SERVER_ERROR)
             self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
+
+    def _repeat_when_loaded(self, request: Request, call: Call, route: Route) -> None:
+        """The handler raised NotInMemory before it had any effect."""
+        try:
+            self._handle(request, call, route)
+        except CloseConnection as reason:
+            call.peer.close(str(reason))
 
     def _refuse(self, request: Request, call: Call, code: int, message: str | None) -> None:
         try:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from application.ports.pending import Pending
-from domain.errors import OffsetOutOfRange, UnknownTopicOrPartition
+from domain.errors import (
+    OffsetOutOfRange,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
 from tests.fakes.broker import FakeBroker
 from tests.unit.application.partitions.test_fetch import Fetch, fill, item, query
 
@@ -94,5 +98,32 @@ def test_loading_takes_of_the_time_that_a_fetch_may_wait(cold: FakeBroker) -> No
 
 
 def test_an_error_beside_a_partition_that_is_loaded_does_not_wait(cold: FakeBroker) -> None:
+    cold.log.loading_of = cold.partition("t", 0).partition_id
     fetch = Fetch(cold, query(item(0), item(1, offset=99)))
     assert fetch.errors() == [None, OffsetOutOfRange]
+
+
+def test_the_first_use_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    fake.log.loading, fake.log.loading_of = Pending(), fake.existing().partition_ids[1]
+    fetch = Fetch(fake, query(item(0), item(1, offset=99), wait_ms=500))
+    fake.scheduler.advance(500)
+    assert fetch.waits, "where its log begins and ends is not known"
+    fake.log.load()
+    assert fetch.errors() == [None, OffsetOutOfRange]
+
+
+def test_a_broker_that_stops_reads_a_partition_at_once(fake: FakeBroker) -> None:
+    fake.log.loading = Pending()
+    fake.broker.messages.fetch.release()
+    assert Fetch(fake, query(item(0, offset=99))).errors() == [OffsetOutOfRange]
+
+
+def test_a_partition_that_is_read_again_stays_broken_meanwhile(cold: FakeBroker) -> None:
+    partition = cold.partition("t", 0)
+    partition.broken = StorageFailed("the disk is full")
+    fetch = Fetch(cold, query(item(0)))
+    assert partition.broken is not None
+    cold.log.load()
+    assert partition.broken is None
+    assert fetch.offsets() == [[0, 2, 4]]

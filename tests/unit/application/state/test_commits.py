@@ -367,7 +367,7 @@ def test_partitions_of_a_failed_commit_are_read_again_one_by_one_as_they_are_use
     fake.run()
     assert read == []
     assert fake.partition(index=1).end.next_offset == 1
-    assert read == [fake.existing().partition_ids[1]]
+    assert set(read) == {fake.existing().partition_ids[1]}
 
 
 def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -> None:

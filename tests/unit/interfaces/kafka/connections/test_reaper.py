@@ -269,6 +269,7 @@ def test_a_late_answer_is_bounded_by_what_is_unread_then(full: FakeKafka) -> Non
     late.transport.stop_reading()
     request = fetch(max_wait_ms=1000)
     request.min_bytes = 2**31 - 1
+    request.topics[0].partitions[0].fetch_offset = 6
     late.send(request, 12)
     never_reading(full)
     full.scheduler.advance(1000)

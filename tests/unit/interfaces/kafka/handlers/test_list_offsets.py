@@ -6,6 +6,7 @@ import pytest
 
 from application.background.runner import SLICE_NS
 from application.partitions import list_offsets
+from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -51,6 +52,22 @@ def test_the_ends_and_times_are_found_in_every_version(client: FakeClient, versi
     assert one(client, version, TIMESTAMP + 10) == (0, -1, -1)
     (found,) = ask(client, version, (0, -1, -1))
     assert found.leader_epoch == (0 if version >= 4 else -1)
+
+
+def test_the_first_use_of_partitions_waits_for_their_logs() -> None:
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    kafka.log.loading = Pending()
+    kafka.log.loading_of = kafka.existing().partition_ids[1]
+    client = kafka.client()
+    partitions = [ListOffsetsPartition(partition_index=i, timestamp=-1) for i in (0, 1)]
+    topics = [ListOffsetsTopic(name="t", partitions=partitions)]
+    client.send(ListOffsetsRequest(replica_id=-1, topics=topics), 1)
+    kafka.run()
+    assert client.frames() == []
+    kafka.log.load()
+    kafka.run()
+    assert len(client.frames()) == 1
 
 
 @pytest.mark.parametrize(
