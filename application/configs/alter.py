@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from application.configs.describe import NO_CLIENT_METRICS, broker_id
 from application.configs.state import ConfigState, ResourceConfigs
@@ -27,20 +28,16 @@ from domain.errors import (
 )
 from domain.topics.topic import check_topic_name
 
-_NOTHING: Mapping[str, str] = {}
 
-
-class WantedConfigs:
+class WantedConfigs(NamedTuple):
     """What a client asks for one resource; `replaces`: and nothing else is set from now on."""
 
-    __slots__ = ("alterations", "replaces", "resource")
+    resource: Resource
+    alterations: Sequence[Alteration]
+    replaces: bool = False
 
-    def __init__(
-        self, resource: Resource, alterations: Sequence[Alteration], replaces: bool = False
-    ) -> None:
-        self.resource = resource
-        self.alterations = alterations
-        self.replaces = replaces
+    def kept(self, configs: Mapping[str, str]) -> Mapping[str, str]:
+        return {} if self.replaces else configs
 
 
 #: None: it is done.
@@ -97,8 +94,8 @@ class AlterConfigsService:
         if not name:
             raise InvalidRequest("Default topic resources are not allowed.")
         topic = self._topics.find(name)
-        current = _NOTHING if topic is None else topic.configs
-        configs = altered(_kept(current, wanted), wanted.alterations, TOPIC_CONFIGS)
+        current = {} if topic is None else topic.configs
+        configs = altered(wanted.kept(current), wanted.alterations, TOPIC_CONFIGS)
         check_topic_name(name)
         validate_topic_configs(configs, self._config)
         if topic is None:
@@ -110,7 +107,7 @@ class AlterConfigsService:
     def _broker(self, wanted: WantedConfigs, validate_only: bool) -> None:
         resource = self._broker_resource(wanted.resource.name)
         before = self._configs.find(resource)
-        configs = altered_broker_configs(_kept(before.configs, wanted), wanted.alterations)
+        configs = altered_broker_configs(wanted.kept(before.configs), wanted.alterations)
         self._save(resource, before, configs, wanted, validate_only)
 
     def _broker_resource(self, name: str) -> Resource:
@@ -126,7 +123,7 @@ class AlterConfigsService:
         if not resource.name:
             raise InvalidRequest("Default group resources are not allowed.")
         before = self._configs.find(resource)
-        configs = altered(_kept(before.configs, wanted), wanted.alterations, GROUP_CONFIGS)
+        configs = altered(wanted.kept(before.configs), wanted.alterations, GROUP_CONFIGS)
         validate_group_configs(configs, self._config)
         self._save(resource, before, configs, wanted, validate_only)
 
@@ -173,7 +170,3 @@ class AlterConfigsService:
                     f"{operation.name} operation is not allowed for the BROKER_LOGGER resource"
                 )
             raise InvalidConfig(f"Logger {logger} does not exist!")
-
-
-def _kept(current: Mapping[str, str], wanted: WantedConfigs) -> Mapping[str, str]:
-    return _NOTHING if wanted.replaces else current

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from application.configs.brokers import BrokerConfigs
 from application.groups.configs import GroupConfigs
@@ -20,17 +21,6 @@ from domain.topics.topic import check_topic_name
 _INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 
 
-class _Defaults:
-    """What most topics and groups have in common: made once, as a request may name thousands."""
-
-    __slots__ = ("of_groups", "of_topics", "revision")
-
-    def __init__(self, config: BrokerConfig) -> None:
-        self.revision = config.revision
-        self.of_topics = describe_topic_configs({}, config)
-        self.of_groups = describe_group_configs({}, config)
-
-
 class DescribeConfigsService:
     def __init__(
         self,
@@ -43,7 +33,9 @@ class DescribeConfigsService:
         self._config = config
         self._broker_configs = broker_configs
         self._group_configs = group_configs
-        self._defaults = _Defaults(config)
+        # One request may name thousands, most of which have nothing but the defaults.
+        self._topic_defaults = lru_cache(1)(lambda _revision: describe_topic_configs({}, config))
+        self._group_defaults = lru_cache(1)(lambda _revision: describe_group_configs({}, config))
 
     def describe(self, resource: Resource) -> Sequence[ConfigEntry]:
         """What nobody has set is the same entry for all topics, and for all groups."""
@@ -78,7 +70,7 @@ class DescribeConfigsService:
         topic = self._catalog.topic(name)
         if topic is None:
             raise UnknownTopicOrPartition
-        defaults = self._current_defaults().of_topics
+        defaults = self._topic_defaults(self._config.revision)
         if not topic.configs:
             return defaults
         return [
@@ -103,13 +95,8 @@ class DescribeConfigsService:
             raise InvalidRequest("Group name must not be empty")
         overrides = self._group_configs.overrides(name)
         if not overrides:
-            return self._current_defaults().of_groups
+            return self._group_defaults(self._config.revision)
         return describe_group_configs(overrides, self._config)
-
-    def _current_defaults(self) -> _Defaults:
-        if self._defaults.revision != self._config.revision:
-            self._defaults = _Defaults(self._config)
-        return self._defaults
 
     def _loggers(self, name: str) -> list[ConfigEntry]:
         """There are none whose level could be changed."""

@@ -198,6 +198,10 @@ class Catalog:
         self.revision += 1
         if before is None or before.partition_ids != topic.partition_ids:
             self.layout_revision = self.revision
+            first = None if before is None else self._loaded.get(topic.partition_ids[0])
+            if first is not None:
+                # A tail of a whole topic watches its partitions, of which one is enough.
+                self._watching.advanced(first)
 
     def reconfigured(self) -> None:
         """The broker's own configs have changed, on which those of topics rest."""
@@ -213,8 +217,8 @@ class Catalog:
             if partition is not None:
                 partition.config = self.config(topic)
 
-    def remove(self, topic: Topic) -> list[Partition]:
-        """Forgets the topic; returns those of its partitions that somebody may still hold."""
+    def remove(self, topic: Topic) -> None:
+        """Forgets the topic; fetches that wait for its partitions look again."""
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
         self._forget_collision(topic.name)
@@ -222,7 +226,9 @@ class Catalog:
         self.revision += 1
         self.layout_revision = self.revision
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
-        return [partition for partition in held if partition is not None]
+        for partition in held:
+            if partition is not None:
+                self._watching.advanced(partition)
 
     def _forget_collision(self, name: str) -> None:
         """Of names that collide, more than one may be there when one request brought them."""

@@ -149,15 +149,15 @@ def respond(
     if not waiting:
         return results
     pending: Pending[list[R | BrokerError]] = Pending()
+    failures: dict[Place, StorageFailed] = {}
 
     def done(place: Place, failure: StorageFailed | None) -> None:
         waiting.remove(place)
         if failure is not None:
-            for number, one in enumerate(places):
-                if one == place:
-                    results[number] = failure
+            failures[place] = failure
         if not waiting:
-            pending.resolve(results)
+            paired = zip(places, results, strict=True)
+            pending.resolve([failures.get(place, result) for place, result in paired])
 
     for runtime, key in list(waiting):
         runtime.when_durable(key, partial(done, (runtime, key)))

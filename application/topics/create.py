@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from application.ports.event_log import EventLog
-from application.ports.pending import Pending, resolved
+from application.ports.pending import Pending
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
-from application.state.runtime import ignore, respond
+from application.state.runtime import respond
 from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
@@ -32,24 +33,14 @@ USE_DEFAULT = -1
 MAX_PARTITIONS_PER_REQUEST = 10_000
 
 
-class NewTopic:
+class NewTopic(NamedTuple):
     """What a client asks for; an assignment is (partition index, broker ids)."""
 
-    __slots__ = ("assignments", "configs", "name", "partition_count", "replication_factor")
-
-    def __init__(
-        self,
-        name: str,
-        partition_count: int = USE_DEFAULT,
-        replication_factor: int = USE_DEFAULT,
-        assignments: list[tuple[int, list[int]]] | None = None,
-        configs: Mapping[str, str | None] | None = None,
-    ) -> None:
-        self.name = name
-        self.partition_count = partition_count
-        self.replication_factor = replication_factor
-        self.assignments = assignments or []
-        self.configs = configs or {}
+    name: str
+    partition_count: int = USE_DEFAULT
+    replication_factor: int = USE_DEFAULT
+    assignments: Sequence[tuple[int, list[int]]] = ()
+    configs: Mapping[str, str | None] = {}
 
 
 Created = Topic | BrokerError
@@ -79,35 +70,32 @@ class CreateTopicsService:
         if sum(map(self._wanted_partitions, wanted)) > MAX_PARTITIONS_PER_REQUEST:
             excessive = PolicyViolation("Excessively large number of partitions per request.")
             return [excessive for _ in wanted]
-        results: list[Created] = []
-        for new in wanted:
-            try:
-                results.append(self._topic(new, self._check(new), validate_only))
-            except BrokerError as refused:
-                results.append(refused.as_value())
-            else:
+        results = [self._new(new, validate_only) for new in wanted]
+        # Not before all are checked: names that collide may come in one request, as in Kafka.
+        for new, topic in zip(wanted, results, strict=True):
+            if isinstance(topic, Topic):
                 self._warn(new)
-        if not validate_only:
-            # Not before all are checked: names that collide may come in one request, as in Kafka.
-            for topic in results:
-                if isinstance(topic, Topic):
-                    self._topics.save(topic, ignore)
+                if not validate_only:
+                    self._topics.save(topic)
         return respond(self._topics.places(new.name for new in wanted), results)
 
-    def create_automatically(self, name: str) -> Pending[Created]:
-        """Creates a topic that a client asked for, with the broker's defaults."""
-        pending: Pending[Created] = Pending()
-        topic = self._topics.find(name)
-        if topic is None:
-            try:
-                new = NewTopic(name)
-                topic = self._topic(new, self._check(new), validate_only=False)
-            except BrokerError as refused:
-                return resolved(refused.as_value())
-            self._topics.save(topic, ignore)
-        created = topic
-        self._topics.runtime.when_durable(name, lambda failed: pending.resolve(failed or created))
-        return pending
+    def create_automatically(self, names: list[str]) -> list[Created] | Pending[list[Created]]:
+        """Creates topics that a client asked for, with the broker's defaults."""
+        results: list[Created] = []
+        for name in names:
+            topic: Created | None = self._topics.find(name)
+            if topic is None:
+                topic = self._new(NewTopic(name), validate_only=False)
+                if isinstance(topic, Topic):
+                    self._topics.save(topic)
+            results.append(topic)
+        return respond(self._topics.places(names), results)
+
+    def _new(self, new: NewTopic, validate_only: bool) -> Created:
+        try:
+            return self._topic(new, self._check(new), validate_only)
+        except BrokerError as refused:
+            return refused.as_value()
 
     def _topic(self, new: NewTopic, partition_count: int, validate_only: bool) -> Topic:
         configs = {name: value for name, value in new.configs.items() if value is not None}

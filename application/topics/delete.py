@@ -5,7 +5,7 @@ from __future__ import annotations
 from application.groups.forgetting import Forgetting
 from application.ports.pending import Pending, later
 from application.state.catalog import Catalog
-from application.state.runtime import ignore, respond
+from application.state.runtime import respond
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
@@ -56,7 +56,7 @@ class DeleteTopicsService:
             # As it is by now: another request may be deleting it, or have given it partitions.
             newest = self._topics.find(topic.name)
             if newest is not None and newest.topic_id == topic.topic_id:
-                self._topics.delete(newest, ignore)
+                self._topics.delete(newest)
                 results.append(newest)
             else:
                 gone = UnknownTopicOrPartition("This server does not host this topic-partition.")

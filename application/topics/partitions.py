@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from application.ports.pending import Pending
 from application.ports.topic_repository import TopicRepository
-from application.state.runtime import ignore, respond
+from application.state.runtime import respond
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
@@ -18,15 +20,12 @@ from domain.errors import (
 from domain.topics.topic import Topic
 
 
-class MorePartitions:
+class MorePartitions(NamedTuple):
     """What a client asks for: the new total, and the brokers of each new partition or None."""
 
-    __slots__ = ("assignments", "name", "total")
-
-    def __init__(self, name: str, total: int, assignments: list[list[int]] | None) -> None:
-        self.name = name
-        self.total = total
-        self.assignments = assignments
+    name: str
+    total: int
+    assignments: list[list[int]] | None
 
 
 Grown = Topic | BrokerError
@@ -59,7 +58,7 @@ class CreatePartitionsService:
         if validate_only:
             return topic
         grown = topic.grown(self._repository.reserve_partition_ids(additional))
-        self._topics.save(grown, ignore)
+        self._topics.save(grown)
         return grown
 
     def _check(self, topic: Topic, more: MorePartitions) -> int:

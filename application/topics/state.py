@@ -12,8 +12,7 @@ from typing import NamedTuple
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.runtime import Aggregates, Done, Place, Runtime
-from application.state.watching import Watching
+from application.state.runtime import Aggregates, Done, Place, Runtime, ignore
 from application.topics.dropping import Dropping
 from domain.topics.topic import Topic
 
@@ -32,13 +31,11 @@ class TopicState(Aggregates[str, TopicChange]):
         repository: TopicRepository,
         catalog: Catalog,
         commits: Commits,
-        watching: Watching,
         dropping: Dropping,
     ) -> None:
         self._repository = repository
         self._catalog = catalog
         self._commits = commits
-        self._watching = watching
         self._dropping = dropping
         #: By the topic's name.
         self.runtime: Runtime[str, TopicChange] = Runtime(self)
@@ -52,11 +49,11 @@ class TopicState(Aggregates[str, TopicChange]):
     def places(self, names: Iterable[str]) -> list[Place]:
         return [(self.runtime, name) for name in names]
 
-    def save(self, topic: Topic, then: Done) -> None:
+    def save(self, topic: Topic, then: Done = ignore) -> None:
         self.runtime.persist(topic.name, (TopicChange(topic),), then)
 
-    def delete(self, topic: Topic, then: Done) -> None:
-        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), then)
+    def delete(self, topic: Topic) -> None:
+        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), ignore)
 
     # ---- Aggregates
 
@@ -71,14 +68,7 @@ class TopicState(Aggregates[str, TopicChange]):
     def committed(self, name: str, changes: Changes) -> None:
         for topic, deleted in changes:
             if deleted:
-                for partition in self._catalog.remove(topic):
-                    self._watching.advanced(partition)
+                self._catalog.remove(topic)
                 self._dropping.begin(topic.partition_ids)
-                continue
-            before = self._catalog.topic(name)
-            self._catalog.put(topic)
-            if before is not None and before.partition_ids != topic.partition_ids:
-                # A tail of a whole topic watches its partitions, of which one is enough.
-                first = self._catalog.loaded_partition(topic, 0)
-                if first is not None:
-                    self._watching.advanced(first)
+            else:
+                self._catalog.put(topic)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from application.ports.pending import Pending
-from interfaces.kafka.wire.schema import Struct
+from interfaces.kafka.wire.structs import Struct
 
 T = TypeVar("T")
 

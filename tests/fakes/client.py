@@ -134,11 +134,12 @@ class FakeListener:
         self.scheduler = broker.scheduler
         self.events = broker.events
         self.shared = Shared(broker.broker, self.scheduler, self.events, request_log)
-        self.shared.advertise(advertised or Advertised(LISTENER))
+        self.advertised = advertised or Advertised(LISTENER)
+        self.shared.listeners.append(LISTENER)
 
     def client(self, address: str = "192.0.2.7") -> FakeClient:
         transport = FakeTransport(self.scheduler, peername=(address, 40001))
-        session = Session(self.shared, next(self.shared.connection_ids), LISTENER)
+        session = Session(self.shared, next(self.shared.connection_ids), self.advertised)
         transport.connect(session)
         return FakeClient(self, transport, session)
 

@@ -10,7 +10,8 @@ from typing import Any
 from crc32c import crc32c
 
 from interfaces.kafka.wire.fields import FIXED_SIZES, Field
-from interfaces.kafka.wire.schema import Request, Struct
+from interfaces.kafka.wire.schema import Request
+from interfaces.kafka.wire.structs import Struct
 from tests.fuzz.corpus import PREFIX, TOPICS, Honest
 
 Mutation = Callable[[Honest, Random], bytes]

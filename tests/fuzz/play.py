@@ -72,7 +72,7 @@ class Stream:
 
     @property
     def waits_for_memory(self) -> bool:
-        return bool(self.client.session._connection.needs_bytes)
+        return bool(self.client.session.connection.needs_bytes)
 
     def settle(self) -> None:
         """All that is to come has come, but for those who do not read."""

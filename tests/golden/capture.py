@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from interfaces.kafka.wire.schema import Struct
+from interfaces.kafka.wire.structs import Struct
 from tests.golden.clients import aio, confluent
 from tests.golden.frames import (
     FOLDER,

@@ -19,7 +19,8 @@ from interfaces.kafka.wire.headers import (
     skip_header_tags,
     unpack_fixed_header,
 )
-from interfaces.kafka.wire.schema import Message, Struct
+from interfaces.kafka.wire.schema import Message
+from interfaces.kafka.wire.structs import Struct
 
 FOLDER = Path(__file__).parent
 MESSAGES = Path(importlib.import_module("interfaces.kafka.wire.messages").__path__[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.schema import Struct
+from interfaces.kafka.wire.structs import Struct
 from tests.golden.frames import NAMES, lines, message_of, request_body, response_body
 
 each_api = pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from interfaces.kafka.wire.fields import Field
-from interfaces.kafka.wire.schema import Struct
+from interfaces.kafka.wire.structs import Struct
 from tests.fakes.config_requests import GROUP
 from tests.oracle.placeholders import Placeholders, moment
 

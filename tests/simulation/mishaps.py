@@ -84,13 +84,13 @@ class Mishaps:
         line = self._some_line()
         if line is not None:
             session = line.session
-            if session is not None and session.waiting:
+            if session is not None and session.connection.unanswered:
                 self._world.tell(Story.LOST_WHILE_RUNNING)
                 process = self._world.process
                 if process is not None and process.store.loading:
                     self._world.tell(Story.LOST_WHILE_LOADING)
             self._world.say("*", "a connection is cut")
-            if session is not None and session.has_parked:
+            if session is not None and session.connection.parked:
                 self._world.tell(Story.PARKED)
             line.cut()
 
@@ -180,7 +180,9 @@ class Mishaps:
     def kept(self, changes: list[Change]) -> None:
         process = self._world.process
         if self._is_slow and process is not None:
-            waiting = sum(bool(session.waiting) for session in process.shared.sessions)
+            waiting = sum(
+                bool(session.connection.unanswered) for session in process.shared.sessions
+            )
             if waiting >= 5:
                 self._world.tell(Story.SLOW_COMMIT)
         committed = self._world.model.committed

@@ -68,14 +68,14 @@ class Process:
         offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)
         self.broker = make_broker(core, offsets, OpenAuthorizer())
         self.shared = Shared(self.broker, self.loop, events, FakeRequestLog())
-        self.shared.advertise(Advertised(LISTENER))
         self.shared.watch_idle()
         self.broker.start_upkeep()
         self.lines: list[Line] = []
 
     def connect(self, line: Line) -> None:
         self.lines.append(line)
-        line.connect(Session(self.shared, next(self.shared.connection_ids), LISTENER))
+        number = next(self.shared.connection_ids)
+        line.connect(Session(self.shared, number, Advertised(LISTENER)))
 
     # ---- the end
 

@@ -19,7 +19,7 @@ from struct import Struct
 from interfaces.kafka.requests.apis import PRODUCE
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.headers import MIN_REQUEST_BYTES
-from interfaces.kafka.wire.schema import Pieces
+from interfaces.kafka.wire.structs import Pieces
 
 PREFIX_BYTES = 4
 READ_BUFFER_BYTES = 128 * 1024
@@ -82,7 +82,8 @@ class Framing:
 
     @property
     def mid_frame(self) -> bool:
-        return self._frame is not None or bool(self._kept)
+        """The client owes the rest of a request; not where the broker makes it wait for memory."""
+        return (self._frame is not None or bool(self._kept)) and not self.needs_bytes
 
     @property
     def held_bytes(self) -> int:

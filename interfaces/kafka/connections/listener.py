@@ -15,14 +15,13 @@ class Listener:
     """Serves clients at one HOST:PORT."""
 
     shared: Shared
-    name: str
     advertised: Advertised
     _sockets: ListeningSockets | None = field(default=None, init=False)
     _servers: list[asyncio.Server] = field(default_factory=list, init=False)
 
     async def start(self, sockets: ListeningSockets) -> None:
         loop = asyncio.get_running_loop()
-        self.shared.advertise(self.advertised)
+        self.shared.listeners.append(self.advertised.name)
         self._sockets = sockets
         for each in sockets.sockets:
             self._servers.append(
@@ -30,7 +29,7 @@ class Listener:
             )
 
     def _session(self) -> Session:
-        return Session(self.shared, next(self.shared.connection_ids), self.name)
+        return Session(self.shared, next(self.shared.connection_ids), self.advertised)
 
     @property
     def bound(self) -> tuple[str, int]:

@@ -16,6 +16,7 @@ from typing import Protocol
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget
+from interfaces.kafka.connections.connection import Connection
 
 #: A request of which nothing more comes for so long is given up, and its memory with it; and so
 #: are answers of which nothing is read.
@@ -29,29 +30,21 @@ class OpenConnection(Protocol):
 
     address: str
     client: ClientInfo
+    connection: Connection
     bytes_in: int
     bytes_out: int
+    closing: bool
 
     @property
     def in_flight(self) -> int: ...
-    @property
-    def held_bytes(self) -> int: ...
-    @property
-    def large_requests(self) -> int: ...
     @property
     def unread_bytes(self) -> int: ...
     @property
     def unsent_bytes(self) -> int: ...
     @property
-    def has_parked(self) -> bool: ...
-    @property
     def waiting(self) -> bool: ...
     @property
     def active(self) -> bool: ...
-    @property
-    def mid_frame(self) -> bool: ...
-    @property
-    def closing(self) -> bool: ...
     def looked_at(self) -> None: ...
     def flush(self) -> None: ...
     def drain(self) -> None: ...
@@ -91,11 +84,10 @@ class Reaper:
         self._scheduler = scheduler
         self._quiet: dict[OpenConnection, Kept] = {}
         self._large: dict[OpenConnection, Kept] = {}
-        self._unread: dict[OpenConnection, Kept] = {}
 
     def __len__(self) -> int:
         """Of how many connections anything is remembered."""
-        return len(self._quiet.keys() | self._large.keys() | self._unread.keys())
+        return len(self._quiet.keys() | self._large.keys())
 
     def begin(self) -> None:
         idle_ms = self._idle_ms if self._idle_ms > 0 else STALLED_MS
@@ -103,53 +95,47 @@ class Reaper:
         self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
 
     def forget(self, session: OpenConnection) -> None:
-        for remembered in (self._quiet, self._large, self._unread):
-            remembered.pop(session, None)
+        self._quiet.pop(session, None)
+        self._large.pop(session, None)
 
     def _look(self, passed_ms: int) -> None:
         others_wait = len(self._memory) > 0
         much_unread = self._answers.is_scarce
         for session in list(self._sessions):
-            if others_wait and session.held_bytes:
+            if others_wait and session.connection.large_bytes:
                 self._look_at_large(session, passed_ms)
             else:
                 self._large.pop(session, None)
-            if session.unsent_bytes and not session.active:
-                self._look_at_unread(session, passed_ms, much_unread)
+            if session.active:
+                session.looked_at()
+                self._quiet.pop(session, None)
             else:
-                self._unread.pop(session, None)
-            self._look_at_quiet(session, passed_ms)
+                self._look_at_quiet(session, passed_ms, much_unread)
         self.begin()
 
     def _look_at_large(self, session: OpenConnection, passed_ms: int) -> None:
         """Counts only while others wait: alone, anybody may take their time."""
         kept = self._large.setdefault(session, Kept())
-        allowed_ms = STALLED_MS + session.held_bytes * 1000 // SLOWEST_BYTES_A_SECOND
-        if kept.seen(session.large_requests, passed_ms) >= allowed_ms:
+        connection = session.connection
+        allowed_ms = STALLED_MS + connection.large_bytes * 1000 // SLOWEST_BYTES_A_SECOND
+        if kept.seen(connection.admitted, passed_ms) >= allowed_ms:
             session.abort("others wait for the memory of its request, which comes too slowly")
 
-    def _look_at_unread(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
-        kept = self._unread.setdefault(session, Kept())
-        if kept.seen(session.unsent_bytes, passed_ms) >= STALLED_MS and much_unread:
-            session.abort("its answers are not read, and too many of all are not")
-
-    def _look_at_quiet(self, session: OpenConnection, passed_ms: int) -> None:
-        if session.active or session.waiting:
-            session.looked_at()
-            self._quiet.pop(session, None)
-            return
+    def _look_at_quiet(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
         unsent_bytes = session.unsent_bytes
-        kept = self._quiet.get(session)
-        if kept is None:
-            kept = self._quiet[session] = Kept(unsent_bytes)
+        kept = self._quiet.setdefault(session, Kept(unsent_bytes))
         # Less is unsent: one large answer may take long, and its client reads all the while.
         quiet_ms = kept.seen(unsent_bytes, passed_ms)
         stalled = quiet_ms >= STALLED_MS
-        if session.closing:
+        if stalled and unsent_bytes and much_unread:
+            session.abort("its answers are not read, and too many of all are not")
+        elif session.closing:
             # The transport waits until everything is sent, however long nobody reads it.
             if stalled:
                 session.abort()
-        elif stalled and session.mid_frame:
+        elif session.waiting:
+            return  # it is not idle
+        elif stalled and session.connection.mid_frame:
             session.close("the rest of a request did not come")
         elif 0 < self._idle_ms <= quiet_ms:
             session.close("idle", expected=True)

@@ -15,7 +15,7 @@ from application.ports.request_log import ClientInfo
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
-from interfaces.kafka.connections.shared import Shared, plain_address
+from interfaces.kafka.connections.shared import Advertised, Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.primitives import MalformedRequest
 
@@ -51,18 +51,19 @@ class LargeAnswers:
 
 
 class Session(asyncio.BufferedProtocol):
-    def __init__(self, shared: Shared, connection_id: int, listener_name: str) -> None:
+    def __init__(self, shared: Shared, connection_id: int, advertised: Advertised) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
         self._outbox = shared.outbox
         self._answers = shared.answers
-        self._connection = Connection(
+        self.connection = Connection(
             shared.read_buffer, shared.max_frame_bytes, shared.accounting.take
         )
-        self.get_buffer = self._connection.get_buffer  # type: ignore[method-assign]
+        self.get_buffer = self.connection.get_buffer  # type: ignore[method-assign]
         self.broker = shared.broker
-        self.client = ClientInfo(connection_id, listener_name, "")
+        self.client = ClientInfo(connection_id, advertised.name, "")
         self.principal = ANONYMOUS
+        self._advertised = advertised
         self.advertised_host, self.advertised_port = "", 0
         self.raw_client_id = b""
         self.beginning_end = 0
@@ -76,7 +77,7 @@ class Session(asyncio.BufferedProtocol):
         self._paused = False
         #: Responses whose throttle time is not over.
         self._throttles = 0
-        self._closing = False
+        self.closing = False
         self._aborted = False
         #: What had been read and sent when the listener last looked for idle connections.
         self._looked_at_bytes = -1
@@ -100,23 +101,21 @@ class Session(asyncio.BufferedProtocol):
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
-        self.advertised_host, self.advertised_port = self._shared.advertised(
-            self.client.listener, transport
-        )
+        self.advertised_host, self.advertised_port = self._advertised.address(transport)
         self._shared.add(self)
 
     def _refuse(self) -> None:
         transport, self._transport = self._transport, None
-        self._closing = True
+        self.closing = True
         if transport is not None:
             transport.abort()
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._closing:
+        if self.closing:
             return
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
-        connection, answers = self._connection, self._answers
+        connection, answers = self.connection, self._answers
         begin, replies = self._dispatch.begin, connection.replies
         self._serving = True
         try:
@@ -141,36 +140,33 @@ class Session(asyncio.BufferedProtocol):
         if connection.parked or (replies and replies[0].pieces is not None):
             self.flush()
 
-    def eof_received(self) -> bool:
-        return False
-
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
             return
         self._transport = None
-        self._closing = True
+        self.closing = True
         self.client.forget_long_names()
-        for call in self._connection.replies:
+        for call in self.connection.replies:
             call.route.counts.unanswered += 1
             if call.pending is not None:
                 call.pending.abandon()
-        self._connection.replies.clear()
+        self.connection.replies.clear()
         self._give_back_memory()
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
-        self._connection.muted += 1
+        self.connection.muted += 1
         self._pause_reading()
 
     def resume_writing(self) -> None:
-        self._connection.muted -= 1
+        self.connection.muted -= 1
         self._outbox.add(self)
 
     # ---- requests
 
     def answered(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
-        self._connection.unanswered -= 1
+        self.connection.unanswered -= 1
         self._complete_bytes += call.bytes_out
         answers = self._answers
         answers.used_bytes += call.bytes_out
@@ -193,20 +189,20 @@ class Session(asyncio.BufferedProtocol):
     def throttle(self, throttle_ms: int) -> None:
         """Responses are sent meanwhile."""
         self._throttles += 1
-        self._connection.muted += 1
+        self.connection.muted += 1
         self._pause_reading()
         self._shared.scheduler.after_ms(throttle_ms, self._throttle_over)
 
     def _throttle_over(self) -> None:
         self._throttles -= 1
-        self._connection.muted -= 1
+        self.connection.muted -= 1
         self._outbox.add(self)
 
     # ---- answers
 
     def flush(self) -> None:
         """Sends what is ready, and runs what that lets go on."""
-        connection = self._connection
+        connection = self.connection
         self._send()
         while connection.parked and self._run_parked():
             self._send()
@@ -217,11 +213,11 @@ class Session(asyncio.BufferedProtocol):
 
     def _run_parked(self) -> bool:
         """Whether any could run."""
-        connection, answers = self._connection, self._answers
+        connection, answers = self.connection, self._answers
         received_ns = 0
         self._serving = True
         try:
-            while not (self._closing or answers.spent):
+            while not (self.closing or answers.spent):
                 frame = connection.next_parked()
                 if frame is None:
                     break
@@ -238,12 +234,12 @@ class Session(asyncio.BufferedProtocol):
 
     def _send(self) -> None:
         transport = self._transport
-        if transport is None or self._closing:
+        if transport is None or self.closing:
             return
-        replies = self._connection.replies
+        replies = self.connection.replies
         if not replies or replies[0].pieces is None:
             return
-        size_bytes, out = self._connection.to_send()
+        size_bytes, out = self.connection.to_send()
         if not size_bytes:
             return
         self.bytes_out += size_bytes
@@ -257,32 +253,22 @@ class Session(asyncio.BufferedProtocol):
 
     def _ask_for_memory(self) -> None:
         self._pause_reading()
-        self._shared.memory.take(self._connection.needs_bytes, self._admitted)
+        self._shared.memory.take(self.connection.needs_bytes, self._admitted)
 
     def _admitted(self) -> None:
-        self._connection.admit()
+        self.connection.admit()
         # Until now it was not the client that kept anybody waiting.
         self._looked_at_bytes = -1
         self._outbox.add(self)
 
     def _give_back_memory(self) -> None:
         memory = self._shared.memory
-        if self._connection.needs_bytes:
+        if self.connection.needs_bytes:
             memory.forget(self._admitted)
-        held = self.held_bytes
+        held = self.connection.large_bytes
         if held:
             memory.give(held)
-        self._connection.forget_parked()
-
-    @property
-    def held_bytes(self) -> int:
-        """Of large requests that have not begun."""
-        return self._connection.large_bytes
-
-    @property
-    def large_requests(self) -> int:
-        """How many it has begun to send."""
-        return self._connection.admitted
+        self.connection.forget_parked()
 
     @property
     def unread_bytes(self) -> int:
@@ -302,18 +288,14 @@ class Session(asyncio.BufferedProtocol):
             return 0
         return self._complete_bytes - self.bytes_out + transport.get_write_buffer_size()
 
-    @property
-    def has_parked(self) -> bool:
-        return bool(self._connection.parked)
-
     def _pause_reading(self) -> None:
         if not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        connection = self._connection
-        if self._transport is None or self._closing or connection.draining:
+        connection = self.connection
+        if self._transport is None or self.closing or connection.draining:
             return
         if not connection.needs_bytes:
             self._paused = False
@@ -324,7 +306,7 @@ class Session(asyncio.BufferedProtocol):
     @property
     def waiting(self) -> bool:
         """For a response, or until it is not throttled any more: it is not idle."""
-        return (self._connection.unanswered > 0 or self._throttles > 0) and not self._closing
+        return (self.connection.unanswered > 0 or self._throttles > 0) and not self.closing
 
     @property
     def active(self) -> bool:
@@ -337,58 +319,49 @@ class Session(asyncio.BufferedProtocol):
     @property
     def in_flight(self) -> int:
         """Requests that came as a whole and are not answered."""
-        return self._connection.in_flight
-
-    @property
-    def closing(self) -> bool:
-        return self._closing
-
-    @property
-    def mid_frame(self) -> bool:
-        """The client owes the rest of a request; not where the broker makes it wait for memory."""
-        return self._connection.mid_frame and not self._connection.needs_bytes
+        return self.connection.in_flight
 
     def drain(self) -> None:
         """Answers what runs, begins nothing more, and ends."""
-        self._connection.draining = True
+        self.connection.draining = True
         self._pause_reading()
-        if not self._connection.unanswered:
+        if not self.connection.unanswered:
             self.close("the broker is stopping", expected=True)
 
     def abort(self, why: str | None = None) -> None:
         """Ends the connection now, whatever the client has not read yet."""
         if self._transport is None:
             return
-        if why is not None and not self._closing:
+        if why is not None and not self.closing:
             self._shared.closing_log.closed(self.client, why)
-        self._closing = self._aborted = True
+        self.closing = self._aborted = True
         self._transport.abort()
 
     def close(self, why: str, expected: bool = False) -> None:
         """Ends the connection; what is answered is still sent."""
-        if self._closing or self._transport is None:
+        if self.closing or self._transport is None:
             return
         if not expected:
             self._shared.closing_log.closed(self.client, why)
         self._send()
-        self._closing = True
+        self.closing = True
         self._transport.close()
 
     def _reject(self, kind: str, why: str, **more: str) -> None:
         """Ends the connection for what the client sent."""
-        if not self._closing:
+        if not self.closing:
             self.client.forget_long_names()
             self._shared.closing_log.rejected(self.client, kind, why, **more)
             self.close(why, expected=True)
 
     def _end_illegal(self, why: str) -> None:
-        connection = self._connection
+        connection = self.connection
         other = None
         if not self.bytes_out and not connection.replies:
             urls = self._shared.admin_urls(self.advertised_host)
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
             self._reject("length", why)
-        elif self._transport is not None and not self._closing:
+        elif self._transport is not None and not self.closing:
             self._transport.write(other.answer)
             self._reject(other.protocol, other.why, hint=other.hint)

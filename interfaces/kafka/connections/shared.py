@@ -24,11 +24,15 @@ from interfaces.kafka.requests.dispatch import Dispatch, Routes
 
 @dataclass(frozen=True)
 class Advertised:
-    """What clients of one listener are told; no host: the address each connected to."""
+    """The address for clients of one listener; no host: the address each connected to."""
 
     name: str
     host: str | None = None
     port: int | None = None
+
+    def address(self, transport: asyncio.BaseTransport) -> tuple[str, int]:
+        host, port = transport.get_extra_info("sockname")[:2]
+        return self.host or plain_address(host), self.port or port
 
 
 class Sender(Protocol):
@@ -86,25 +90,13 @@ class Shared:
         broker.messages.fetch.bound_by(self.answers.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
-        self._advertised: dict[str, Advertised] = {}
+        #: The names of the listeners.
+        self.listeners: list[str] = []
         self._reaper = Reaper(
             self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
         )
         self.scheduler = scheduler
         self._empty: asyncio.Event | None = None
-
-    @property
-    def listeners(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self._advertised)
-
-    def advertise(self, advertised: Advertised) -> None:
-        self._advertised[advertised.name] = advertised
-
-    def advertised(self, listener: str, transport: asyncio.BaseTransport) -> tuple[str, int]:
-        told = self._advertised[listener]
-        host, port = transport.get_extra_info("sockname")[:2]
-        return told.host or plain_address(host), told.port or port
 
     def add(self, session: OpenConnection) -> None:
         self.sessions[session] = None
@@ -144,7 +136,7 @@ class Shared:
     def _relieved(self) -> None:
         self.answers.spent = False
         for session in self.sessions:
-            if session.has_parked:
+            if session.connection.parked:
                 self.outbox.add(session)
 
     # ---- the end

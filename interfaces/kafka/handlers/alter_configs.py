@@ -14,5 +14,5 @@ from interfaces.kafka.wire.messages.alter_configs import (
 )
 
 
-def handle(request: AlterConfigsRequest, call: Call) -> AlterConfigsResponse | None:
-    return alter(request, call, AlterConfigsResponse, AlterConfigsResourceResponse, replaces=True)
+def handle(request: AlterConfigsRequest, call: Call) -> None:
+    alter(request, call, AlterConfigsResponse, AlterConfigsResourceResponse, replaces=True)

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from application.ports.pending import Pending
-from application.topics.partitions import Grown, MorePartitions
-from domain.errors import BrokerError, InvalidRequest
+from application.topics.partitions import MorePartitions
+from domain.errors import BrokerError
+from interfaces.kafka.handlers.shared.topics_once import Changed, respond_to_each
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -19,21 +17,15 @@ from interfaces.kafka.wire.messages.create_partitions import (
 )
 
 
-def handle(request: CreatePartitionsRequest, call: Call) -> CreatePartitionsResponse | None:
-    call.topics = len(request.topics)
-    times = Counter(topic.name for topic in request.topics)
-    refused = [
-        _result(name, InvalidRequest("Duplicate topic name."), call)
-        for name, count in times.items()
-        if count > 1
-    ]
-    wanted = [_more(topic) for topic in request.topics if times[topic.name] == 1]
-    names = [more.name for more in wanted]
-    grown = call.broker.topics.create_partitions.grow(wanted, request.validate_only)
-    if isinstance(grown, Pending):
-        call.respond_later(grown, lambda late: _response(late, names, refused, call))
-        return None
-    return _response(grown, names, refused, call)
+def handle(request: CreatePartitionsRequest, call: Call) -> None:
+    grow = call.broker.topics.create_partitions.grow
+    respond_to_each(
+        request.topics,
+        call,
+        lambda once: grow([_more(topic) for topic in once], request.validate_only),
+        _result,
+        lambda results: CreatePartitionsResponse(results=results),
+    )
 
 
 def _more(topic: CreatePartitionsTopic) -> MorePartitions:
@@ -45,15 +37,7 @@ def _more(topic: CreatePartitionsTopic) -> MorePartitions:
     )
 
 
-def _response(
-    grown: list[Grown], names: list[str], refused: list[CreatePartitionsTopicResult], call: Call
-) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(
-        results=refused + [_result(name, one, call) for name, one in zip(names, grown, strict=True)]
-    )
-
-
-def _result(name: str, grown: Grown, call: Call) -> CreatePartitionsTopicResult:
+def _result(name: str, grown: Changed, call: Call) -> CreatePartitionsTopicResult:
     if isinstance(grown, BrokerError):
         return CreatePartitionsTopicResult(
             name=name, error_code=call.code(grown), error_message=grown.message

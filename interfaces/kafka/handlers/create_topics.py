@@ -7,13 +7,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from application.ports.pending import Pending
-from application.topics.create import Created, NewTopic
+from application.topics.create import NewTopic
 from domain.configs.topic import deciding_source, describe_topic_configs
-from domain.errors import BrokerError, InvalidRequest
-from domain.topics.topic import Topic
+from domain.errors import BrokerError
+from interfaces.kafka.handlers.shared.topics_once import Changed, respond_to_each
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.config_numbers import SOURCES
 from interfaces.kafka.wire.messages.create_topics import (
@@ -27,21 +24,15 @@ from interfaces.kafka.wire.messages.create_topics import (
 REPLICATION_FACTOR = 1
 
 
-def handle(request: CreateTopicsRequest, call: Call) -> CreateTopicsResponse | None:
-    call.topics = len(request.topics)
-    times = Counter(topic.name for topic in request.topics)
-    refused = [
-        _refused(name, InvalidRequest("Duplicate topic name."), call)
-        for name, count in times.items()
-        if count > 1
-    ]
-    wanted = [_new_topic(topic) for topic in request.topics if times[topic.name] == 1]
-    names = [new.name for new in wanted]
-    created = call.broker.topics.create_topics.create(wanted, request.validate_only)
-    if isinstance(created, Pending):
-        call.respond_later(created, lambda late: _response(late, names, refused, call))
-        return None
-    return _response(created, names, refused, call)
+def handle(request: CreateTopicsRequest, call: Call) -> None:
+    create = call.broker.topics.create_topics.create
+    respond_to_each(
+        request.topics,
+        call,
+        lambda once: create([_new_topic(topic) for topic in once], request.validate_only),
+        _result,
+        lambda results: CreateTopicsResponse(topics=results),
+    )
 
 
 def _new_topic(topic: CreatableTopic) -> NewTopic:
@@ -54,22 +45,11 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
     )
 
 
-def _response(
-    created: list[Created],
-    names: list[str],
-    refused: list[CreatableTopicResult],
-    call: Call,
-) -> CreateTopicsResponse:
-    return CreateTopicsResponse(
-        topics=refused
-        + [
-            _topic(one, call) if isinstance(one, Topic) else _refused(name, one, call)
-            for name, one in zip(names, created, strict=True)
-        ]
-    )
-
-
-def _topic(topic: Topic, call: Call) -> CreatableTopicResult:
+def _result(name: str, topic: Changed, call: Call) -> CreatableTopicResult:
+    if isinstance(topic, BrokerError):
+        return CreatableTopicResult(
+            name=name, error_code=call.code(topic), error_message=topic.message, configs=[]
+        )
     config = call.broker.config
     return CreatableTopicResult(
         name=topic.name,
@@ -88,10 +68,4 @@ def _topic(topic: Topic, call: Call) -> CreatableTopicResult:
             )
             for entry in describe_topic_configs(topic.configs, config)
         ],
-    )
-
-
-def _refused(name: str, error: BrokerError, call: Call) -> CreatableTopicResult:
-    return CreatableTopicResult(
-        name=name, error_code=call.code(error), error_message=error.message, configs=[]
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from application.topics.delete import Deleted, DeleteTopicsService
-from domain.errors import BrokerError, InvalidRequest
+from domain.errors import InvalidRequest
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_topics import (
@@ -21,17 +21,22 @@ from interfaces.kafka.wire.messages.delete_topics import (
 FIRST_BY_ID = 6
 
 
-def handle(request: DeleteTopicsRequest, call: Call) -> DeleteTopicsResponse | None:
+def handle(request: DeleteTopicsRequest, call: Call) -> None:
     delete = call.broker.topics.delete_topics
     found = _find(_wanted(request, call.version), delete)
     call.topics = len(found)
+
+    def response(deleted: list[Deleted]) -> DeleteTopicsResponse:
+        outcomes = iter(deleted)
+        return DeleteTopicsResponse(
+            responses=[
+                _result(state, next(outcomes) if isinstance(one, Topic) else one, call)
+                for state, one in found
+            ]
+        )
+
     topics = [one for _, one in found if isinstance(one, Topic)]
-    if not topics:
-        return _response(found, call)
-    call.respond_later(
-        delete.delete(topics), lambda deleted: _response(_settled(found, deleted), call)
-    )
-    return None
+    call.respond_later(delete.delete(topics), response)
 
 
 def _find(
@@ -65,28 +70,12 @@ def _wanted(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState
     return [DeleteTopicState(name=name) for name in request.topic_names]
 
 
-def _settled(
-    found: list[tuple[DeleteTopicState, Deleted]], deleted: list[Deleted]
-) -> list[tuple[DeleteTopicState, Deleted]]:
-    outcomes = iter(deleted)
-    return [(state, next(outcomes) if isinstance(one, Topic) else one) for state, one in found]
-
-
-def _response(found: list[tuple[DeleteTopicState, Deleted]], call: Call) -> DeleteTopicsResponse:
-    return DeleteTopicsResponse(
-        responses=[
-            DeletableTopicResult(name=one.name, topic_id=one.topic_id, error_code=0)
-            if isinstance(one, Topic)
-            else _refused(state, one, call)
-            for state, one in found
-        ]
-    )
-
-
-def _refused(state: DeleteTopicState, error: BrokerError, call: Call) -> DeletableTopicResult:
+def _result(state: DeleteTopicState, deleted: Deleted, call: Call) -> DeletableTopicResult:
+    if isinstance(deleted, Topic):
+        return DeletableTopicResult(name=deleted.name, topic_id=deleted.topic_id, error_code=0)
     return DeletableTopicResult(
         name=state.name,
         topic_id=state.topic_id,
-        error_code=call.code(error),
-        error_message=error.message or None,
+        error_code=call.code(deleted),
+        error_message=deleted.message or None,
     )

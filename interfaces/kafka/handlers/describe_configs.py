@@ -7,6 +7,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
+
 from domain.configs.entry import ConfigEntry
 from domain.configs.resource import Resource
 from domain.errors import BrokerError, InvalidRequest
@@ -27,9 +30,8 @@ _MALFORMED = (
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
 
-
-#: What was made of an entry: most topics share most of theirs.
-Made = dict[ConfigEntry, DescribeConfigsResourceResult]
+#: Of one request: most topics share most of their entries.
+Made = Callable[[ConfigEntry], DescribeConfigsResourceResult]
 
 
 def handle(request: DescribeConfigsRequest, call: Call) -> DescribeConfigsResponse:
@@ -38,17 +40,15 @@ def handle(request: DescribeConfigsRequest, call: Call) -> DescribeConfigsRespon
     for resource in request.resources:
         first.setdefault((resource.resource_type, resource.resource_name), resource)
     asked = first.values()
-    made: Made = {}
+    made = cache(partial(_config, request=request))
     if any(resource.resource_type not in RESOURCE_KINDS for resource in asked):
         results = [_refused(resource, InvalidRequest(_MALFORMED), call) for resource in asked]
     else:
-        results = [_result(resource, request, made, call) for resource in asked]
+        results = [_result(resource, made, call) for resource in asked]
     return DescribeConfigsResponse(results=results)
 
 
-def _result(
-    asked: DescribeConfigsResource, request: DescribeConfigsRequest, made: Made, call: Call
-) -> DescribeConfigsResult:
+def _result(asked: DescribeConfigsResource, made: Made, call: Call) -> DescribeConfigsResult:
     try:
         entries = call.broker.configs.describe_configs.describe(
             Resource(RESOURCE_KINDS[asked.resource_type], asked.resource_name)
@@ -64,17 +64,8 @@ def _result(
         error_message="",
         resource_type=asked.resource_type,
         resource_name=asked.resource_name,
-        configs=[_made(entry, request, made) for entry in entries],
+        configs=[made(entry) for entry in entries],
     )
-
-
-def _made(
-    entry: ConfigEntry, request: DescribeConfigsRequest, made: Made
-) -> DescribeConfigsResourceResult:
-    config = made.get(entry)
-    if config is None:
-        config = made[entry] = _config(entry, request)
-    return config
 
 
 def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:

@@ -14,9 +14,7 @@ from interfaces.kafka.wire.messages.incremental_alter_configs import (
 )
 
 
-def handle(
-    request: IncrementalAlterConfigsRequest, call: Call
-) -> IncrementalAlterConfigsResponse | None:
-    return alter(
+def handle(request: IncrementalAlterConfigsRequest, call: Call) -> None:
+    alter(
         request, call, IncrementalAlterConfigsResponse, AlterConfigsResourceResponse, replaces=False
     )

@@ -42,85 +42,64 @@ FIRST_VERSION_OF = {
 }
 
 
-class Searches:
-    """The partitions whose answers have to be looked for, which may take some time."""
-
-    def __init__(self, read_committed: bool) -> None:
-        self.read_committed = read_committed
-        self._found: list[tuple[Search, ListOffsetsPartitionResponse]] = []
-
-    def add(self, search: Search, answer: ListOffsetsPartitionResponse) -> None:
-        self._found.append((search, answer))
-
-    def complete(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse | None:
-        pending = call.broker.messages.list_offsets.complete([search for search, _ in self._found])
-        if pending is None:
-            return self._settled(response, call)
-        call.respond_later(pending, lambda _: self._settled(response, call))
-        return None
-
-    def _settled(self, response: ListOffsetsResponse, call: Call) -> ListOffsetsResponse:
-        for search, answer in self._found:
-            result = search.result
-            if isinstance(result, BrokerError):
-                answer.error_code = call.code(result)
-            elif result is not None:
-                _fill(answer, result, call)
-        return response
-
-
 def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse | None:
-    searches = Searches(request.isolation_level == READ_COMMITTED)
     call.topics = len(request.topics)
     times = Counter((t.name, one.partition_index) for t in request.topics for one in t.partitions)
     call.broker.catalog.load(times)
-    response = ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    _partition(topic.name, wanted, searches, call)
-                    if times[topic.name, index] == 1
-                    else _refused(index, InvalidRequest("Duplicate partition"), call)
-                    for index, wanted in {p.partition_index: p for p in topic.partitions}.items()
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
-    return searches.complete(response, call)
+    response = ListOffsetsResponse()
+    searches: list[tuple[Search, ListOffsetsPartitionResponse]] = []
+    for topic in request.topics:
+        answers = ListOffsetsTopicResponse(name=topic.name)
+        response.topics.append(answers)
+        for index, wanted in {one.partition_index: one for one in topic.partitions}.items():
+            answer = ListOffsetsPartitionResponse(partition_index=index)
+            answers.partitions.append(answer)
+            try:
+                if times[topic.name, index] > 1:
+                    raise InvalidRequest("Duplicate partition")
+                found = _find(topic.name, wanted, request.isolation_level, call)
+            except BrokerError as refused:
+                answer.error_code = call.code(refused)
+            else:
+                if isinstance(found, Search):
+                    searches.append((found, answer))
+                else:
+                    _fill(answer, found, call)
+
+    def completed(_: None) -> ListOffsetsResponse:
+        for search, answer in searches:
+            _fill(answer, search.result, call)
+        return response
+
+    pending = call.broker.messages.list_offsets.complete([search for search, _ in searches])
+    if pending is None:
+        return completed(None)
+    call.respond_later(pending, completed)
+    return None
 
 
-def _partition(
-    topic_name: str, wanted: ListOffsetsPartition, searches: Searches, call: Call
-) -> ListOffsetsPartitionResponse:
-    try:
-        if call.version < FIRST_VERSION_OF.get(wanted.timestamp, 0):
-            raise UnsupportedVersion(
-                f"Timestamp {wanted.timestamp} is not known to version {call.version}"
-            )
-        partition = call.broker.catalog.existing_partition(topic_name, wanted.partition_index)
-        if wanted.current_leader_epoch != NO_LEADER_EPOCH:
-            partition.check_leader_epoch(wanted.current_leader_epoch)
-        found = call.broker.messages.list_offsets.find(
-            partition, wanted.timestamp, searches.read_committed
+def _find(
+    topic_name: str, wanted: ListOffsetsPartition, isolation_level: int, call: Call
+) -> FoundOffset | Search:
+    if call.version < FIRST_VERSION_OF.get(wanted.timestamp, 0):
+        raise UnsupportedVersion(
+            f"Timestamp {wanted.timestamp} is not known to version {call.version}"
         )
-    except BrokerError as refused:
-        return _refused(wanted.partition_index, refused, call)
-    answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index)
-    if isinstance(found, Search):
-        searches.add(found, answer)
-    else:
-        _fill(answer, found, call)
-    return answer
+    partition = call.broker.catalog.existing_partition(topic_name, wanted.partition_index)
+    if wanted.current_leader_epoch != NO_LEADER_EPOCH:
+        partition.check_leader_epoch(wanted.current_leader_epoch)
+    return call.broker.messages.list_offsets.find(
+        partition, wanted.timestamp, isolation_level == READ_COMMITTED
+    )
 
 
-def _fill(answer: ListOffsetsPartitionResponse, found: FoundOffset, call: Call) -> None:
-    answer.timestamp = found.timestamp
-    answer.offset = found.offset
-    if call.version >= FIRST_WITH_LEADER_EPOCH:
-        answer.leader_epoch = found.leader_epoch
-
-
-def _refused(index: int, error: BrokerError, call: Call) -> ListOffsetsPartitionResponse:
-    return ListOffsetsPartitionResponse(partition_index=index, error_code=call.code(error))
+def _fill(
+    answer: ListOffsetsPartitionResponse, found: FoundOffset | BrokerError | None, call: Call
+) -> None:
+    if isinstance(found, BrokerError):
+        answer.error_code = call.code(found)
+    elif found is not None:
+        answer.timestamp = found.timestamp
+        answer.offset = found.offset
+        if call.version >= FIRST_WITH_LEADER_EPOCH:
+            answer.leader_epoch = found.leader_epoch

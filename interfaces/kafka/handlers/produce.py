@@ -23,13 +23,10 @@ from domain.errors import (
 )
 from domain.topics.topic import Topic, why_not_writable
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
+from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
-from interfaces.kafka.requests.repeated_produce import (
-    FIRST_WITH_ZSTD,
-    RepeatedProduce,
-    remember,
-    unknown_beginning,
-)
+from interfaces.kafka.requests.failures import failed_response
+from interfaces.kafka.requests.repeated_produce import FIRST_WITH_ZSTD
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -40,14 +37,13 @@ from interfaces.kafka.wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from interfaces.kafka.wire.schema import Response
 
 FIRST_WITH_ENDPOINTS = 10
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ANSWER = 0
 LEGAL_ACKS = (-1, 0, 1)
-
-FAILED = {"base_offset": -1}
 
 
 class DurableProduce:
@@ -168,6 +164,13 @@ def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
     call.respond_nothing()
 
 
+def failed(request: ProduceRequest, code: int, message: str | None, version: int) -> Response:
+    if request.acks == NO_ANSWER:
+        raise CloseConnection(f"a batch sent with acks=0 was refused: error {code}")
+    values = {"base_offset": -1}
+    return failed_response(ProduceRequest, ProduceResponse, version, values)(request, code, message)
+
+
 def _refuse(
     answer: PartitionProduceResponse, error: BrokerError, call: Call
 ) -> PartitionProduceResponse:
@@ -185,25 +188,6 @@ def _refuse(
 
 
 def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
-    """A request that went well and was for one partition: the next ones may be known by it."""
-    if request.acks == NO_ANSWER or len(request.topic_data) != 1:
-        return
-    [topic_data] = request.topic_data
-    if len(topic_data.partition_data) != 1:
-        return
-    size_at = unknown_beginning(frame, request, call)
-    if not size_at:
-        return
-    catalog = call.broker.catalog
-    by_id = call.version >= FIRST_WITH_TOPIC_IDS
-    topic = catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
-    if topic is not None:
-        partition = catalog.partition(topic, topic_data.partition_data[0].index)
-        if partition is not None:
-            remember(frame, size_at, request, partition, call, _not_committed)
-
-
-def _not_committed(
-    repeated: RepeatedProduce, failure: StorageFailed, call: Call
-) -> ProduceResponse:
-    return repeated.response(_refuse(PartitionProduceResponse(index=repeated.index), failure, call))
+    """The next requests may be known by this one, which went well."""
+    if request.acks != NO_ANSWER:
+        repeated_produce.learn(frame, request, call, _refuse)

@@ -19,7 +19,7 @@ from application.metrics.recent_requests import RecentRequests, TopicNames
 from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog, RequestRecord
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
-from interfaces.kafka.wire.schema import Pieces
+from interfaces.kafka.wire.structs import Pieces
 
 #: So many more requests, with every tenth of a second, of which it is noted where their time went;
 #: and no more than a second's worth at once.
@@ -29,11 +29,6 @@ TENTH_NS = 100_000_000
 
 
 class Accounting:
-    __slots__ = (
-        "_add", "_always_timed", "_left", "_log", "_noted_ns", "_quick_ns", "_slow_ns",
-        "_tenth_ends_ns", "_wall_ns", "recent", "timed",
-    )  # fmt: skip
-
     def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
         self._log = log
         self._quick_ns = log.quick_ns

@@ -13,13 +13,14 @@ from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
-from interfaces.kafka.requests.about import About, about_of
+from interfaces.kafka.requests.about import About
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.requests.gate import gated
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
-from interfaces.kafka.wire.schema import Message, Pieces, Request, Response, decoder, encoder
+from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
+from interfaces.kafka.wire.structs import Pieces
 
 T = TypeVar("T")
 
@@ -55,36 +56,13 @@ class Peer(Protocol):
 
 #: What a request that went well teaches of those to come.
 Learn = Callable[[memoryview, Any, "Call"], None]
-
-
-class Repeated(Protocol):
-    def begin(self, frame: memoryview, call: Call) -> bool:
-        """Runs the request; False, and nothing has happened, where the ordinary way is needed."""
-        ...
+#: Runs a request like an earlier one; False, and nothing has happened, where the ordinary way is
+#: needed.
+Repeat = Callable[[memoryview, "Call"], bool]
 
 
 class Route:
     """What requests of one version of one API go through; made at first use."""
-
-    __slots__ = (
-        "about",
-        "api",
-        "counts",
-        "decode",
-        "encode",
-        "expected",
-        "failed",
-        "handle",
-        "kept",
-        "learn",
-        "learnt_at",
-        "repeated",
-        "tagged_request",
-        "tagged_response",
-        "title",
-        "version",
-        "waits_for_others",
-    )
 
     def __init__(
         self, api: Api, version: int, max_elements: int | None, guarded: bool = False
@@ -106,7 +84,6 @@ class Route:
         self.handle: Callable[[Any, Call], Response | None] = (
             gated(api, version, request, handler.handle) if guarded else handler.handle
         )
-        self.about = about_of(request)
         #: What is a step of the protocol and no failure, though it has an error code.
         self.expected: tuple[type[BrokerError], ...] = getattr(handler, "EXPECTED", ())
         own = getattr(handler, "failed", None)
@@ -121,7 +98,7 @@ class Route:
         #: they depend on who asks.
         self.kept: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
         #: Requests known by how they begin (see repeated_produce.py).
-        self.repeated: dict[bytes, Repeated] = {}
+        self.repeated: dict[bytes, Repeat] = {}
         #: The catalogue's revision that they hold for.
         self.learnt_at = -1
         self.learn: Learn | None = None if guarded else getattr(handler, "learn", None)
@@ -162,7 +139,7 @@ class Call:
         self.received_ns = received_ns
         #: 0: only when it was received is known, and when its answer leaves.
         self.started_ns = 0
-        #: What it concerns, for the log: a group or so, or a topic, which may be told by its id.
+        #: What it concerns, for the log.
         self.about: About | None = None
         self.peer = peer
         self.broker = peer.broker

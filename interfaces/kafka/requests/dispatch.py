@@ -9,7 +9,7 @@ from application.ports.event_log import EventLog
 from application.ports.log_store import NotInMemory
 from domain.errors import BrokerError, UnsupportedVersion
 from domain.topics.topic import text_of_id
-from interfaces.kafka.requests.about import the_topic
+from interfaces.kafka.requests.about import about_of
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.apis import BY_KEY
 from interfaces.kafka.requests.call import Call, CloseConnection, Learn, Peer, Route
@@ -65,10 +65,10 @@ class Dispatch:
         key, version, correlation_id, id_length = unpack_fixed_header(frame)
         route = self._routes.made.get((key, version)) or self._routes.find(key, version)
         if route is None:
-            call = self._unknown_api_versions(
-                key, version, correlation_id, peer, len(frame) + 4, received_ns
-            )
+            route = self._route_without_version(key, version)
+            call = Call(peer, route, correlation_id, len(frame) + 4, received_ns)
             call.started_ns = call.decoded_ns = call.handled_ns = call.answered_ns = received_ns
+            call.respond(call.refused(None, UnsupportedVersion()))
             replies.append(call)
             return
         call = Call(peer, route, correlation_id, len(frame) + 4, received_ns)
@@ -91,8 +91,9 @@ class Dispatch:
         if call.pieces is not None:
             call.answered_ns = call.handled_ns
         failed = call.error_codes is not None
-        if call.about is None and (failed or self._accounting.timed):
-            call.about = the_topic(request)
+        # The log may ask for it; of what fails later, the request is gone by then.
+        if call.about is None and (failed or call.pending is not None or self._accounting.timed):
+            call.about = about_of(request)
         if not failed and route.learn is not None and end == len(frame):
             self._learn(frame, request, call, route.learn)
 
@@ -102,13 +103,13 @@ class Dispatch:
         To look at the clock three times would be a fiftieth of its cost: see the accounting.
         """
         beginning = frame[BEGINNING_START : call.peer.beginning_end].tobytes()
-        repeated = route.repeated.get(beginning)
-        if repeated is None:
+        repeat = route.repeated.get(beginning)
+        if repeat is None:
             return False
         if self._accounting.timed:
             call.started_ns = call.decoded_ns = call.answered_ns = perf_counter_ns()
         try:
-            begun = repeated.begin(frame, call)
+            begun = repeat(frame, call)
         except MalformedRequest:
             raise
         except Exception as error:
@@ -127,8 +128,6 @@ class Dispatch:
 
     def _handle(self, request: Request, call: Call, route: Route) -> None:
         try:
-            if route.about is not None:
-                call.about = route.about(request)
             response = route.handle(request, call)
             if response is not None:
                 call.respond(response)
@@ -140,6 +139,7 @@ class Dispatch:
         except CloseConnection:
             raise
         except Exception as error:
+            call.about = call.about or about_of(request)
             self.log_failure(call, error)
             call.note_code(UNKNOWN_SERVER_ERROR)
             self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
@@ -152,29 +152,19 @@ class Dispatch:
             call.peer.close(str(reason))
 
     def _refuse(self, request: Request, call: Call, code: int, message: str | None) -> None:
-        if getattr(request, "acks", None) == 0:  # of Produce: the client expects no response
-            raise CloseConnection(f"a batch sent with acks=0 was refused: error {code}")
         try:
             call.respond(call.route.failed(request, code, message))
+        except CloseConnection:
+            raise
         except Exception as error:
             raise CloseConnection("its answer could not be made") from error
 
-    def _unknown_api_versions(
-        self,
-        key: int,
-        version: int,
-        correlation_id: int,
-        peer: Peer,
-        bytes_in: int,
-        received_ns: int,
-    ) -> Call:
-        """A client that asks for an ApiVersions we do not know is told which we do, in v0."""
+    def _route_without_version(self, key: int, version: int) -> Route:
+        """An ApiVersions of an unknown version gets a response in version 0."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
             raise CloseConnection(_why_not_served(key, version))
-        call = Call(peer, route, correlation_id, bytes_in, received_ns)
-        call.respond(call.refused(None, UnsupportedVersion()))
-        return call
+        return route
 
     def log_failure(self, call: Call, error: Exception) -> None:
         """The broker's own fault, with its traceback; the client hears -1 or loses the line."""

@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import Struct
 
-from domain.errors import StorageFailed
+from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from domain.partitions.partition import Appended, Partition
-from interfaces.kafka.requests.about import the_topic
+from domain.topics.topic import NO_TOPIC_ID
+from interfaces.kafka.requests.about import about_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.headers import BEGINNING_START, response_start
 from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
@@ -40,7 +42,8 @@ SHORTEST_REST_BYTES = HEADER_BYTES + 4
 _INT32 = Struct(">i")
 _RECOGNISABLE = (0x0102030405060708, 0x1112131415161718, 0x2122232425262728)
 
-Refused = Callable[["RepeatedProduce", StorageFailed, Call], ProduceResponse]
+#: Puts an error into the response of a partition.
+Refuse = Callable[[PartitionProduceResponse, BrokerError, Call], PartitionProduceResponse]
 
 
 class RepeatedProduce:
@@ -55,11 +58,11 @@ class RepeatedProduce:
         "_pack",
         "_partition",
         "_raw_client_id",
+        "_refuse",
         "_revision",
         "_size_at",
         "index",
         "name",
-        "refused",
         "topic_id",
     )
 
@@ -69,15 +72,15 @@ class RepeatedProduce:
         request: ProduceRequest,
         partition: Partition,
         call: Call,
-        refused: Refused,
+        refuse: Refuse,
     ) -> None:
         [topic] = request.topic_data
         route = call.route
         self.name = topic.name
         self.topic_id = topic.topic_id
         self.index = topic.partition_data[0].index
-        self._about = the_topic(request)
-        self.refused = refused
+        self._about = about_of(request)
+        self._refuse = refuse
         self._partition = partition
         self._revision = call.broker.catalog.revision
         self._raw_client_id = call.peer.raw_client_id
@@ -97,7 +100,7 @@ class RepeatedProduce:
 
     def _recognisable(self) -> ProduceResponse:
         base_offset, log_append_time_ms, log_start_offset = _RECOGNISABLE
-        return self.response(
+        return self._response(
             PartitionProduceResponse(
                 index=self.index,
                 base_offset=base_offset,
@@ -106,7 +109,12 @@ class RepeatedProduce:
             )
         )
 
-    def response(self, answer: PartitionProduceResponse) -> ProduceResponse:
+    def refused(self, failure: StorageFailed, call: Call) -> ProduceResponse:
+        return self._response(
+            self._refuse(PartitionProduceResponse(index=self.index), failure, call)
+        )
+
+    def _response(self, answer: PartitionProduceResponse) -> ProduceResponse:
         topic = TopicProduceResponse(
             name=self.name, topic_id=self.topic_id, partition_responses=[answer]
         )
@@ -180,7 +188,7 @@ class RepeatedAnswer:
         repeated = self._repeated
         try:
             if failure is not None:
-                call.respond(repeated.refused(repeated, failure, call))
+                call.respond(repeated.refused(failure, call))
                 return
             appended = self._appended
             numbers = (appended.base_offset, appended.log_append_time, self._log_start_offset)
@@ -189,46 +197,48 @@ class RepeatedAnswer:
             call.peer.failed(call, error)
 
 
-def unknown_beginning(frame: memoryview, request: ProduceRequest, call: Call) -> int:
-    """Where the part ends by which the next ones may be known, of a request for one partition.
-
-    0 where there is nothing to remember: it is known already, or had better not be.
-    """
-    route = call.route
-    records = request.topic_data[0].partition_data[0].records
-    assert records is not None
-    after = _after(route.tagged_request)
-    size_bytes = len(records)
-    size = write_uvarint(size_bytes + 1) if route.tagged_request else _INT32.pack(size_bytes)
-    size_at = len(frame) - len(after) - size_bytes - len(size)
-    if (
-        size_at > MAX_BEGINNING_BYTES
-        or frame[size_at : size_at + len(size)] != size
-        or frame[len(frame) - len(after) :] != after
-    ):
-        return 0
-    revision = call.broker.catalog.revision
-    if route.learnt_at != revision:
+def learn(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse) -> None:
+    """A request that went well and was for one partition: the next ones may be known by it."""
+    if len(request.topic_data) != 1 or len(request.topic_data[0].partition_data) != 1:
+        return
+    [topic_data] = request.topic_data
+    [data] = topic_data.partition_data
+    route, catalog = call.route, call.broker.catalog
+    size_at = _size_at(frame, data, route.tagged_request)
+    if not 0 < size_at <= MAX_BEGINNING_BYTES:
+        return
+    if route.learnt_at != catalog.revision:
         # Nothing of it is of use any more, and it holds partitions that may be deleted.
         route.repeated.clear()
-        route.learnt_at = revision
-    if frame[BEGINNING_START:size_at].tobytes() in route.repeated:
-        call.peer.beginning_end = size_at
-        return 0
-    return size_at if len(route.repeated) < MAX_REPEATED else 0
-
-
-def remember(
-    frame: memoryview,
-    size_at: int,
-    request: ProduceRequest,
-    partition: Partition,
-    call: Call,
-    refused: Refused,
-) -> None:
+        route.learnt_at = catalog.revision
     beginning = frame[BEGINNING_START:size_at].tobytes()
-    call.route.repeated[beginning] = RepeatedProduce(size_at, request, partition, call, refused)
+    if beginning not in route.repeated:
+        by_id = topic_data.topic_id != NO_TOPIC_ID
+        topic = (
+            catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
+        )
+        partition = None if topic is None else catalog.partition(topic, data.index)
+        if partition is None or len(route.repeated) >= MAX_REPEATED:
+            return
+        repeated = RepeatedProduce(size_at, request, partition, call, refuse)
+        route.repeated[beginning] = repeated.begin
     call.peer.beginning_end = size_at
+
+
+def _size_at(frame: memoryview, data: PartitionProduceData, flexible: bool) -> int:
+    """Where the part ends by which the next requests may be known, in front of the batch's size.
+
+    0 where the bytes are not as most clients write them.
+    """
+    assert data.records is not None
+    after = _after(flexible)
+    size_bytes = len(data.records)
+    size = write_uvarint(size_bytes + 1) if flexible else _INT32.pack(size_bytes)
+    size_at = len(frame) - len(after) - size_bytes - len(size)
+    usual = (
+        frame[size_at : size_at + len(size)] == size and frame[len(frame) - len(after) :] == after
+    )
+    return size_at if usual else 0
 
 
 def _after(flexible: bool) -> bytes:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from struct import calcsize, unpack_from
 from struct import error as StructError
-from typing import Any
 
 from interfaces.kafka.wire.fields import FIXED_CODES, FIXED_SIZES, Field
 from interfaces.kafka.wire.primitives import (
@@ -34,14 +33,6 @@ from interfaces.kafka.wire.structs import Decoder, StructType
 
 #: Its length is 16 bits in old versions, and Kafka refuses more in new ones too.
 LONGEST_STRING = 0x7FFF
-
-
-def compile_decoder(
-    message: StructType, version: int, max_elements: int | None, *, flexible: bool
-) -> Decoder:
-    writer = DecoderWriter(version, max_elements, flexible=flexible)
-    compiled: Decoder = writer.write(message)
-    return compiled
 
 
 def least_size(field: Field, version: int, flexible: bool) -> int:
@@ -81,7 +72,7 @@ class DecoderWriter:
             unpack_from=unpack_from,
         )
 
-    def write(self, message: StructType) -> Any:
+    def write(self, message: StructType) -> Decoder:
         source = self.source
         with source.block("def decode(buffer, pos=0):"):
             source.line("view = buffer if type(buffer) is memoryview else memoryview(buffer)")

@@ -13,7 +13,7 @@ costs more than all the rest.
 from __future__ import annotations
 
 from struct import pack
-from typing import Any, Final
+from typing import Final
 
 from interfaces.kafka.wire.fields import FIXED_CODES, Field
 from interfaces.kafka.wire.primitives import ONE_BYTE, write_uvarint
@@ -21,12 +21,6 @@ from interfaces.kafka.wire.source import Source
 from interfaces.kafka.wire.structs import Encoder, StructType
 
 OWN_PIECE: Final = 4096
-
-
-def compile_encoder(message: StructType, version: int, *, flexible: bool) -> Encoder:
-    writer = EncoderWriter(version, flexible=flexible)
-    compiled: Encoder = writer.write(message)
-    return compiled
 
 
 def unlike_default(field: Field, value: str) -> str:
@@ -55,7 +49,7 @@ class EncoderWriter:
             one_byte=ONE_BYTE, write_uvarint=write_uvarint, join=b"".join, pack=pack
         )
 
-    def write(self, message: StructType) -> Any:
+    def write(self, message: StructType) -> Encoder:
         source = self.source
         with source.block("def encode(message):"):
             source.line("out = []")

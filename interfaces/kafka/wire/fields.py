@@ -12,9 +12,10 @@ default after decoding. Encoding any other value there is a ValueError, unless t
 from __future__ import annotations
 
 from collections.abc import Callable
+from struct import calcsize
 from typing import Any, Final, Protocol, TypeVar, cast
 
-from interfaces.kafka.wire.primitives import ZERO_UUID, Buffer
+from interfaces.kafka.wire.primitives import ZERO_UUID
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -27,13 +28,10 @@ FIXED_CODES: Final = {
     "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q",
     "float64": "d", "uuid": "16s",
 }  # fmt: skip
-FIXED_SIZES: Final = {
-    "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float64": 8,
-    "uuid": 16,
-}  # fmt: skip
+FIXED_SIZES: Final = {kind: calcsize(">" + code) for kind, code in FIXED_CODES.items()}
 TYPE_DEFAULTS: Final[dict[str, Any]] = {
     "bool": False, "float64": 0.0, "uuid": ZERO_UUID, "string": "", "bytes": b"",
-    "record_data": b"",
+    "record_data": b"", "array": [],
 }  # fmt: skip
 
 
@@ -90,107 +88,43 @@ class Declare(Protocol[D]):
         self,
         versions: str = "0+",
         *,
-        default: D = ...,
+        nullable: str | None = None,
+        default: D | None = ...,
         ignorable: bool = False,
         tag: int | None = None,
     ) -> D: ...
 
 
-def _fixed(kind: str) -> Any:
-    def declare(
-        versions: str = "0+",
-        *,
-        default: Any = IMPLIED,
-        ignorable: bool = False,
-        tag: int | None = None,
-    ) -> Any:
-        return Field(kind, versions, default=default, ignorable=ignorable, tag=tag)
+def _declare(kind: str) -> Any:
+    def declare(versions: str = "0+", **facts: Any) -> Field:
+        return Field(kind, versions, **facts)
 
     return declare
 
 
-boolean: Declare[bool] = _fixed("bool")
-int8: Declare[int] = _fixed("int8")
-int16: Declare[int] = _fixed("int16")
-int32: Declare[int] = _fixed("int32")
-int64: Declare[int] = _fixed("int64")
-float64: Declare[float] = _fixed("float64")
+boolean: Declare[bool] = _declare("bool")
+int8: Declare[int] = _declare("int8")
+int16: Declare[int] = _declare("int16")
+int32: Declare[int] = _declare("int32")
+int64: Declare[int] = _declare("int64")
+float64: Declare[float] = _declare("float64")
 #: The 16 raw bytes.
-uuid: Declare[bytes] = _fixed("uuid")
+uuid: Declare[bytes] = _declare("uuid")
+string: Declare[str] = _declare("string")
+#: Kafka's `bytes`: decoded to a copy.
+octets: Declare[bytes] = _declare("bytes")
+#: Kafka's `records`: decoded to a view of the buffer, encoded without a copy. The default is empty,
+#: not null: librdkafka refuses a null in a Fetch response.
+record_data: Declare[Any] = _declare("record_data")
 
 
-def string(
-    versions: str = "0+",
-    *,
-    nullable: str | None = None,
-    default: str | None = "",
-    ignorable: bool = False,
-    tag: int | None = None,
-) -> str:
-    field = Field(
-        "string", versions, nullable=nullable, default=default, ignorable=ignorable, tag=tag
-    )
-    return cast(str, field)
-
-
-def octets(
-    versions: str = "0+",
-    *,
-    nullable: str | None = None,
-    default: bytes | None = b"",
-    ignorable: bool = False,
-    tag: int | None = None,
-) -> bytes:
-    """Kafka's `bytes`: decoded to a copy."""
-    field = Field(
-        "bytes", versions, nullable=nullable, default=default, ignorable=ignorable, tag=tag
-    )
-    return cast(bytes, field)
-
-
-def record_data(
-    versions: str = "0+", *, nullable: str | None = None, ignorable: bool = False
-) -> Any:
-    """Kafka's `records`: decoded to a view of the buffer, encoded without a copy.
-
-    Empty, not null, when nobody sets it: librdkafka refuses a null in a Fetch response.
-    """
-    field = Field("record_data", versions, nullable=nullable, ignorable=ignorable)
-    return cast(Buffer, field)
-
-
-def array(
-    element: Callable[..., T],
-    versions: str = "0+",
-    *,
-    nullable: str | None = None,
-    default: None = IMPLIED,
-    ignorable: bool = False,
-    tag: int | None = None,
-) -> list[T]:
+def array(element: Callable[..., T], versions: str = "0+", **facts: Any) -> list[T]:
     """`element` is a Struct class, or one of the functions above: `array(int32)`."""
-    field = Field(
-        "array", versions, nullable=nullable, ignorable=ignorable, tag=tag,
-        default=default, element=nested(element) if isinstance(element, type) else element(),
-    )  # fmt: skip
-    if default is IMPLIED:
-        field.default = []
-    return cast("list[T]", field)
+    of = nested(element) if isinstance(element, type) else element()
+    return cast("list[T]", Field("array", versions, element=of, **facts))
 
 
-def nested(
-    struct: Callable[..., T],
-    versions: str = "0+",
-    *,
-    nullable: str | None = None,
-    default: None = IMPLIED,
-    ignorable: bool = False,
-    tag: int | None = None,
-) -> T:
-    """A struct inside a struct. One that is tagged or nullable is None until somebody sets it."""
-    field = Field(
-        "struct", versions, nullable=nullable, ignorable=ignorable, tag=tag, element=struct
-    )
-    optional = tag is not None or nullable is not None
-    field.default = None if optional else struct
-    return cast(T, field)
+def nested(struct: Callable[..., T], versions: str = "0+", **facts: Any) -> T:
+    """A struct inside a struct; the default of one that is tagged or nullable is None."""
+    default = None if "tag" in facts or "nullable" in facts else struct
+    return cast(T, Field("struct", versions, element=struct, default=default, **facts))

@@ -13,53 +13,12 @@ a plain class with compiled code on the side is what measured fastest on the req
 
 from __future__ import annotations
 
+from functools import cache
 from typing import ClassVar, Self
 
-from interfaces.kafka.wire.fields import (
-    NO_LIMIT,
-    NOT_ASKED,
-    array,
-    boolean,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    nested,
-    octets,
-    parse_versions,
-    record_data,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import NO_LIMIT, parse_versions
 from interfaces.kafka.wire.primitives import Buffer
-from interfaces.kafka.wire.structs import Decoder, Encoder, Pieces, Struct, StructType
-
-__all__ = [
-    "NOT_ASKED",
-    "Decoder",
-    "Encoder",
-    "Message",
-    "Pieces",
-    "Request",
-    "Response",
-    "Struct",
-    "StructType",
-    "array",
-    "boolean",
-    "decoder",
-    "encoder",
-    "float64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "nested",
-    "octets",
-    "record_data",
-    "string",
-    "uuid",
-]
+from interfaces.kafka.wire.structs import Decoder, Encoder, Pieces, Struct
 
 
 class Message(Struct):
@@ -69,8 +28,6 @@ class Message(Struct):
     min_version: ClassVar[int]
     max_version: ClassVar[int]
     flexible_from: ClassVar[int | None]  # None: no version is flexible
-    decoders_: ClassVar[dict[tuple[int, int | None], Decoder]]
-    encoders_: ClassVar[dict[int, Encoder]]
 
     def __init_subclass__(
         cls, *, key: int = -1, versions: str = "0", flexible: str | None = None
@@ -78,8 +35,6 @@ class Message(Struct):
         cls.api_key = key
         cls.min_version, cls.max_version = parse_versions(versions)
         cls.flexible_from = parse_versions(flexible)[0] if flexible is not None else None
-        cls.decoders_ = {}
-        cls.encoders_ = {}
 
     @classmethod
     def is_flexible(cls, version: int) -> bool:
@@ -103,35 +58,27 @@ class Response(Message):
     pass
 
 
+@cache
 def decoder(message: type[Message], version: int, max_elements: int | None = None) -> Decoder:
     """(buffer, position) -> (message, position after it); bytes end where the buffer ends.
 
     Records are views of `buffer`: they die with it. Raises MalformedRequest and nothing else; also
     where all arrays together have more than `max_elements`.
     """
-    known = message.decoders_.get((version, max_elements))
-    if known is None:
-        from interfaces.kafka.wire.decoding import compile_decoder
+    from interfaces.kafka.wire.decoding import DecoderWriter
 
-        check_version(message, version)
-        known = compile_decoder(
-            message, version, max_elements, flexible=message.is_flexible(version)
-        )
-        message.decoders_[version, max_elements] = known
-    return known
+    check_version(message, version)
+    writer = DecoderWriter(version, max_elements, flexible=message.is_flexible(version))
+    return writer.write(message)
 
 
+@cache
 def encoder(message: type[Message], version: int) -> Encoder:
     """message -> pieces to send in order; large records are pieces of their own, not copied."""
-    known = message.encoders_.get(version)
-    if known is None:
-        from interfaces.kafka.wire.encoding import compile_encoder
+    from interfaces.kafka.wire.encoding import EncoderWriter
 
-        check_version(message, version)
-        known = message.encoders_[version] = compile_encoder(
-            message, version, flexible=message.is_flexible(version)
-        )
-    return known
+    check_version(message, version)
+    return EncoderWriter(version, flexible=message.is_flexible(version)).write(message)
 
 
 def check_version(message: type[Message], version: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from struct import Struct as Packer
 from typing import Any
@@ -45,9 +45,10 @@ class Source:
             self.names[name] = Packer(">" + codes).pack
         return name
 
-    def compile(self, name: str, title: str) -> Any:
+    def compile(self, name: str, title: str) -> Callable[..., Any]:
         exec(compile("\n".join(self.lines), f"<{title}>", "exec"), self.names)
-        return self.names[name]
+        made: Callable[..., Any] = self.names[name]
+        return made
 
 
 def plain(codes: str) -> str:

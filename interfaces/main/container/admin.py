@@ -29,7 +29,9 @@ def make_admin(
 ) -> Admin:
     def open_listeners() -> list[KafkaListener]:
         return [
-            KafkaListener(each.name, *each.bound, _told(each)) for each in listeners if each.is_open
+            KafkaListener(each.advertised.name, *each.bound, _told(each))
+            for each in listeners
+            if each.is_open
         ]
 
     def listening() -> str | None:

@@ -86,7 +86,6 @@ class App:
         self.listeners = [
             Listener(
                 self._shared,
-                one.name,
                 Advertised(one.name, one.advertised_host, one.advertised_port),
             )
             for one in settings.listeners

@@ -71,7 +71,7 @@ def make_broker(
     cluster_id = known_cluster_id(core)
     dropping = Dropping(log, topics, partitions, background)
     trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
-    topic_state = TopicState(topics, catalog, commits, watching, dropping)
+    topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, trouble)
     list_offsets = ListOffsetsService(catalog, log, compression, background, trouble)

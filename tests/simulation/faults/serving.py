@@ -24,7 +24,7 @@ from interfaces.kafka.connections.shared import Outbox
 from interfaces.kafka.handlers import produce
 from interfaces.kafka.requests.accounting import Accounting
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.schema import Pieces
+from interfaces.kafka.wire.structs import Pieces
 
 Patch = pytest.MonkeyPatch
 

@@ -44,12 +44,12 @@ def topic_is_said_to_exist_before_its_commit(patch: Patch) -> None:
 def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
-    def hasty(self: CreateTopicsService, name: str) -> Pending[Created]:
-        automatically(self, name)
-        pending: Pending[Created] = Pending()
-        topic = Topic(name, b"0123456789abcdef", (0,), {})
-        pending.resolve(self._catalog.topic(name) or topic)
-        return pending
+    def hasty(self: CreateTopicsService, names: list[str]) -> list[Created]:
+        automatically(self, names)
+        return [
+            self._catalog.topic(name) or Topic(name, b"0123456789abcdef", (0,), {})
+            for name in names
+        ]
 
     patch.setattr(CreateTopicsService, "create_automatically", hasty)
 
@@ -57,8 +57,10 @@ def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
 def second_who_asks_for_a_topic_is_forgotten(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
-    def forgetful(self: CreateTopicsService, name: str) -> Pending[Created]:
-        return Pending() if name in self._topics.runtime else automatically(self, name)
+    def forgetful(self: CreateTopicsService, names: list[str]) -> Any:
+        if any(name in self._topics.runtime for name in names):
+            return Pending()
+        return automatically(self, names)
 
     patch.setattr(CreateTopicsService, "create_automatically", forgetful)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from application.configs.alter import Altered, WantedConfigs
-from application.ports.pending import Pending
+from application.ports.pending import later
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError, InvalidRequest
@@ -20,7 +20,7 @@ R = TypeVar("R", bound=Response)
 
 def alter(
     request: Any, call: Call, response: type[R], result: Callable[..., Any], *, replaces: bool
-) -> R | None:
+) -> None:
     """`replaces`: each config that is named is set, and the others of its resource are not."""
     resources = request.resources
     call.topics = sum(one.resource_type == 2 for one in resources)
@@ -46,10 +46,7 @@ def alter(
         return response(responses=results)
 
     altered = call.broker.configs.alter_configs.alter(wanted, request.validate_only)
-    if isinstance(altered, Pending):
-        call.respond_later(altered, joined)
-        return None
-    return joined(altered)
+    call.respond_later(later(altered), joined)
 
 
 def _wanted(asked: Any, replaces: bool) -> WantedConfigs:

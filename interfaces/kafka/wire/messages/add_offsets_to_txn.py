@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import Request, Response, int16, int32, int64, string
+from interfaces.kafka.wire.fields import int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class AddOffsetsToTxnRequest(Request, key=25, versions="0-4", flexible="3+"):

@@ -6,17 +6,9 @@ Clients use versions to 3; 4 and 5 carry many transactions and are what brokers 
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    int64,
-    string,
-)
+from interfaces.kafka.wire.fields import array, boolean, int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class AddPartitionsToTxnTopic(Struct):

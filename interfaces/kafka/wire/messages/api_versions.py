@@ -7,17 +7,9 @@ tagged.
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    int64,
-    string,
-)
+from interfaces.kafka.wire.fields import array, boolean, int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class ApiVersionsRequest(Request, key=18, versions="0-4", flexible="3+"):

@@ -6,17 +6,9 @@ Version 1 subscribes by regex, and has members make their own ids (KIP-1082).
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int16,
-    int32,
-    nested,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import array, int16, int32, nested, string, uuid
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class TopicPartitions(Struct):

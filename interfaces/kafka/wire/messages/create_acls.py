@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int8,
-    int16,
-    int32,
-    string,
-)
+from interfaces.kafka.wire.fields import array, int8, int16, int32, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class AclCreation(Struct):

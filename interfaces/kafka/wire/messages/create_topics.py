@@ -6,18 +6,9 @@ configs (KIP-525); 7 with the topic's id (KIP-516).
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int8,
-    int16,
-    int32,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import array, boolean, int8, int16, int32, string, uuid
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class CreatableReplicaAssignment(Struct):

@@ -5,16 +5,9 @@ Version 5 explains errors; 6 names topics by name or id, in a list of its own (K
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int16,
-    int32,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import array, int16, int32, string, uuid
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class DeleteTopicState(Struct):

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    NOT_ASKED,
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int8,
-    int16,
-    int32,
-    string,
-)
+from interfaces.kafka.wire.fields import NOT_ASKED, array, boolean, int8, int16, int32, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class DescribeClusterRequest(Request, key=60, versions="0-2", flexible="0+"):

@@ -6,18 +6,9 @@ that a group does not exist (KIP-1043).
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    NOT_ASKED,
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    octets,
-    string,
-)
+from interfaces.kafka.wire.fields import NOT_ASKED, array, boolean, int16, int32, octets, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class DescribeGroupsRequest(Request, key=15, versions="0-6", flexible="5+"):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
+from interfaces.kafka.wire.fields import (
     NOT_ASKED,
-    Request,
-    Response,
-    Struct,
     array,
     boolean,
     int16,
@@ -15,6 +12,8 @@ from interfaces.kafka.wire.schema import (
     string,
     uuid,
 )
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class TopicRequest(Struct):

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int16,
-    int32,
-    int64,
-    string,
-)
+from interfaces.kafka.wire.fields import array, int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class DescribeTransactionsRequest(Request, key=65, versions="0", flexible="0+"):

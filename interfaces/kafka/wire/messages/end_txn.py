@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import Request, Response, boolean, int16, int32, int64, string
+from interfaces.kafka.wire.fields import boolean, int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class EndTxnRequest(Request, key=26, versions="0-5", flexible="3+"):

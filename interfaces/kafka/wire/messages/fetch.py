@@ -8,11 +8,7 @@ what they fetched last, replica state, directory ids, high watermarks.
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.primitives import Buffer
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
+from interfaces.kafka.wire.fields import (
     array,
     int8,
     int16,
@@ -23,6 +19,9 @@ from interfaces.kafka.wire.schema import (
     string,
     uuid,
 )
+from interfaces.kafka.wire.primitives import Buffer
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class ReplicaState(Struct):

@@ -6,16 +6,9 @@ of its own (KIP-699); 6 knows share groups (KIP-932).
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int8,
-    int16,
-    int32,
-    string,
-)
+from interfaces.kafka.wire.fields import array, int8, int16, int32, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class FindCoordinatorRequest(Request, key=10, versions="0-6", flexible="3+"):

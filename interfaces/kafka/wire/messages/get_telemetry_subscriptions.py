@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    array,
-    boolean,
-    int8,
-    int16,
-    int32,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import array, boolean, int8, int16, int32, string, uuid
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class GetTelemetrySubscriptionsRequest(Request, key=71, versions="0", flexible="0+"):

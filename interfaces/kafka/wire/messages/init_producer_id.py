@@ -6,7 +6,8 @@ Version 3 can ask for the next epoch of an id it has (KIP-360); 4 fences with an
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import Request, Response, boolean, int16, int32, int64, string
+from interfaces.kafka.wire.fields import boolean, int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class InitProducerIdRequest(Request, key=22, versions="0-6", flexible="2+"):

@@ -7,17 +7,9 @@ Version 1 has a rebalance timeout (KIP-62); 4 makes a member join twice, with th
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    octets,
-    string,
-)
+from interfaces.kafka.wire.fields import array, boolean, int16, int32, octets, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class JoinGroupRequestProtocol(Struct):

@@ -5,7 +5,9 @@ Version 3 lets several members leave, static ones too (KIP-345); 5 says why (KIP
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import Request, Response, Struct, array, int16, int32, string
+from interfaces.kafka.wire.fields import array, int16, int32, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class MemberIdentity(Struct):

@@ -7,17 +7,9 @@ with versions: -3, the largest, with 7 (KIP-734); -4, the local log's start, wit
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-)
+from interfaces.kafka.wire.fields import array, int8, int16, int32, int64, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class ListOffsetsPartition(Struct):

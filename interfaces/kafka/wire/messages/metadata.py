@@ -8,18 +8,9 @@ the whole answer.
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    NOT_ASKED,
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import NOT_ASKED, array, boolean, int16, int32, string, uuid
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class MetadataRequestTopic(Struct):

@@ -7,18 +7,9 @@ the member's id and epoch (KIP-848); 10 names topics by id.
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    int64,
-    string,
-    uuid,
-)
+from interfaces.kafka.wire.fields import array, boolean, int16, int32, int64, string, uuid
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class OffsetFetchRequestTopic(Struct):

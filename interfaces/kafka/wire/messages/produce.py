@@ -7,10 +7,7 @@ by producing to them (KIP-890); 13 names topics by id (KIP-516).
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
+from interfaces.kafka.wire.fields import (
     array,
     int16,
     int32,
@@ -20,6 +17,8 @@ from interfaces.kafka.wire.schema import (
     string,
     uuid,
 )
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class PartitionProduceData(Struct):

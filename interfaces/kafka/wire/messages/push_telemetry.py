@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    boolean,
-    int8,
-    int16,
-    int32,
-    octets,
-    uuid,
-)
+from interfaces.kafka.wire.fields import boolean, int8, int16, int32, octets, uuid
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class PushTelemetryRequest(Request, key=72, versions="0", flexible="0+"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import Request, Response, int16, int64, octets, string
+from interfaces.kafka.wire.fields import int16, int64, octets, string
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class SaslAuthenticateRequest(Request, key=36, versions="0-2", flexible="2+"):

@@ -5,7 +5,8 @@ After version 1 the tokens come in SaslAuthenticate requests, after 0 without an
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import Request, Response, array, int16, string
+from interfaces.kafka.wire.fields import array, int16, string
+from interfaces.kafka.wire.schema import Request, Response
 
 
 class SaslHandshakeRequest(Request, key=17, versions="0-1"):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
+from interfaces.kafka.wire.fields import (
     array,
     boolean,
     int8,
@@ -16,6 +13,8 @@ from interfaces.kafka.wire.schema import (
     string,
     uuid,
 )
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class AcknowledgementBatch(Struct):

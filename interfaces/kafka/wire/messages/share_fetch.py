@@ -5,11 +5,7 @@ Its records may be empty, never null, unlike those of Fetch.
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.primitives import Buffer
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
+from interfaces.kafka.wire.fields import (
     array,
     boolean,
     int8,
@@ -21,6 +17,9 @@ from interfaces.kafka.wire.schema import (
     string,
     uuid,
 )
+from interfaces.kafka.wire.primitives import Buffer
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class AcknowledgementBatch(Struct):

@@ -5,16 +5,9 @@ Version 3 has static members (KIP-345); 5 names protocol type and protocol (KIP-
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.schema import (
-    Request,
-    Response,
-    Struct,
-    array,
-    int16,
-    int32,
-    octets,
-    string,
-)
+from interfaces.kafka.wire.fields import array, int16, int32, octets, string
+from interfaces.kafka.wire.schema import Request, Response
+from interfaces.kafka.wire.structs import Struct
 
 
 class SyncGroupRequestAssignment(Struct):

@@ -23,7 +23,8 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_writer
 
 from interfaces.kafka.wire.fields import Field
-from interfaces.kafka.wire.schema import Message, Request, Struct
+from interfaces.kafka.wire.schema import Message, Request
+from interfaces.kafka.wire.structs import Struct
 
 MILLISECOND = datetime.timedelta(milliseconds=1)
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from interfaces.kafka.wire.primitives import MalformedRequest
-from interfaces.kafka.wire.schema import Decoder, Message, decoder
+from interfaces.kafka.wire.schema import Message, decoder
+from interfaces.kafka.wire.structs import Decoder
 from tests.property.interfaces.kafka.wire.every_message import MESSAGES, VERSIONS, name_of
 from tests.property.interfaces.kafka.wire.kio_codec import kio_bytes, kio_class, random_entity
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from interfaces.kafka.connections.connection import Connection, ReadBuffer
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.schema import Pieces
+from interfaces.kafka.wire.structs import Pieces
 from tests.fakes.client import raw_frame
 
 PRODUCE, METADATA = 0, 3

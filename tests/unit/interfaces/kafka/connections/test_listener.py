@@ -134,7 +134,7 @@ def test_who_comes_while_the_broker_drains_is_sent_away(kafka: FakeKafka) -> Non
 
 def test_a_listener_serves_on_a_free_port_and_stops_accepting(kafka: FakeKafka) -> None:
     async def serve() -> None:
-        listener = Listener(kafka.shared, LISTENER, Advertised(LISTENER))
+        listener = Listener(kafka.shared, Advertised(LISTENER))
         await listener.start(listen("127.0.0.1", 0))
         host, port = listener.bound
         assert (host, port > 0) == ("127.0.0.1", True)

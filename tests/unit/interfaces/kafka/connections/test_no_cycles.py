@@ -268,7 +268,7 @@ def test_transports_hold_no_session_that_has_ended(
         return session
 
     async def serve() -> None:
-        listener = Listener(kafka.shared, LISTENER, Advertised(LISTENER))
+        listener = Listener(kafka.shared, Advertised(LISTENER))
         await listener.start(listen("127.0.0.1", 0))
         try:
             for name, sent in {"closed by the client": b"", **CLOSING}.items():

@@ -136,7 +136,6 @@ def test_a_request_that_cannot_be_answered_any_more_is_not_waited_for(kafka: Fak
     client.send(MetadataRequest(topics=[]), 12)
     client.send(waiting_fetch(kafka, 100 * MINUTE_MS), 12)
     client.session.close("a test")
-    assert not client.session.waiting
     kafka.scheduler.advance(5 * MINUTE_MS)
     assert client.transport.aborted
 
@@ -208,7 +207,9 @@ def test_who_has_waited_for_memory_has_the_whole_time_to_send(narrow: FakeKafka)
     holder.transport.send(LARGE[1004:])
     narrow.run()
     assert len(holder.frames()) == 1
-    assert waiting.session.held_bytes, "it is admitted, and its first bytes are on their way"
+    assert waiting.session.connection.large_bytes, (
+        "it is admitted, and its first bytes are on their way"
+    )
     narrow.scheduler.advance(every_ms)
     waiting.transport.send(LARGE[1000:])
     narrow.run()
@@ -320,7 +321,7 @@ def test_until_they_have_gone_nobody_is_answered_and_then_everybody(full: FakeKa
         client.send(fetch(max_wait_ms=0), 12)
     assert full.shared.answers.spent
     assert full.shared.answers.count() <= 600_000
-    assert sum(client.session.has_parked for client in late) == 19
+    assert sum(bool(client.session.connection.parked) for client in late) == 19
     for client in late:
         client.transport.read_on()
     full.run()

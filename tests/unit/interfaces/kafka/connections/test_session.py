@@ -11,6 +11,7 @@ import pytest
 
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.session import Session
+from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, FakeListener, frame, raw_frame
@@ -314,7 +315,7 @@ def test_one_connection_too_many_is_refused() -> None:
 
 def test_who_is_gone_before_being_accepted_disturbs_nobody(kafka: FakeKafka) -> None:
     transport = FakeTransport(kafka.scheduler, peername=None)
-    transport.connect(Session(kafka.shared, 7, LISTENER))
+    transport.connect(Session(kafka.shared, 7, Advertised(LISTENER)))
     kafka.run()
     assert transport.aborted
     assert kafka.shared.sessions == {}

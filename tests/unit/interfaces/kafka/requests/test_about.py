@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.handlers import fetch, produce
-from interfaces.kafka.requests.apis import BY_KEY, FETCH, PRODUCE
-from interfaces.kafka.requests.call import Route
 from interfaces.kafka.wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResource
 from interfaces.kafka.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
@@ -81,11 +78,6 @@ def test_a_failed_request_of_one_topic_names_it(api: str, version: int) -> None:
 def test_a_failed_request_without_the_name_of_one_topic_names_none() -> None:
     assert named(DeleteTopicsRequest(topic_names=["a", "b"]), 5) == [None]
     assert named(DeleteTopicsRequest(topic_names=[]), 5) == [None]
-
-
-def test_produce_and_fetch_go_to_their_handlers_as_they_are() -> None:
-    assert Route(BY_KEY[PRODUCE], 9, None).handle is produce.handle
-    assert Route(BY_KEY[FETCH], 12, None).handle is fetch.handle
 
 
 def failures(kafka: FakeKafka, request: Request, version: int) -> tuple[int, list[object]]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.primitives import Buffer
-from interfaces.kafka.wire.schema import (
-    Request,
-    Struct,
+from interfaces.kafka.wire.fields import (
     array,
     boolean,
     float64,
@@ -19,6 +16,9 @@ from interfaces.kafka.wire.schema import (
     string,
     uuid,
 )
+from interfaces.kafka.wire.primitives import Buffer
+from interfaces.kafka.wire.schema import Request
+from interfaces.kafka.wire.structs import Struct
 
 ID = bytes(range(16))
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from interfaces.kafka.wire.fields import array, int8
 from interfaces.kafka.wire.primitives import MalformedRequest
-from interfaces.kafka.wire.schema import Request, Struct, array, decoder, int8
+from interfaces.kafka.wire.schema import Request, decoder
+from interfaces.kafka.wire.structs import Struct
 from tests.unit.interfaces.kafka.wire.declared import (
     Arrays,
     Evolving,

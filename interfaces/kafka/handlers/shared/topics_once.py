@@ -1,0 +1,44 @@
+"""Requests that name topics to be changed: each is a change of its own, and gets its result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from application.ports.pending import Pending, later
+from domain.errors import BrokerError, InvalidRequest
+from domain.topics.topic import Topic
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.wire.schema import Response
+
+
+class Named(Protocol):
+    name: str
+
+
+T = TypeVar("T", bound=Named)
+R = TypeVar("R")
+Changed = Topic | BrokerError
+
+
+def respond_to_each(
+    topics: list[T],
+    call: Call,
+    change: Callable[[list[T]], list[Changed] | Pending[list[Changed]]],
+    result: Callable[[str, Changed, Call], R],
+    response: Callable[[list[R]], Response],
+) -> None:
+    """A topic that is named more than once is not changed; such topics stand first."""
+    call.topics = len(topics)
+    times = Counter(topic.name for topic in topics)
+    duplicate = InvalidRequest("Duplicate topic name.")
+    refused = [result(name, duplicate, call) for name, count in times.items() if count > 1]
+    once = [topic for topic in topics if times[topic.name] == 1]
+    names = [topic.name for topic in once]
+
+    def respond(changed: list[Changed]) -> Response:
+        results = [result(name, one, call) for name, one in zip(names, changed, strict=True)]
+        return response(refused + results)
+
+    call.respond_later(later(change(once)), respond)
