@@ -43,7 +43,8 @@ class BrowseService:
         offset: int | None = None,
         cursor: str | None = None,
     ) -> ScanPlan:
-        """With ranges of what is committed by now. Raises what is wrong with the question.
+        """With ranges of what is committed by now. Raises what is wrong with the question, or
+        NotInMemory where a partition is used for the first time.
 
         `offset` is where to begin, in either direction; without it, at the log's start or end.
         """
@@ -70,6 +71,7 @@ class BrowseService:
             raise InvalidRequest(
                 f"At most {MAX_PARTITIONS} partitions can be looked into at once: name some"
             )
+        self._catalog.load((topic_name, index) for index in indexes)
         found = []
         for index in indexes:
             partition = self._catalog.partition(topic, index)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from application.background.job import Job
 from application.background.runner import JobResult, Runner
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending, resolved
 from application.records.browse import BrowseService, range_of
 from application.records.filter import ALL_RECORDS, RecordFilter
@@ -49,7 +50,10 @@ class TailService:
         wanted: RecordFilter = ALL_RECORDS,
         data_format: str = "auto",
     ) -> Tail:
-        """From now, from an offset, or from so many records of each partition before now."""
+        """From now, from an offset, or from so many records of each partition before now.
+
+        Raises NotInMemory where a partition is used for the first time.
+        """
         followed = topic_name if partitions is None else None
         tail = Tail(self, followed, wanted, data_format)
         for each in self.browse.partitions(topic_name, partitions):
@@ -131,6 +135,9 @@ class Tail:
                 return None
             try:
                 self._take_new_partitions()
+            except NotInMemory as later:
+                yield later.loading
+                continue
             except BrokerError as refused:
                 return refused.as_value()
             ranges = [range_of(each, self._positions[each.index]) for each in self._partitions]

@@ -1,10 +1,12 @@
-"""value_of: the bridge from an application's Pending to a coroutine."""
+"""The bridge from an application's Pending to a coroutine."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TypeVar, overload
 
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 
 T = TypeVar("T")
@@ -42,3 +44,12 @@ async def value_of(result: T | Pending[T]) -> T:
     except asyncio.CancelledError:
         result.abandon()
         raise
+
+
+async def when_loaded(action: Callable[[], T]) -> T:
+    """The result of what may raise NotInMemory before it has had any effect."""
+    while True:
+        try:
+            return action()
+        except NotInMemory as later:
+            await value_of(later.loading)

@@ -21,7 +21,7 @@ from domain.errors import BrokerError
 from interfaces.rest.answers import JsonAnswer, Large, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.pending import value_of
+from interfaces.rest.pending import value_of, when_loaded
 from interfaces.rest.records.events import events_of
 from interfaces.rest.records.shapes import RecordList
 from interfaces.rest.records.wanted import DownloadWanted, RecordsWanted, TailWanted
@@ -67,8 +67,10 @@ class RecordRoutes(Routes):
     ) -> Response:
         """A page of records, and why it ends where it does."""
         browse = self._broker.messages.browse
-        plan = browse.plan(
-            topic_name, wanted.partition or None, wanted.plan(), wanted.offset, wanted.cursor
+        plan = await when_loaded(
+            lambda: browse.plan(
+                topic_name, wanted.partition or None, wanted.plan(), wanted.offset, wanted.cursor
+            )
         )
         whole = [(each.start, each.end) for each in plan.ranges]
         scan = browse.scan(plan)
@@ -102,13 +104,15 @@ class RecordRoutes(Routes):
         self, request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
     ) -> Response:
         """Records as they come, as server-sent events."""
-        tail = self._broker.messages.tail.open(
-            topic_name,
-            wanted.partition or None,
-            offset=wanted.offset,
-            last=wanted.last,
-            wanted=wanted.filter(),
-            data_format=wanted.format,
+        tail = await when_loaded(
+            lambda: self._broker.messages.tail.open(
+                topic_name,
+                wanted.partition or None,
+                offset=wanted.offset,
+                last=wanted.last,
+                wanted=wanted.filter(),
+                data_format=wanted.format,
+            )
         )
         tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
         exchange = exchange_of(request)
@@ -126,7 +130,10 @@ class RecordRoutes(Routes):
                 501, "Parquet needs a library in the broker's environment: pip install pyarrow"
             )
         browse = self._broker.messages.browse
-        plan = browse.plan(topic_name, wanted.partition or None, wanted.plan(form), wanted.offset)
+        partitions = wanted.partition or None
+        plan = await when_loaded(
+            lambda: browse.plan(topic_name, partitions, wanted.plan(form), wanted.offset)
+        )
         scan = browse.scan(plan)
         first = await _while_wanted(request, _part(scan))
         name = quote(f"{topic_name}.{wanted.format}")

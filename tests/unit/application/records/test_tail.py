@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
 from application.records.filter import RecordFilter
 from application.records.plan import MAX_PARTITIONS
 from application.records.tail import Tail, Tailed
@@ -106,6 +108,28 @@ def test_who_named_partitions_gets_no_others(fake: FakeBroker) -> None:
     fake.appended(record_batch(["wanted"]), index=1)
     fake.run()
     assert values(answers_of(waiting)[0]) == ["wanted"]
+
+
+def test_a_new_partition_may_have_to_be_loaded(fake: FakeBroker) -> None:
+    tail = fake.broker.messages.tail.open("t")
+    pending = tail.next()
+    fake.log.loading = Pending()
+    grow(fake, 3)
+    fake.log.loading_of = fake.existing().partition_ids[2]
+    fake.run()
+    assert not pending.resolved
+    fake.log.load()
+    fake.appended(record_batch(["d"]), index=2)
+    fake.run()
+    assert values(answers_of(pending)[0]) == ["d"]
+
+
+def test_the_first_use_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
+    fake.log.loading, fake.log.loading_of = Pending(), fake.existing().partition_ids[1]
+    with pytest.raises(NotInMemory):
+        fake.broker.messages.tail.open("t")
+    fake.log.load()
+    assert fake.broker.messages.tail.open("t").positions() == {0: 3, 1: 0}
 
 
 def test_a_topic_that_grows_too_wide_for_a_tail_ends_it_with_a_reason(fake: FakeBroker) -> None:

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending, resolved
-from interfaces.rest.pending import value_of
+from interfaces.rest.pending import value_of, when_loaded
 
 
 def test_a_value_that_is_there_is_not_waited_for() -> None:
@@ -52,3 +53,20 @@ def test_a_fault_is_raised(at_once: bool) -> None:
             await waiting
 
     asyncio.run(story())
+
+
+def test_what_has_to_be_loaded_is_done_again_when_it_is() -> None:
+    async def story() -> int:
+        loading: Pending[None] = Pending()
+
+        def action() -> int:
+            if not loading.resolved:
+                raise NotInMemory(loading)
+            return 7
+
+        waiting = asyncio.ensure_future(when_loaded(action))
+        await asyncio.sleep(0)
+        loading.resolve(None)
+        return await waiting
+
+    assert asyncio.run(story()) == 7
