@@ -35,7 +35,7 @@
         IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
         InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
         UnsupportedAssignor  InvalidRegularExpression
-        OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
+        OffsetMetadataTooLarge  InvalidCommitOffsetSize
         GroupSubscribedToTopic
 
 A partition's failure is a value in a result; a whole request's failure is raised. The number
@@ -332,10 +332,6 @@ class OffsetMetadataTooLarge(BrokerError):
 
 
 class InvalidCommitOffsetSize(BrokerError):
-    pass
-
-
-class UnstableOffsetCommit(BrokerError):
     pass
 
 

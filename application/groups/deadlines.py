@@ -16,6 +16,16 @@ from application.ports.scheduler import Scheduler, Timer
 RETRY_MS = 1000
 
 
+class Wake:
+    """Of one group; `timer` is None where it is due at the end of the pass."""
+
+    __slots__ = ("deadline_ms", "timer")
+
+    def __init__(self, deadline_ms: int) -> None:
+        self.deadline_ms = deadline_ms
+        self.timer: Timer | None = None
+
+
 class Deadlines:
     def __init__(
         self, scheduler: Scheduler, clock: Clock, due: Callable[[str], int | None]
@@ -24,34 +34,33 @@ class Deadlines:
         self._scheduler = scheduler
         self._clock = clock
         self._due = due
-        #: With their deadlines; no timer where it is due at the end of the pass.
-        self._timers: dict[str, tuple[int, Timer | None]] = {}
+        self._wakes: dict[str, Wake] = {}
 
     def watch(self, group_id: str, deadline_ms: int | None) -> None:
         """Looks at the group at this monotonic time, or before."""
         if deadline_ms is None:
             return
-        waiting = self._timers.get(group_id)
+        waiting = self._wakes.get(group_id)
         if waiting is not None:
-            if waiting[0] <= deadline_ms:
+            if waiting.deadline_ms <= deadline_ms:
                 return
             self.forget(group_id)
+        wake = self._wakes[group_id] = Wake(deadline_ms)
         delay_ms = deadline_ms - self._clock.monotonic_ms()
-        timer = None
         if delay_ms > 0:
-            timer = self._scheduler.after_ms(delay_ms, lambda: self._wake(group_id))
+            wake.timer = self._scheduler.after_ms(delay_ms, lambda: self._wake(group_id, wake))
         else:
-            self._scheduler.soon(lambda: self._wake(group_id))
-        self._timers[group_id] = (deadline_ms, timer)
+            self._scheduler.soon(lambda: self._wake(group_id, wake))
 
     def forget(self, group_id: str) -> None:
-        _, timer = self._timers.pop(group_id, (0, None))
-        if timer is not None:
-            timer.cancel()
+        wake = self._wakes.pop(group_id, None)
+        if wake is not None and wake.timer is not None:
+            wake.timer.cancel()
 
-    def _wake(self, group_id: str) -> None:
-        if self._timers.pop(group_id, None) is None:
+    def _wake(self, group_id: str, wake: Wake) -> None:
+        if self._wakes.get(group_id) is not wake:
             return  # forgotten in this pass
+        del self._wakes[group_id]
         try:
             next_ms = self._due(group_id)
         except Exception:

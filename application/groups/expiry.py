@@ -76,6 +76,8 @@ class OffsetExpiry:
                 yield SLICE
                 # Members join and leave between two slices, and not within one step.
                 expired, asked_for = [], None
+                if self._groups.find(group_id) is not group:
+                    break
         offsets += self._remove(group_id, expired)
         if offsets:
             self._events.info("expiring offsets of group", group=group_id, offsets=offsets)

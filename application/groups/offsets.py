@@ -177,7 +177,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
             durable = self.of(group_id)
             writes: list[OffsetWrite] = [
                 (group_id, topic, partition, durable.get(topic, {}).get(partition))
-                for topic, partition in self._doubtful.pop(group_id)
+                for topic, partition in self._doubtful.pop(group_id, ())
             ]
             if writes:
                 self.keep(group_id, writes, ignore)

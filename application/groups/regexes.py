@@ -17,9 +17,9 @@ from application.state.catalog import Catalog
 from domain.errors import InvalidRegularExpression
 from domain.groups.consumer.group import ConsumerGroup
 
-#: How many expressions are cached with their topics; a match-all in a broker with 100,000 topics
-#: takes 4 MB.
+#: How many expressions are cached with their topics, and how many names of topics together.
 CACHED = 64
+CACHED_NAMES = 500_000
 
 Names = frozenset[str]
 
@@ -40,6 +40,7 @@ class Regexes:
         self._resolved = resolved
         #: By expression: the names, and the layout revision of the catalogue that they are for.
         self._cached: dict[str, tuple[int, Names]] = {}
+        self._cached_names = 0
         #: Groups that wait for the background job.
         self._waiting: dict[str, None] = {}
 
@@ -70,9 +71,11 @@ class Regexes:
             revision = self._catalog.layout_revision
             group = ConsumerGroup.of(self._groups.find(group_id))
             found: dict[str, Names] = {}
-            if group is not None:
-                yield from self._resolve_all(list(group.used_regexes), found)
-            del self._waiting[group_id]
+            try:
+                if group is not None:
+                    yield from self._resolve_all(list(group.used_regexes), found)
+            finally:
+                del self._waiting[group_id]
             group = ConsumerGroup.of(self._groups.find(group_id))
             if group is not None and group.members:
                 is_current = revision == self._catalog.layout_revision
@@ -100,10 +103,11 @@ class Regexes:
         names = frozenset(matching)
         if names == before:
             names = before  # groups have this one already
-        self._cached.pop(regex, None)
+        self._cached_names += len(names) - len(self._cached.pop(regex, (0, ()))[1])
         self._cached[regex] = revision, names
-        if len(self._cached) > CACHED:
-            del self._cached[next(iter(self._cached))]
+        while len(self._cached) > CACHED or self._cached_names > CACHED_NAMES:
+            _, oldest = self._cached.pop(next(iter(self._cached)))
+            self._cached_names -= len(oldest)
         return names
 
 

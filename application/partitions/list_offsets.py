@@ -214,12 +214,12 @@ class ListOffsetsService:
     def _search(self, searches: Iterable[Search]) -> Job[None]:
         for search in searches:
             steps = search.steps(self._log, self._compression)
+            partition = search.partition
             while search.result is None:
-                search.result = self._catalog.why_gone(search.partition.partition_id)
-                if search.result is not None:
-                    break
+                search.result = self._catalog.why_gone(partition.partition_id, partition.topic)
                 try:
-                    next(steps, None)
+                    if search.result is None:
+                        next(steps, None)
                 except NotInMemory as later:
                     yield later.loading
                     steps = search.steps(self._log, self._compression)

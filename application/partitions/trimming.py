@@ -49,7 +49,7 @@ class Trimming:
         return len(self._waiting)
 
     def start(self) -> None:
-        """At start-up: what the last run did not finish."""
+        """What the last run, or another leader, did not finish."""
         unfinished = set(self._partitions.trimming())
         if unfinished:
             self._begin(

@@ -66,11 +66,12 @@ class Catalog:
         """Whether it is still there: its topic may have been deleted since it was asked for."""
         return self._loaded.get(partition.partition_id) is partition
 
-    def why_gone(self, partition_id: int) -> BrokerError | None:
-        """Of a partition that was loaded; None while it is."""
+    def why_gone(self, partition_id: int, topic_name: str | None = None) -> BrokerError | None:
+        """Of a partition that was loaded; None while it is. Quicker where the topic is known."""
         if partition_id in self._loaded:
             return None
-        if any(partition_id in topic.partition_ids for topic in self):
+        topics = self if topic_name is None else filter(None, [self.topic(topic_name)])
+        if any(partition_id in topic.partition_ids for topic in topics):
             return NotLeaderOrFollower(self._placement.leader(partition_id))
         return UnknownTopicOrPartition("The topic was deleted meanwhile")
 
@@ -103,7 +104,8 @@ class Catalog:
         if partition is None:
             partition = self._load(topic, index, waits)
         elif partition.broken is not None:
-            self._recover(partition, waits)
+            # At once: half recovered, it would be seen by others that hold it.
+            self._recover(partition, waits=True)
         return partition
 
     def load(self, places: Iterable[tuple[str, int]]) -> None:
@@ -143,12 +145,8 @@ class Catalog:
         leader = self._placement.leader(partition.partition_id)
         if leader.node_id != self._placement.node_id:
             raise NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")
-        broken = partition.broken
         try:
             self._partitions.recover(partition, waits)
-        except NotInMemory:
-            partition.broken = broken
-            raise
         except StorageFailed as failure:
             # Kept, so without the way it came: that leads to the request that met it.
             partition.broken = StorageFailed(failure.message)

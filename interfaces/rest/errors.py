@@ -132,10 +132,6 @@ REFUSALS: dict[type[BrokerError], tuple[Refusal, str]] = {
     errors.InvalidRegularExpression: (_BAD_REQUEST, "The pattern is no regular expression of RE2."),
     errors.OffsetMetadataTooLarge: (Refusal(413, 41304), "The metadata of an offset is too long."),
     errors.InvalidCommitOffsetSize: (_BAD_REQUEST, "These offsets are too much for one commit."),
-    errors.UnstableOffsetCommit: (
-        _TRY_AGAIN,
-        "Offsets of a transaction are not decided yet; ask again.",
-    ),
     errors.GroupSubscribedToTopic: (Refusal(409, 40908), "The group reads this topic just now."),
 }
 

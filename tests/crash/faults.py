@@ -63,8 +63,10 @@ def shows_what_waits_for_a_commit() -> None:
 def forgets_producers_at_a_start() -> None:
     recover = StoredPartitionRepository.recover
 
-    def forgetful(self: StoredPartitionRepository, partition: Partition) -> None:
-        recover(self, partition)
+    def forgetful(
+        self: StoredPartitionRepository, partition: Partition, waits: bool = True
+    ) -> None:
+        recover(self, partition, waits)
         partition.producers = Producers()
 
     StoredPartitionRepository.recover = forgetful  # type: ignore[method-assign]

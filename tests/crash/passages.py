@@ -225,10 +225,10 @@ def name_the_database(passages: Passages) -> None:
 def _name_recovery(passages: Passages) -> None:
     recover = StoredPartitionRepository.recover
 
-    def named(self: StoredPartitionRepository, partition: Partition) -> None:
+    def named(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
         what = "recovery" if partition.broken is None else "rebuilding"
         passages.at(f"{what}: begins")
-        recover(self, partition)
+        recover(self, partition, waits)
         passages.at(f"{what}: done")
 
     StoredPartitionRepository.recover = named  # type: ignore[method-assign]

@@ -194,6 +194,8 @@ class Session(asyncio.BufferedProtocol):
         self._shared.scheduler.after_ms(throttle_ms, self._throttle_over)
 
     def _throttle_over(self) -> None:
+        # Until now it was not the client that kept anybody waiting.
+        self._looked_at_bytes = -1
         self._throttles -= 1
         self.connection.muted -= 1
         self._outbox.add(self)

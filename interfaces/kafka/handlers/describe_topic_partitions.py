@@ -53,7 +53,11 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
             response.next_cursor = Cursor(topic_name=name, partition_index=end)
             break
     for name in sorted(asked.difference(names)):
-        response.topics.append(_refused(name, TopicAuthorizationFailed(), call))
+        response.topics.append(
+            DescribeTopicPartitionsResponseTopic(
+                error_code=call.code(TopicAuthorizationFailed()), name=name
+            )
+        )
     return response
 
 

@@ -146,6 +146,7 @@ class Dispatch:
 
     def _repeat_when_loaded(self, request: Request, call: Call, route: Route) -> None:
         """The handler raised NotInMemory before it had any effect."""
+        call.pending = None
         try:
             self._handle(request, call, route)
         except CloseConnection as reason:

@@ -63,7 +63,6 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.NoReassignmentInProgress: (85, "NO_REASSIGNMENT_IN_PROGRESS"),
     errors.GroupSubscribedToTopic: (86, "GROUP_SUBSCRIBED_TO_TOPIC"),
     errors.InvalidRecord: (87, "INVALID_RECORD"),
-    errors.UnstableOffsetCommit: (88, "UNSTABLE_OFFSET_COMMIT"),
     errors.ResourceNotFound: (91, "RESOURCE_NOT_FOUND"),
     errors.DuplicateResource: (92, "DUPLICATE_RESOURCE"),
     errors.UnknownTopicId: (100, "UNKNOWN_TOPIC_ID"),

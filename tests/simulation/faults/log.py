@@ -159,9 +159,9 @@ def unreadable_is_taken_for_empty(patch: Patch) -> None:
 def unreadable_partition_begins_anew(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
-    def hopeful(self: StoredPartitionRepository, partition: Partition) -> None:
+    def hopeful(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
         try:
-            recover(self, partition)
+            recover(self, partition, waits)
         except StorageFailed:
             partition.restore(None)
 
@@ -171,9 +171,9 @@ def unreadable_partition_begins_anew(patch: Patch) -> None:
 def unreadable_partition_ends_the_request(patch: Patch) -> None:
     recover = Catalog._recover
 
-    def careless(self: Catalog, partition: Partition) -> None:
+    def careless(self: Catalog, partition: Partition, waits: bool) -> None:
         try:
-            recover(self, partition)
+            recover(self, partition, waits)
         except StorageFailed as failure:
             raise RuntimeError("nobody foresaw this") from failure
 

@@ -97,8 +97,8 @@ def lost_first_batch_is_overtaken(patch: Patch) -> None:
 def producers_are_lost_when_a_partition_is_recovered(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
-    def lossy(self: StoredPartitionRepository, partition: Partition) -> None:
-        recover(self, partition)
+    def lossy(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
+        recover(self, partition, waits)
         partition.producers = Producers()
 
     patch.setattr(StoredPartitionRepository, "recover", lossy)
@@ -115,9 +115,9 @@ def producers_are_not_in_the_snapshot(patch: Patch) -> None:
 def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
-    def stubborn(self: StoredPartitionRepository, partition: Partition) -> None:
+    def stubborn(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
         end = partition.end.next_offset
-        recover(self, partition)
+        recover(self, partition, waits)
         partition.end.next_offset = max(end, partition.end.next_offset)
 
     patch.setattr(StoredPartitionRepository, "recover", stubborn)

@@ -74,3 +74,13 @@ def test_a_group_that_could_not_be_looked_at_is_looked_at_again(watched: Watched
         watched.scheduler.advance(1000)
     watched.scheduler.advance(1000)
     assert watched.woken_ms[:2] == [100, 1100]
+
+
+def test_a_group_that_is_forgotten_and_watched_again_in_one_pass_is_woken_once() -> None:
+    watched = Watched()
+    for _ in range(3):
+        watched.watch(0)
+        watched.deadlines.forget("g")
+    watched.watch(100)
+    watched.scheduler.advance(1000)
+    assert watched.woken_ms == [100]
