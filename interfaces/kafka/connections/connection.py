@@ -182,7 +182,7 @@ class Connection(Framing):
         self.parked: deque[memoryview] = deque()
         self.parked_bytes = 0
         #: For how many reasons nothing more is begun: the client leaves responses unread, or is
-        #: throttled.
+        #: throttled, or a request was put back.
         self.muted = 0
         #: What runs is answered, and nothing more begins.
         self.draining = False
@@ -201,6 +201,14 @@ class Connection(Framing):
     def park(self, frame: memoryview) -> None:
         parked = frame if is_large(frame) else memoryview(bytearray(frame))
         self.parked.append(parked)
+        self.parked_bytes += len(parked)
+
+    def put_back(self, frame: memoryview) -> None:
+        """The request that began last has had no effect: it begins again before those behind it."""
+        self.replies.pop()
+        self.unanswered -= 1
+        parked = frame if is_large(frame) else memoryview(bytearray(frame))
+        self.parked.appendleft(parked)
         self.parked_bytes += len(parked)
 
     def next_parked(self) -> memoryview | None:

@@ -11,6 +11,8 @@ import asyncio
 from time import perf_counter_ns, time_ns
 from typing import cast
 
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
@@ -19,6 +21,8 @@ from interfaces.kafka.connections.shared import Advertised, Shared, plain_addres
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.primitives import MalformedRequest
 
+#: In place of a frame whose memory is not to be given back.
+NOTHING = memoryview(b"")
 #: Answers that are larger together are handed over piece by piece instead of joined.
 JOIN_BYTES = 64 * 1024
 
@@ -125,6 +129,9 @@ class Session(asyncio.BufferedProtocol):
                 elif connection.may_run(frame):
                     try:
                         begin(frame, self, replies, received_ns)
+                    except NotInMemory as later:
+                        self._put_back(frame, later.loading)
+                        frame = NOTHING
                     finally:
                         if len(frame) > READ_BUFFER_BYTES:
                             self._shared.memory.give(len(frame))
@@ -200,6 +207,17 @@ class Session(asyncio.BufferedProtocol):
         self.connection.muted -= 1
         self._outbox.add(self)
 
+    def _put_back(self, frame: memoryview, loading: Pending[None]) -> None:
+        """Until what it needs is in memory, it and those behind it are parked."""
+        self.connection.put_back(frame)
+        self.connection.muted += 1
+        self._pause_reading()
+        loading.then(self._loaded)
+
+    def _loaded(self, _: None) -> None:
+        self.connection.muted -= 1
+        self._outbox.add(self)
+
     # ---- answers
 
     def flush(self) -> None:
@@ -226,6 +244,9 @@ class Session(asyncio.BufferedProtocol):
                 received_ns = received_ns or perf_counter_ns()
                 try:
                     self._dispatch.begin(frame, self, connection.replies, received_ns)
+                except NotInMemory as later:
+                    self._put_back(frame, later.loading)
+                    frame = NOTHING
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
                         self._shared.memory.give(len(frame))

@@ -88,10 +88,18 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
         refused = _refusal(request)
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
-    for topic_data in request.topic_data:
+    topics: list[Topic | None] = []
+    places: list[tuple[str, int]] = []
+    for topic_data in request.topic_data:  # no comprehensions: each would be a call
         topic = (
             catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
         )
+        topics.append(topic)
+        if topic is not None:
+            for data in topic_data.partition_data:
+                places.append((topic.name, data.index))
+    catalog.load(places)  # before anything is appended: it may raise NotInMemory
+    for topic, topic_data in zip(topics, request.topic_data, strict=True):
         answer = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(answer)
         if topic is None or topic.is_internal or refused is not None:

@@ -60,7 +60,8 @@ class Dispatch:
     def begin(self, frame: memoryview, peer: Peer, replies: deque[Call], received_ns: int) -> None:
         """Opens the reply for a frame and runs its handler.
 
-        Raises MalformedRequest or CloseConnection when only the connection's end can follow.
+        Raises MalformedRequest or CloseConnection when only the connection's end can follow, and
+        NotInMemory where nothing has happened yet: the request is to be put back.
         """
         key, version, correlation_id, id_length = unpack_fixed_header(frame)
         route = self._routes.made.get((key, version)) or self._routes.find(key, version)
@@ -133,24 +134,13 @@ class Dispatch:
                 call.respond(response)
         except BrokerError as refused:
             self._refuse(request, call, call.code(refused), refused.message or None)
-        except NotInMemory as later:
-            call.pending = later.loading  # type: ignore[assignment]  # only ever abandoned
-            later.loading.then(lambda _: self._repeat_when_loaded(request, call, route))
-        except CloseConnection:
+        except (CloseConnection, NotInMemory):
             raise
         except Exception as error:
             call.about = call.about or about_of(request)
             self.log_failure(call, error)
             call.note_code(UNKNOWN_SERVER_ERROR)
             self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
-
-    def _repeat_when_loaded(self, request: Request, call: Call, route: Route) -> None:
-        """The handler raised NotInMemory before it had any effect."""
-        call.pending = None
-        try:
-            self._handle(request, call, route)
-        except CloseConnection as reason:
-            call.peer.close(str(reason))
 
     def _refuse(self, request: Request, call: Call, code: int, message: str | None) -> None:
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from domain.topics.topic import Topic
 from interfaces.kafka.wire.messages.produce import (
@@ -15,7 +16,7 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceData,
 )
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
-from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.client import FakeClient, FakeKafka, frame
 
 HOUR_MS = 3_600_000
 Batches = dict[int, bytes | bytearray | None]
@@ -328,3 +329,41 @@ def test_without_acks_what_was_good_of_a_refused_request_is_kept(
 
 def test_a_request_without_topics_is_answered_with_none(client: FakeClient) -> None:
     assert client.ask(ProduceRequest(acks=-1, topic_data=[]), 9).responses == []
+
+
+def test_the_first_use_of_a_partition_waits_for_its_log_and_keeps_the_order(
+    kafka: FakeKafka,
+) -> None:
+    kafka.topic("cold")
+    kafka.log.loading = Pending()
+    kafka.log.loading_of = kafka.existing("cold").partition_ids[0]
+    client, other = kafka.client(), kafka.client()
+    requests = [
+        request({0: record_batch(["first"])}, name="cold"),
+        request({0: record_batch(["second"])}),
+        request({0: record_batch(["third"])}, name="cold"),
+    ]
+    client.transport.send(b"".join(frame(each, 9) for each in requests))
+    kafka.run()
+    assert client.frames() == [] and client.session.connection.in_flight == 3
+    assert answers(other.ask(request({0: record_batch(["mine"])}), 9))[0].error_code == 0
+    kafka.log.load()
+    kafka.run()
+    assert len(client.frames()) == 3
+    assert kafka.partition("cold").high_watermark == 2
+    assert kafka.shared.memory.used_bytes == 0
+
+
+def test_a_request_that_was_put_back_ends_with_its_connection(kafka: FakeKafka) -> None:
+    kafka.topic("cold")
+    kafka.log.loading = Pending()
+    kafka.log.loading_of = kafka.existing("cold").partition_ids[0]
+    client = kafka.client()
+    client.send(request({0: record_batch(["x" * 200_000])}, name="cold"), 9)
+    kafka.run()
+    assert kafka.shared.memory.used_bytes > 200_000
+    client.session.connection_lost(None)
+    kafka.log.load()
+    kafka.run()
+    assert kafka.shared.memory.used_bytes == 0
+    assert kafka.partition("cold").high_watermark == 0
