@@ -1,4 +1,4 @@
-"""Log lines about groups: one for each rebalance with its reason, and one for each removed member.
+"""Log lines about groups: each rebalance with its reason and its end, and each removed member.
 
 They are written when the change is decided, as in Kafka.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from application.ports.event_log import EventLog
 from domain.groups.classic.changes import (
+    GenerationStarted,
     GroupMetadataChanged,
     MemberJoined,
     MemberRemoved,
@@ -67,21 +68,36 @@ class GroupLog:
         return reason
 
     def rebalance(self, group: Group, changes: Changes, reason: str) -> None:
-        """Logs the rebalance that the changes started, after they were applied."""
+        """Logs what the changes did to the generation or epoch, after they were applied."""
         kinds = {type(change) for change in changes}
-        if isinstance(group, ClassicGroup) and RebalanceStarted in kinds:
-            number = {"generation": group.generation_id}
-        elif isinstance(group, ConsumerGroup) and EpochChanged in kinds:
-            number = {"epoch": group.epoch}
-        else:
-            return
-        self._events.info(
-            "preparing to rebalance group",
-            group=group.group_id,
-            **number,
-            members=len(group.members),
-            reason=reason,
-        )
+        name, members = group.group_id, len(group.members)
+        if isinstance(group, ConsumerGroup):
+            if EpochChanged in kinds:
+                self._events.info(
+                    "bumped group epoch",
+                    group=name,
+                    epoch=group.epoch,
+                    members=members,
+                    reason=reason,
+                )
+        elif isinstance(group, ClassicGroup):
+            generation = group.generation_id
+            if RebalanceStarted in kinds and members:
+                self._events.info(
+                    "preparing to rebalance group",
+                    group=name,
+                    old_generation=generation - (GenerationStarted in kinds),
+                    members=members,
+                    reason=reason,
+                )
+            elif RebalanceStarted in kinds:
+                self._events.info(
+                    "group is empty", group=name, generation=generation, reason=reason
+                )
+            if GenerationStarted in kinds:
+                self._events.info(
+                    "stabilized group", group=name, generation=generation, members=members
+                )
 
 
 def _replaced(member_id: str) -> str:

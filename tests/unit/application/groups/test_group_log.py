@@ -33,6 +33,10 @@ def rebalances(fake: FakeBroker | FakeKafka) -> list[Line]:
     return fake.events.of("preparing to rebalance group")
 
 
+def epochs(fake: FakeBroker | FakeKafka) -> list[Line]:
+    return fake.events.of("bumped group epoch")
+
+
 def removals(fake: FakeBroker | FakeKafka) -> list[Line]:
     return fake.events.of("removing member from group")
 
@@ -56,7 +60,7 @@ def test_many_members_that_join_together_have_one_line(fake: FakeBroker) -> None
     [line] = rebalances(fake)
     member_id = first._value.member_id  # type: ignore[union-attr]
     reason = f"member {member_id} joined"
-    assert line == {"group": "g", "generation": 0, "members": 1, "reason": reason}
+    assert line == {"group": "g", "old_generation": 0, "members": 1, "reason": reason}
     assert removals(fake) == []
 
 
@@ -73,12 +77,20 @@ def test_a_member_that_leaves_is_removed_and_is_the_reason(fake: FakeBroker) -> 
             "reason": "left the group",
         }
     ]
-    assert rebalances(fake)[-1] == {
-        "group": "g",
-        "generation": 1,
-        "members": 0,
-        "reason": f"member {member_id} removed: left the group",
-    }
+    assert fake.events.of("group is empty") == [
+        {
+            "group": "g",
+            "generation": 1,
+            "reason": f"member {member_id} removed: left the group",
+        }
+    ]
+
+
+def test_the_end_of_a_rebalance_has_a_line_with_the_new_generation(fake: FakeBroker) -> None:
+    stable(fake)
+    [line] = fake.events.of("stabilized group")
+    assert line == {"group": "g", "generation": 1, "members": 1}
+    assert [one["old_generation"] for one in rebalances(fake)] == [0]
 
 
 def test_a_member_that_is_silent_is_removed_by_its_session_timeout(fake: FakeBroker) -> None:
@@ -122,7 +134,7 @@ def test_each_epoch_has_a_line_with_its_reason(fake: FakeBroker) -> None:
     beat(fake, "m", 1)
     beat(fake, "m", 2, topics=frozenset({"t"}))
     beat(fake, "m", -1)
-    assert [(line["epoch"], line["members"], line["reason"]) for line in rebalances(fake)] == [
+    assert [(line["epoch"], line["members"], line["reason"]) for line in epochs(fake)] == [
         (1, 1, "member m joined"),
         (2, 1, "subscribed topics changed"),
         (3, 1, "member m changed its subscription"),
@@ -136,7 +148,7 @@ def test_a_consumer_that_is_silent_is_removed_by_its_session_timeout(fake: FakeB
     fake.scheduler.advance(46_000)
     [line] = removals(fake)
     assert (line["member"], line["reason"]) == ("m", "session timeout")
-    assert rebalances(fake)[-1]["reason"] == "member m removed: session timeout"
+    assert epochs(fake)[-1]["reason"] == "member m removed: session timeout"
 
 
 # from one kind to the other
@@ -148,12 +160,12 @@ def test_a_group_that_changes_its_kind_has_a_line_each_way() -> None:
     old, modern = classic(kafka), Modern(kafka)
     share_out(old)
     modern.join()
-    upgraded = rebalances(kafka)[-1]
+    upgraded = epochs(kafka)[-1]
     assert (upgraded["epoch"], upgraded["members"]) == (2, 2)
     assert str(upgraded["reason"]).endswith(" joined") and removals(kafka) == []
     modern.say(-1)
     downgraded = rebalances(kafka)[-1]
-    assert (downgraded["generation"], downgraded["members"]) == (2, 1)
+    assert (downgraded["old_generation"], downgraded["members"]) == (2, 1)
     assert [line["reason"] for line in removals(kafka)] == ["left the group"]
 
 

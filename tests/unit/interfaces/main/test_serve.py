@@ -29,7 +29,11 @@ class Running:
     """serve() on an echo container: what it announced, what it logged, and the way to stop it."""
 
     def __init__(self, ready_file: Path, **given: str) -> None:
-        given = {"listeners": "127.0.0.1:0", "storage": "memory://"} | given
+        given = {
+            "listeners": "127.0.0.1:0",
+            "admin_listeners": "off",
+            "storage": "memory://",
+        } | given
         texts = {name.replace("_", "."): Given(text, "test") for name, text in given.items()}
         self.settings = load_settings(texts, {})
         self.ready_file = ready_file
