@@ -106,8 +106,11 @@ class FetchService:
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | LaterFetch:
         loading: list[Pending[None]] = []
         fetched, size_bytes = self.read(query, loading)
-        incomplete = len(fetched) < len(query.items)
-        if loading and not self._draining and (incomplete or not _is_urgent(fetched)):
+        if (
+            loading
+            and not self._draining
+            and (len(fetched) < len(query.items) or not _is_urgent(fetched))
+        ):
             return LoadingFetch(self, query, loading, self._scheduler)
         if (
             size_bytes >= query.min_bytes

@@ -11,7 +11,7 @@ STAGES = ("queue", "decode", "handle", "wait", "send")
 
 
 class RequestCounts:
-    """Whoever finds an answer ready to leave adds to it, field by field: see accounting.py."""
+    """The accounting of requests adds to it, field by field, when a response leaves."""
 
     __slots__ = ("bytes_in", "bytes_out", "errors", "stages", "total", "unanswered")
 

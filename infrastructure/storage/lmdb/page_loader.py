@@ -35,9 +35,9 @@ MAX_AHEAD_BYTES = 8 << 20
 LEAST_READ_BYTES = 64 << 10
 MOST_READ_BYTES = 64 << 20
 #: While others produce, a read of an old log gives no more than this: to send a megabyte takes the
-#: loop longer than a commit, and who reads an old log asks again at once.
+#: loop longer than a commit, and a client that reads an old log asks again at once.
 MOST_BESIDE_PRODUCERS_BYTES = 128 << 10
-#: After so many reads without a write nobody is taken to produce.
+#: After so many reads without a write no client is assumed to produce.
 _READS_WITHOUT_WRITE = 1000
 #: In one read transaction.
 _PIECE_BYTES = 1 << 20

@@ -162,12 +162,10 @@ class Session(asyncio.BufferedProtocol):
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
-        self.connection.muted += 1
-        self._pause_reading()
+        self._mute()
 
     def resume_writing(self) -> None:
-        self.connection.muted -= 1
-        self._outbox.add(self)
+        self._unmute()
 
     # ---- requests
 
@@ -196,25 +194,27 @@ class Session(asyncio.BufferedProtocol):
     def throttle(self, throttle_ms: int) -> None:
         """Responses are sent meanwhile."""
         self._throttles += 1
-        self.connection.muted += 1
-        self._pause_reading()
+        self._mute()
         self._shared.scheduler.after_ms(throttle_ms, self._throttle_over)
 
     def _throttle_over(self) -> None:
         # Until now it was not the client that kept anybody waiting.
         self._looked_at_bytes = -1
         self._throttles -= 1
-        self.connection.muted -= 1
-        self._outbox.add(self)
+        self._unmute()
 
     def _put_back(self, frame: memoryview, loading: Pending[None]) -> None:
         """Until what it needs is in memory, it and those behind it are parked."""
         self.connection.put_back(frame)
+        self._mute()
+        loading.then(lambda _: self._unmute())
+
+    def _mute(self) -> None:
+        """Nothing is read or begun, until it is unmuted for each reason."""
         self.connection.muted += 1
         self._pause_reading()
-        loading.then(self._loaded)
 
-    def _loaded(self, _: None) -> None:
+    def _unmute(self) -> None:
         self.connection.muted -= 1
         self._outbox.add(self)
 

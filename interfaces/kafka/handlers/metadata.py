@@ -62,7 +62,7 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
 
 
 def _is_allowed(name: str, request: MetadataRequest, call: Call) -> bool:
-    """Who asks for a topic that would be created has to be allowed to create it, as in Kafka."""
+    """A topic that would be created needs Create beside Describe, as in Kafka."""
     creates = request.allow_auto_topic_creation and call.broker.config.auto_create_topics_enable
     return may_describe(name, call) and (
         not creates
