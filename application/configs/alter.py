@@ -150,7 +150,7 @@ class AlterConfigsService:
         def log(failure: StorageFailed | None) -> None:
             if failure is None:
                 self._events.info(
-                    "configs change",
+                    "configs_altered",
                     resource=resource.kind.value,
                     name=resource.name,
                     configs=names,

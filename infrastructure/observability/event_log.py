@@ -52,7 +52,7 @@ def _open(stream: BinaryIO, log_format: str) -> tuple[EventLog, LogStream]:
     render = _render_json if log_format == "json" else _render_console
 
     def dropped(lines: int) -> bytes:
-        event = {"event": "the log was not read, and lines were dropped", "lines": lines}
+        event = {"event": "log_lines_dropped", "lines": lines}
         return render(None, "warning", _add_facts(None, "warning", event)) + b"\n"
 
     lines = log_stream(stream, dropped)
@@ -67,10 +67,10 @@ def _open(stream: BinaryIO, log_format: str) -> tuple[EventLog, LogStream]:
 def _add_facts(_logger: Any, level: str, event: MutableMapping[str, Any]) -> dict[str, Any]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = {"time": now, "level": level, "event": event.pop("event"), **event}
-    failure = line.get("failure")
-    if isinstance(failure, BaseException):
-        line["failure"] = f"{type(failure).__name__}: {failure}"
-        line["traceback"] = "".join(traceback.format_exception(failure))
+    error = line.get("error")
+    if isinstance(error, BaseException):
+        line["error"] = f"{type(error).__name__}: {error}"
+        line["traceback"] = "".join(traceback.format_exception(error))
     return line
 
 

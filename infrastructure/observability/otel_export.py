@@ -82,7 +82,7 @@ class OtelExport:
 
         def failed(fault: Exception) -> None:
             self._busy = False
-            self._events.error("metrics could not be read", failure=fault)
+            self._events.error("metrics_failed", error=fault)
 
         def done(_: None) -> None:
             try:
@@ -107,11 +107,9 @@ class OtelExport:
     def _sent(self, failure: str | None) -> None:
         self._busy = False
         if failure is not None and not self._failing:
-            self._events.warning(
-                "metrics could not be sent; they will be again", to=self._endpoint, why=failure
-            )
+            self._events.warning("metrics_export_failed", endpoint=self._endpoint, error=failure)
         if failure is None and self._failing:
-            self._events.info("metrics are sent again", to=self._endpoint)
+            self._events.info("metrics_export_recovered", endpoint=self._endpoint)
         self._failing = failure is not None
 
 

@@ -266,7 +266,7 @@ def test_a_worker_that_cannot_be_started_is_none(
             patched.setattr(of, what, refused)
             for _ in range(2):
                 assert world.pool.start(plan, world.log) is None
-        [warned] = world.events.of("a scan worker could not be started")
+        [warned] = world.events.of("scan_worker_failed")
         assert "Too many open files" in str(warned["error"])
         _, end = await all_of(world.sliced(plan, world.pool))
         assert isinstance(end, ScanEnd) and end.found == COUNT

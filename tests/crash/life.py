@@ -43,7 +43,7 @@ MOVE_EVERY = 3
 #: Free at the beginning of a run whose map is to be full.
 ROOM_BYTES = 128 * 1024
 #: What a broker may say that dies and starts again, and nothing else of that weight.
-FORESEEN = re.compile("a batch sent with acks=0 was lost|nothing can be stored")
+FORESEEN = re.compile("produce_failed|storage_failed")
 
 
 class Life:

@@ -1,8 +1,8 @@
 """Warnings about connections that the broker closed or refused.
 
 A client that is configured wrong connects again many times a second. What it does wrong is logged
-at once, and then at most once a minute for each host and kind of fault, with the latest connection
-and how many there were.
+at once, and then at most once a minute for each host and reason, with the latest connection and how
+many there were.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 
 MINUTE_MS = 60_000
-#: Hosts and kinds of faults that are counted apart; those of more hosts are counted together.
+#: Hosts and reasons that are counted apart; those of more hosts are counted together.
 MAX_COUNTED = 1000
 OTHER_HOSTS = "other hosts"
 
@@ -23,7 +23,7 @@ OTHER_HOSTS = "other hosts"
 class Fault(NamedTuple):
     event: str
     host: str
-    kind: str
+    reason: str
 
 
 class ClosingLog:
@@ -36,17 +36,18 @@ class ClosingLog:
     def __len__(self) -> int:
         return len(self._since)
 
-    def closed(self, client: ClientInfo, why: str) -> None:
+    def closed(self, client: ClientInfo, reason: str, detail: str = "") -> None:
         """By a decision of the broker: each is logged."""
-        self._events.warning("a connection was closed", peer=client.peer, **_fields(client, why))
+        fields = _fields(client, detail)
+        self._events.warning("connection_closed", reason=reason, peer=client.peer, **fields)
 
-    def rejected(self, client: ClientInfo, kind: str, why: str, **more: object) -> None:
-        """For what the client sent."""
+    def rejected(self, client: ClientInfo, reason: str, detail: str, **more: object) -> None:
+        """Because of what the client sent."""
         host = client.peer.rpartition(":")[0]
-        self._count(Fault("a connection was closed", host, kind), _fields(client, why) | more)
+        self._count(Fault("connection_closed", host, reason), _fields(client, detail) | more)
 
-    def refused(self, host: str, why: str) -> None:
-        self._count(Fault("a connection was refused", host, "limit"), {"why": why})
+    def refused(self, host: str, reason: str, detail: str) -> None:
+        self._count(Fault("connection_refused", host, reason), {"detail": detail})
 
     def _count(self, fault: Fault, fields: dict[str, object]) -> None:
         if len(self._since) >= MAX_COUNTED and fault not in self._since:
@@ -72,11 +73,16 @@ class ClosingLog:
     def _minute_over(self, fault: Fault) -> None:
         connections, fields = self._since.pop(fault, (0, {}))
         if connections:
-            self._write(fault, connections, fields | {"within_s": MINUTE_MS // 1000})
+            self._write(fault, connections, fields | {"within_seconds": MINUTE_MS // 1000})
 
     def _log(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
-        self._events.warning(fault.event, peer=fault.host, connections=connections, **fields)
+        fields = {"reason": fault.reason, "peer": fault.host, "connections": connections} | fields
+        if fault.event == "connection_refused":
+            self._events.warning("connection_refused", **fields)
+        else:
+            self._events.warning("connection_closed", **fields)
 
 
-def _fields(client: ClientInfo, why: str) -> dict[str, object]:
-    return {"why": why, "connection_id": client.connection_id, "client_id": client.client_id}
+def _fields(client: ClientInfo, detail: str) -> dict[str, object]:
+    fields = {"connection_id": client.connection_id, "client_id": client.client_id}
+    return {"detail": detail, **fields} if detail else fields

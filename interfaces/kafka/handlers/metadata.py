@@ -45,7 +45,7 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     metadata = call.broker.topics.metadata
     wanted = request.topics
     if wanted is None and call.version == 0:
-        raise CloseConnection("Metadata version 0 does not know null topics")
+        raise CloseConnection("malformed_request", "null topics in Metadata version 0")
     call.topics = len(wanted or ())
     if wanted is None or (not wanted and call.version == 0):
         return _all_topics(request, call)

@@ -26,7 +26,14 @@ T = TypeVar("T")
 
 
 class CloseConnection(Exception):
-    """The only answer to this request is the end of its connection; the message says why."""
+    """The only response to this request is that its connection is closed.
+
+    `reason` is one of those of `connection_closed` (application/ports/events.py).
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class Peer(Protocol):
@@ -51,7 +58,7 @@ class Peer(Protocol):
     def throttle(self, throttle_ms: int) -> None:
         """Begins nothing more for so long."""
 
-    def close(self, why: str) -> None: ...
+    def close(self, reason: str, detail: str) -> None: ...
 
 
 #: What a request that went well teaches of those to come.

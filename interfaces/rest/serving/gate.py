@@ -184,10 +184,10 @@ class Gate:
         if exchange.refused:
             facts["refused"] = exchange.refused
         if failure is not None:
-            self._admin.events.error("a request failed", **facts, failure=failure)
+            self._admin.events.error("request_failed", **facts, error=failure)
         elif log.wants(elapsed_ns, failed):
-            say = self._admin.events.warning if failed else self._admin.events.info
-            say("request", **facts)
+            events = self._admin.events
+            (events.warning if failed else events.info)("request", **facts)
 
 
 def _is_bodiless(headers: dict[str, str]) -> bool:

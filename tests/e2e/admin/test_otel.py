@@ -57,9 +57,9 @@ def test_a_collector_that_refuses_is_told_of_once_and_tried_again(tmp_path: Path
                 collector.requests.get(timeout=PATIENCE_S)
             assert broker.terminate() == 0
             log = broker.log()
-    assert log.count("metrics could not be sent") == 1
+    assert log.count("metrics_export_failed") == 1
     assert "HTTP 503" in log
-    assert log.count("metrics are sent again") == 1
+    assert log.count("metrics_export_recovered") == 1
 
 
 def test_without_the_extra_there_is_one_line() -> None:

@@ -266,9 +266,9 @@ def test_nothing_else_is_set_after_all_was_replaced(fake: FakeBroker) -> None:
 
 def test_the_log_says_what_changes_and_no_value(fake: FakeBroker) -> None:
     Asked(fake, sets(TOPIC, retention_ms="4711"), sets(GROUP, **{SESSION: "46000"}))
-    assert fake.events.of("configs change") == []
+    assert fake.events.of("configs_altered") == []
     fake.run()
-    assert fake.events.of("configs change") == [
+    assert fake.events.of("configs_altered") == [
         {"resource": "topic", "name": "t", "configs": ["retention.ms"]},
         {"resource": "group", "name": "g", "configs": [SESSION]},
     ]
@@ -278,7 +278,7 @@ def test_what_is_not_kept_is_no_change_in_the_log(fake: FakeBroker) -> None:
     fake.commit.fail_next()
     Asked(fake, sets(TOPIC, retention_ms="4711"))
     fake.run()
-    assert fake.events.of("configs change") == []
+    assert fake.events.of("configs_altered") == []
 
 
 # ---- configs without effect

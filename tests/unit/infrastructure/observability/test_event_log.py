@@ -47,9 +47,9 @@ def test_a_failure_comes_with_its_traceback() -> None:
     try:
         raise KeyError("gone")
     except KeyError as failure:
-        log.error("request failed", failure=failure)
+        log.error("request failed", error=failure)
     line = json.loads(stream.getvalue())
-    assert line["failure"] == "KeyError: 'gone'"
+    assert line["error"] == "KeyError: 'gone'"
     assert "test_event_log.py" in line["traceback"]
 
 

@@ -71,8 +71,8 @@ def test_what_cannot_be_encoded_is_said_and_the_next_export_is_made(
     with monkeypatch.context() as patch:
         patch.setattr(otel_messages, "whole_request", broken)
         exporting.scheduler.advance(INTERVAL_MS)
-    [said] = exporting.events.of("metrics could not be read")
-    assert isinstance(said["failure"], MemoryError)
+    [said] = exporting.events.of("metrics_failed")
+    assert isinstance(said["error"], MemoryError)
     exporting.once()
 
 
@@ -80,5 +80,5 @@ def test_an_answer_that_is_no_http_is_said_once_and_the_next_export_is_made(babb
     exporting = Exporting(babbler)
     for _ in range(2):
         exporting.once()
-    [said] = exporting.events.of("metrics could not be sent; they will be again")
-    assert said["why"] == "I speak something else\r\n"
+    [said] = exporting.events.of("metrics_export_failed")
+    assert said["error"] == "I speak something else\r\n"
