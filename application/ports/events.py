@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+#: The client whose request changed something.
+_CLIENT = "principal client_id peer"
 #: All that a request may concern (interfaces/kafka/requests/about.py).
 _ABOUT = "group topic topic_id resource"
 #: Of one connection, and of several that were closed for the same reason.
@@ -139,9 +141,23 @@ REQUESTS = {
 }
 
 TOPICS_AND_CONFIGS = {
+    "topic_created": Event(
+        INFO,
+        f"topic partitions automatic {_CLIENT}",
+        "A topic was created; `automatic`: on its first use (`auto.create.topics.enable`).",
+    ),
+    "topic_deleted": Event(INFO, f"topic {_CLIENT}", "A topic was deleted."),
+    "partitions_created": Event(
+        INFO, f"topic partitions {_CLIENT}", "A topic got more partitions: now `partitions`."
+    ),
+    "records_deleted": Event(
+        INFO,
+        f"topic partitions {_CLIENT}",
+        "The logs of `partitions` partitions start later than before.",
+    ),
     "configs_altered": Event(
         INFO,
-        "resource name configs",
+        f"resource name configs {_CLIENT}",
         "Configs of a topic, group or broker changed. Values are not logged: they may be secret.",
     ),
     "config_without_effect": Event(

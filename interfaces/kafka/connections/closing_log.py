@@ -84,5 +84,5 @@ class ClosingLog:
 
 
 def _fields(client: ClientInfo, detail: str) -> dict[str, object]:
-    fields = {"connection_id": client.connection_id, "client_id": client.client_id}
-    return {"detail": detail, **fields} if detail else fields
+    fields: dict[str, object] = {"detail": detail} if detail else {}
+    return fields | {"connection_id": client.connection_id, "client_id": client.client_id}

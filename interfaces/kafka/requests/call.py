@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, Requester
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
@@ -157,6 +157,11 @@ class Call:
         self.topics = 0
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
+
+    @property
+    def requester(self) -> Requester:
+        client = self.peer.client
+        return Requester(self.peer.principal, client.client_id, client.peer)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """Or something else that is enough, as in Kafka: who may create topics in the cluster may

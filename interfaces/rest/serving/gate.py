@@ -171,7 +171,7 @@ class Gate:
         facts: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": headers.get("user-agent", "")[:200],
-            "peer": "{}:{}".format(*(exchange.scope.get("client") or ("", ""))),
+            "peer": exchange.peer,
             "listener": "admin",
             "api": exchange.api,
             "path": exchange.path,

@@ -6,6 +6,7 @@ import pytest
 
 from application.configs.alter import Altered, WantedConfigs
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
@@ -269,8 +270,8 @@ def test_the_log_says_what_changes_and_no_value(fake: FakeBroker) -> None:
     assert fake.events.of("configs_altered") == []
     fake.run()
     assert fake.events.of("configs_altered") == [
-        {"resource": "topic", "name": "t", "configs": ["retention.ms"]},
-        {"resource": "group", "name": "g", "configs": [SESSION]},
+        {"resource": "topic", "name": "t", "configs": ["retention.ms"], **NO_CLIENT.fields()},
+        {"resource": "group", "name": "g", "configs": [SESSION], **NO_CLIENT.fields()},
     ]
 
 
