@@ -59,10 +59,9 @@ id, is found by that id in the log.
 
 ## OpenTelemetry
 
-With `pip install opentelemetry-proto` and `--set otel.endpoint=http://collector:4318/v1/metrics`
-all of them are sent to a collector too, every `otel.interval.ms`, by OTLP over HTTP in protobuf. A
-thread of its own sends and waits; the values are read on the loop, as for a scrape. What cannot be
-sent is dropped, and the log says so once until it works again. Names and labels are the same.
+`--set otel.endpoint=http://collector:4318/v1/metrics` sends all metrics to a collector every
+`otel.interval.ms`, by OTLP over HTTP in JSON, with the same names and labels. Values that cannot be
+sent are dropped, and logged as `metrics_export_failed` once.
 """
 
 

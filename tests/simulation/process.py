@@ -61,7 +61,7 @@ class Process:
         self.loop = ProcessLoop(timeline)
         self.store = SimulatedStore(disk, self.loop, hands)
         events = Events(say)
-        info = StorageInfo("simulated", None, 0, "os", "a-store", None)
+        info = StorageInfo("simulated", None, 0, "os", "a-store")
         storage = Storage(self.store, self.store, self.store, info)
         core = Core(config, self.loop, timeline, events, storage)
         offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)

@@ -1,4 +1,4 @@
-"""Where metrics are sent, beside being told to those who ask."""
+"""Where metrics are sent, beside the scrapes of /metrics."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ class TelemetrySettings:
         "otel.endpoint",
         STRING,
         None,
-        "An OpenTelemetry collector that all metrics are sent to, by OTLP over HTTP, as in "
-        "http://localhost:4318/v1/metrics; needs the library opentelemetry-proto. Not set: "
-        "nowhere.",
+        "An OpenTelemetry collector that all metrics are sent to, by OTLP over HTTP in JSON, as in "
+        "http://localhost:4318/v1/metrics. Not set: nowhere.",
     )
     otel_interval_ms: int = setting(
         "otel.interval.ms",

@@ -66,9 +66,3 @@ def test_a_stream_that_fails_harms_nobody() -> None:
 
     stream = Full()
     open_event_log(stream, "json").info("started")  # type: ignore[arg-type]
-
-
-def test_opening_the_log_leaves_rich_as_it_was() -> None:
-    before = sys.modules.get("rich")
-    open_event_log(io.BytesIO(), "json")
-    assert sys.modules.get("rich") is before

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from threading import Thread
 
 import pytest
 
-from infrastructure.observability import otel_messages
+from application.metrics.families.family import Reading, Source
 from infrastructure.observability.collecting import Collector
 from infrastructure.observability.otel_export import OtelExport
 from tests.fakes.broker import FakeBroker
@@ -20,12 +20,12 @@ PATIENCE_S = 30
 class Exporting:
     """What threads want to be called on the loop is kept until it is taken."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, sources: Sequence[Source] = ()) -> None:
         fake = FakeBroker()
         self.scheduler = fake.scheduler
         self.events = FakeEventLog()
         self.from_threads: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        collector = Collector([], fake.broker.background)
+        collector = Collector(sources, fake.broker.background)
         OtelExport(
             collector, self.scheduler, self.from_threads.put, fake.clock, self.events, endpoint,
             INTERVAL_MS, {"service.name": "ottla"},
@@ -60,17 +60,16 @@ def babbler() -> Iterator[str]:
         server.join(PATIENCE_S)
 
 
-def test_what_cannot_be_encoded_is_said_and_the_next_export_is_made(
-    babbler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    exporting = Exporting(babbler)
+def test_metrics_that_cannot_be_read_are_logged_and_the_next_export_is_made(babbler: str) -> None:
+    faults = [MemoryError("no room")]
 
-    def broken(parts: list[bytes]) -> bytes:
-        raise MemoryError("no room for the whole")
+    def source() -> Iterator[Reading]:
+        if faults:
+            raise faults.pop()
+        yield from ()
 
-    with monkeypatch.context() as patch:
-        patch.setattr(otel_messages, "whole_request", broken)
-        exporting.scheduler.advance(INTERVAL_MS)
+    exporting = Exporting(babbler, [source])
+    exporting.scheduler.advance(INTERVAL_MS)
     [said] = exporting.events.of("metrics_failed")
     assert isinstance(said["error"], MemoryError)
     exporting.once()
