@@ -25,7 +25,7 @@ _NATIVE = [
 _OURS = [
     ("wire (codec, framing)", re.compile(r"\(interfaces/kafka/wire/|<\w+ v\d+ (de|en)coder>")),
     ("handlers", re.compile(r"\(interfaces/kafka/handlers/")),
-    ("session, dispatch, outbox", re.compile(r"\(interfaces/kafka/")),
+    ("session, dispatch, flusher", re.compile(r"\(interfaces/kafka/")),
     ("application", re.compile(r"\(application/")),
     ("domain", re.compile(r"\(domain/")),
     ("infrastructure", re.compile(r"\(infrastructure/")),

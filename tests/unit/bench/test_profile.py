@@ -29,7 +29,7 @@ COMMIT = (
         (RUN + "decode (<ProduceRequest v9 decoder>:31)", "wire (codec, framing)"),
         (RUN + "decode (<ProduceRequest v9 decoder>:31);s_unpack (_struct.c:1)",
          "wire (codec, framing)"),
-        (RUN, "session, dispatch, outbox"),
+        (RUN, "session, dispatch, flusher"),
         (RUN + "handle (interfaces/kafka/handlers/produce.py:87)", "handlers"),
         (COMMIT, "infrastructure"),
         ("uv__run_idle (loop-watcher.c:68)", "event loop (uvloop), interpreter"),
