@@ -27,7 +27,7 @@ from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, RecoveryPoint
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.connections.shared import Outbox, Shared
+from interfaces.kafka.connections.shared import ResponseFlusher, Shared
 from interfaces.main.container.app import App
 
 
@@ -295,10 +295,10 @@ def _name_the_drain(passages: Passages) -> None:
 
 def _name_the_answers(passages: Passages) -> None:
     """Bytes leave the process when the loop turns; so one sender is let go, the rest is held."""
-    flush = Outbox.flush
+    flush = ResponseFlusher.flush
     some, all_of_them = "the first of several answers is sent", "all answers of a pass are sent"
 
-    def named(self: Outbox) -> None:
+    def named(self: ResponseFlusher) -> None:
         if passages.point == some and passages.left <= 0:
             return
         if len(self._senders) > 1 and passages.reached(some):
@@ -312,4 +312,4 @@ def _name_the_answers(passages: Passages) -> None:
         if answered and passages.reached(all_of_them):
             self._scheduler.after_ms(0, lambda: os.kill(os.getpid(), signal.SIGKILL))
 
-    Outbox.flush = named  # type: ignore[method-assign]
+    ResponseFlusher.flush = named  # type: ignore[method-assign]
