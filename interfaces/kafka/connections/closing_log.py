@@ -1,7 +1,7 @@
 """Warnings about connections that the broker closed or refused.
 
 A client that is configured wrong connects again many times a second. What it does wrong is logged
-at once, and then at most once a minute for each host and kind of mistake, with the latest connection
+at once, then at most once a minute for each host and kind of mistake, with the latest connection
 and how many there were.
 """
 
