@@ -70,7 +70,7 @@ class Session(asyncio.BufferedProtocol):
         self._advertised = advertised
         self.advertised_host, self.advertised_port = "", 0
         self.raw_client_id = b""
-        self.beginning_end = 0
+        self.prefix_end = 0
         self._transport: asyncio.Transport | None = None
         #: Read, and handed to the system.
         self.bytes_in = self.bytes_out = 0
@@ -130,7 +130,7 @@ class Session(asyncio.BufferedProtocol):
                     try:
                         begin(frame, self, replies, received_ns)
                     except NotInMemory as later:
-                        self._put_back(frame, later.loading)
+                        self._requeue(frame, later.loading)
                         frame = NOTHING
                     finally:
                         if len(frame) > READ_BUFFER_BYTES:
@@ -169,9 +169,9 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- requests
 
-    def answered(self, call: Call) -> None:
+    def completed(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
-        self.connection.unanswered -= 1
+        self.connection.running -= 1
         self._complete_bytes += call.bytes_out
         budget = self._response_budget
         budget.used_bytes += call.bytes_out
@@ -180,11 +180,11 @@ class Session(asyncio.BufferedProtocol):
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
-                call.handled_ns = call.answered_ns = perf_counter_ns()
+                call.handled_ns = call.completed_ns = perf_counter_ns()
                 self._send()
             return
         if call.started_ns:
-            call.answered_ns = perf_counter_ns()
+            call.completed_ns = perf_counter_ns()
         self._response_flusher.add(self)
 
     def failed(self, call: Call, error: Exception) -> None:
@@ -203,9 +203,9 @@ class Session(asyncio.BufferedProtocol):
         self._throttles -= 1
         self._unmute()
 
-    def _put_back(self, frame: memoryview, loading: Pending[None]) -> None:
+    def _requeue(self, frame: memoryview, loading: Pending[None]) -> None:
         """Until what it needs is in memory, it and those behind it are parked."""
-        self.connection.put_back(frame)
+        self.connection.requeue(frame)
         self._mute()
         loading.then(lambda _: self._unmute())
 
@@ -228,7 +228,7 @@ class Session(asyncio.BufferedProtocol):
             self._send()
         if self._paused and not connection.muted and connection.parked_bytes <= PARKED_BYTES:
             self._resume_reading()
-        if connection.draining and not connection.unanswered:
+        if connection.draining and not connection.running:
             self.close("the broker is stopping", expected=True)
 
     def _run_parked(self) -> bool:
@@ -245,7 +245,7 @@ class Session(asyncio.BufferedProtocol):
                 try:
                     self._dispatch.begin(frame, self, connection.replies, received_ns)
                 except NotInMemory as later:
-                    self._put_back(frame, later.loading)
+                    self._requeue(frame, later.loading)
                     frame = NOTHING
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
@@ -329,7 +329,7 @@ class Session(asyncio.BufferedProtocol):
     @property
     def waiting(self) -> bool:
         """For a response, or until it is not throttled any more: it is not idle."""
-        return (self.connection.unanswered > 0 or self._throttles > 0) and not self.closing
+        return (self.connection.running > 0 or self._throttles > 0) and not self.closing
 
     @property
     def active(self) -> bool:
@@ -348,7 +348,7 @@ class Session(asyncio.BufferedProtocol):
         """Answers what runs, begins nothing more, and ends."""
         self.connection.draining = True
         self._pause_reading()
-        if not self.connection.unanswered:
+        if not self.connection.running:
             self.close("the broker is stopping", expected=True)
 
     def abort(self, why: str | None = None) -> None:

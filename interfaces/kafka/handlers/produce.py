@@ -195,7 +195,7 @@ def _refuse(
     return answer
 
 
-def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
+def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """The next requests may be known by this one, which went well."""
     if request.acks != NO_ANSWER:
-        repeated_produce.learn(frame, request, call, _refuse)
+        repeated_produce.cache_request(frame, request, call, _refuse)
