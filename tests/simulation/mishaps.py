@@ -214,7 +214,7 @@ class Mishaps:
         if (
             producers
             and self._world.process is not None
-            and len(self._world.process.broker.messages.fetch._watching)
+            and len(self._world.process.broker.messages.fetch._purgatory)
         ):
             self._world.tell(Story.FETCH_OVER_FAILURE)
 

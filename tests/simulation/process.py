@@ -92,7 +92,7 @@ class Process:
 
     def held_for_clients(self) -> list[str]:
         """What is still held though nobody is connected."""
-        shared, watching = self.shared, self.broker.messages.fetch._watching
+        shared, purgatory = self.shared, self.broker.messages.fetch._purgatory
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
             "connections looked after": len(shared._reaper),
@@ -100,8 +100,8 @@ class Process:
             "connections by address": shared.connections._by_address,
             "bytes of large requests": shared.memory.used_bytes,
             "requests that wait for memory": len(shared.memory),
-            "waiting fetches": len(watching),
-            "watched partitions": len(watching._watchers),
+            "waiting fetches": len(purgatory),
+            "watched partitions": len(purgatory._watchers),
         }
         return [f"{what}: {value}" for what, value in held.items() if value]
 

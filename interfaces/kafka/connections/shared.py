@@ -13,7 +13,7 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget, ConnectionBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
@@ -53,7 +53,7 @@ class Outbox:
 
     def flush(self) -> None:
         senders, self._senders = self._senders, {}
-        faults = tell_each(senders, methodcaller("flush"))
+        faults = notify_each(senders, methodcaller("flush"))
         if faults:
             raise faults[0]
 

@@ -56,7 +56,7 @@ def make_admin(
         listeners=open_listeners,
         checks={
             "listeners": listening,
-            "storage": broker.commits.trouble.reason,
+            "storage": broker.commits.storage_health.reason,
             "recovery": recovered,
         },
         origin=settings.origin,
