@@ -12,7 +12,7 @@ from heapq import merge
 from itertools import islice
 from operator import attrgetter
 
-from application.ports.request_log import Asked, ClientInfo, RequestRecord
+from application.ports.request_log import ClientInfo, RequestedApi, RequestRecord
 from domain.topics.topic import text_of_id
 
 #: Others may run after so many.
@@ -39,7 +39,7 @@ class Wanted:
         return (
             (self.correlation_id is None or record.correlation_id == self.correlation_id)
             and (self.client_id is None or record.client.client_id == self.client_id)
-            and (self.api is None or record.asked.title.lower() == self.api.lower())
+            and (self.api is None or record.api.title.lower() == self.api.lower())
             and (not self.only_errors or bool(record.error_codes))
             and record.sent_ns - record.received_ns >= self.slower_than_ns
         )
@@ -57,7 +57,7 @@ class RecentRequests:
         #: Of this second: how many more are kept for minutes, and what kinds there were.
         self._second = -1
         self._left = 0
-        self._kinds: set[tuple[Asked, ClientInfo, tuple[int, ...]]] = set()
+        self._kinds: set[tuple[RequestedApi, ClientInfo, tuple[int, ...]]] = set()
         self._a_second = max(limit // KEPT_SECONDS, 2)
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class RecentRequests:
             self._second = second
             self._left = self._a_second
             self._kinds.clear()
-        kind = record.asked, record.client, record.error_codes
+        kind = record.api, record.client, record.error_codes
         if self._left > (self._a_second // 2 if kind in self._kinds else 0):
             self._left -= 1
             self._kinds.add(kind)

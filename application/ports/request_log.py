@@ -30,7 +30,7 @@ class ClientInfo:
         self.software_version = self.software_version[:REMEMBERED_CHARACTERS]
 
 
-class Asked(Protocol):
+class RequestedApi(Protocol):
     """Which API in which version; the route of a request, where it is one of Kafka's."""
 
     @property
@@ -46,7 +46,7 @@ class Asked(Protocol):
 class RequestRecord(NamedTuple):
     """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
 
-    asked: Asked
+    api: RequestedApi
     correlation_id: int
     client: ClientInfo
     topics: int
@@ -61,7 +61,7 @@ class RequestRecord(NamedTuple):
     started_ns: int
     decoded_ns: int
     handled_ns: int
-    answered_ns: int
+    responded_ns: int
     sent_ns: int
     #: Added to the others it makes times by the wall clock.
     wall_ns: int
@@ -74,7 +74,7 @@ class RequestRecord(NamedTuple):
     @property
     def elapsed_ns(self) -> int:
         """What it took, without its time of waiting for data."""
-        waited_ns = self.answered_ns - self.handled_ns if self.asked.waits_for_others else 0
+        waited_ns = self.responded_ns - self.handled_ns if self.api.waits_for_others else 0
         return self.sent_ns - self.received_ns - waited_ns
 
 
@@ -84,7 +84,7 @@ class RequestLog(Protocol):
     #: What took as long, without its time of waiting for data, is slow.
     slow_ns: int
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         """Whether a request of this length and outcome is to be written."""
         ...
 

@@ -23,7 +23,7 @@ class StructuredRequestLog:
         self.slow_ns = slow_ms * 1_000_000
         self.quick_ns = {"all": 0, "slow": self.slow_ns}.get(mode, NOBODY_IS_SO_SLOW_NS)
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         if failed:
             return self._mode != "off"
         if self._mode in ("off", "errors"):
@@ -56,16 +56,16 @@ class StructuredRequestLog:
             software=f"{client.software_name}/{client.software_version}".strip("/"),
             peer=client.peer,
             listener=client.listener,
-            api=record.asked.title,
-            version=record.asked.version,
+            api=record.api.title,
+            version=record.api.version,
             **about,
             bytes_in=record.bytes_in,
             bytes_out=record.bytes_out,
             queue_us=(record.started_ns - record.received_ns) // 1000,
             decode_us=(record.decoded_ns - record.started_ns) // 1000,
             handle_us=(record.handled_ns - record.decoded_ns) // 1000,
-            wait_us=(record.answered_ns - record.handled_ns) // 1000,
-            send_us=(record.sent_ns - record.answered_ns) // 1000,
+            wait_us=(record.responded_ns - record.handled_ns) // 1000,
+            send_us=(record.sent_ns - record.responded_ns) // 1000,
             total_us=total_ns // 1000,
             errors=list(record.error_names),
             error_codes=list(record.error_codes),

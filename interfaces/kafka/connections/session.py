@@ -180,11 +180,11 @@ class Session(asyncio.BufferedProtocol):
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
-                call.handled_ns = call.answered_ns = perf_counter_ns()
+                call.handled_ns = call.responded_ns = perf_counter_ns()
                 self._send()
             return
         if call.started_ns:
-            call.answered_ns = perf_counter_ns()
+            call.responded_ns = perf_counter_ns()
         self._outbox.add(self)
 
     def failed(self, call: Call, error: Exception) -> None:

@@ -87,7 +87,7 @@ class Shared:
         self.sessions: dict[OpenConnection, None] = {}
         self.memory = ByteBudget(config.queued_max_request_bytes)
         self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions, scheduler)
-        broker.messages.fetch.bound_by(self.answers.room)
+        broker.messages.fetch.limit_responses(self.answers.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         #: The names of the listeners.

@@ -108,7 +108,6 @@ class Route:
 class Call:
     __slots__ = (
         "about",
-        "answered_ns",
         "broker",
         "bytes_in",
         "bytes_out",
@@ -120,6 +119,7 @@ class Call:
         "pending",
         "pieces",
         "received_ns",
+        "responded_ns",
         "route",
         "started_ns",
         "topics",
@@ -127,7 +127,7 @@ class Call:
     )
 
     # Times are taken by whoever gets so far with it, where `started_ns` is.
-    answered_ns: int
+    responded_ns: int
     decoded_ns: int
     handled_ns: int
 

@@ -68,7 +68,7 @@ class Dispatch:
         if route is None:
             route = self._route_without_version(key, version)
             call = Call(peer, route, correlation_id, len(frame) + 4, received_ns)
-            call.started_ns = call.decoded_ns = call.handled_ns = call.answered_ns = received_ns
+            call.started_ns = call.decoded_ns = call.handled_ns = call.responded_ns = received_ns
             call.respond(call.refused(None, UnsupportedVersion()))
             replies.append(call)
             return
@@ -86,11 +86,11 @@ class Dispatch:
                 position = skip_header_tags(frame, position)
         call.started_ns = perf_counter_ns()
         request, end = route.decode(frame, position)
-        call.decoded_ns = call.handled_ns = call.answered_ns = perf_counter_ns()
+        call.decoded_ns = call.handled_ns = call.responded_ns = perf_counter_ns()
         self._handle(request, call, route)
         call.handled_ns = perf_counter_ns()
         if call.pieces is not None:
-            call.answered_ns = call.handled_ns
+            call.responded_ns = call.handled_ns
         failed = call.error_codes is not None
         # The log may ask for it; of what fails later, the request is gone by then.
         if call.about is None and (failed or call.pending is not None or self._accounting.timed):
@@ -108,7 +108,7 @@ class Dispatch:
         if repeat is None:
             return False
         if self._accounting.timed:
-            call.started_ns = call.decoded_ns = call.answered_ns = perf_counter_ns()
+            call.started_ns = call.decoded_ns = call.responded_ns = perf_counter_ns()
         try:
             begun = repeat(frame, call)
         except MalformedRequest:

@@ -158,7 +158,7 @@ def test_a_repeated_produce_that_nobody_looked_at_on_its_way_is_told_where_it_fa
     client.ask(produce(), 9)
     [record] = log.records
     assert (record.correlation_id, record.error_names) == (4, ("KAFKA_STORAGE_ERROR",))
-    assert record.received_ns == record.handled_ns < record.answered_ns == record.sent_ns
+    assert record.received_ns == record.handled_ns < record.responded_ns == record.sent_ns
     kept = counts(kafka, PRODUCE, 9)
     assert kept.requests == 4 > detailed(kept)
 
@@ -207,7 +207,7 @@ def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKaf
     client.ask(produce(), 9)
     client.ask(fetch(), 12)
     [[newest, before]] = kafka.shared.accounting.recent.find(Wanted(client_id="a-client"))
-    assert (newest.asked.title, before.asked.title) == ("Fetch", "Produce")
+    assert (newest.api.title, before.api.title) == ("Fetch", "Produce")
     assert newest.client.peer == "192.0.2.7:40001"
 
 
