@@ -27,7 +27,7 @@ NOTHING = memoryview(b"")
 JOIN_BYTES = 64 * 1024
 
 
-class LargeAnswers:
+class LargeResponses:
     """The memory of large answers while the transport sends them piece by piece.
 
     The transport reports what it has left to send. Of an answer that is sent in part, all is in
@@ -58,10 +58,10 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, advertised: Advertised) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
-        self._outbox = shared.outbox
-        self._answers = shared.answers
+        self._response_flusher = shared.response_flusher
+        self._response_budget = shared.response_budget
         self.connection = Connection(
-            shared.read_buffer, shared.max_frame_bytes, shared.accounting.take
+            shared.read_buffer, shared.max_frame_bytes, shared.request_accounting.take
         )
         self.get_buffer = self.connection.get_buffer  # type: ignore[method-assign]
         self.broker = shared.broker
@@ -76,7 +76,7 @@ class Session(asyncio.BufferedProtocol):
         self.bytes_in = self.bytes_out = 0
         #: Of answers that are complete, sent or not.
         self._complete_bytes = 0
-        self._large_answers = LargeAnswers()
+        self._large_responses = LargeResponses()
         self._serving = False
         self._paused = False
         #: Responses whose throttle time is not over.
@@ -84,7 +84,7 @@ class Session(asyncio.BufferedProtocol):
         self.closing = False
         self._aborted = False
         #: What had been read and sent when the listener last looked for idle connections.
-        self._looked_at_bytes = -1
+        self._checked_bytes = -1
         self.address = ""
 
     # ---- the transport's side
@@ -119,12 +119,12 @@ class Session(asyncio.BufferedProtocol):
             return
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
-        connection, answers = self.connection, self._answers
+        connection, budget = self.connection, self._response_budget
         begin, replies = self._dispatch.begin, connection.replies
         self._serving = True
         try:
             for frame in connection.received(nbytes):
-                if answers.spent:
+                if budget.spent:
                     connection.park(frame)
                 elif connection.may_run(frame):
                     try:
@@ -173,9 +173,9 @@ class Session(asyncio.BufferedProtocol):
         """A reply is complete; it leaves in its turn."""
         self.connection.unanswered -= 1
         self._complete_bytes += call.bytes_out
-        answers = self._answers
-        answers.used_bytes += call.bytes_out
-        if answers.used_bytes > answers.most_bytes:
+        budget = self._response_budget
+        budget.used_bytes += call.bytes_out
+        if budget.used_bytes > budget.most_bytes:
             self._shared.relieve()
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
@@ -185,7 +185,7 @@ class Session(asyncio.BufferedProtocol):
             return
         if call.started_ns:
             call.responded_ns = perf_counter_ns()
-        self._outbox.add(self)
+        self._response_flusher.add(self)
 
     def failed(self, call: Call, error: Exception) -> None:
         self._dispatch.log_failure(call, error)
@@ -199,7 +199,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _throttle_over(self) -> None:
         # Until now it was not the client that kept anybody waiting.
-        self._looked_at_bytes = -1
+        self._checked_bytes = -1
         self._throttles -= 1
         self._unmute()
 
@@ -216,7 +216,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _unmute(self) -> None:
         self.connection.muted -= 1
-        self._outbox.add(self)
+        self._response_flusher.add(self)
 
     # ---- answers
 
@@ -233,11 +233,11 @@ class Session(asyncio.BufferedProtocol):
 
     def _run_parked(self) -> bool:
         """Whether any could run."""
-        connection, answers = self.connection, self._answers
+        connection, budget = self.connection, self._response_budget
         received_ns = 0
         self._serving = True
         try:
-            while not (self.closing or answers.spent):
+            while not (self.closing or budget.spent):
                 frame = connection.next_parked()
                 if frame is None:
                     break
@@ -269,7 +269,7 @@ class Session(asyncio.BufferedProtocol):
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
-            self._large_answers.written(size_bytes, transport.get_write_buffer_size())
+            self._large_responses.written(size_bytes, transport.get_write_buffer_size())
             transport.writelines(out)
 
     # ---- memory
@@ -281,8 +281,8 @@ class Session(asyncio.BufferedProtocol):
     def _admitted(self) -> None:
         self.connection.admit()
         # Until now it was not the client that kept anybody waiting.
-        self._looked_at_bytes = -1
-        self._outbox.add(self)
+        self._checked_bytes = -1
+        self._response_flusher.add(self)
 
     def _give_back_memory(self) -> None:
         memory = self._shared.memory
@@ -300,7 +300,7 @@ class Session(asyncio.BufferedProtocol):
         if transport is None or self._aborted:
             return 0
         left_bytes = transport.get_write_buffer_size()
-        held_bytes = left_bytes + self._large_answers.sent_bytes(left_bytes)
+        held_bytes = left_bytes + self._large_responses.sent_bytes(left_bytes)
         return self._complete_bytes - self.bytes_out + held_bytes
 
     @property
@@ -334,10 +334,10 @@ class Session(asyncio.BufferedProtocol):
     @property
     def active(self) -> bool:
         """Read, answered or let in since the listener last looked for idle connections."""
-        return self.bytes_in + self.bytes_out != self._looked_at_bytes
+        return self.bytes_in + self.bytes_out != self._checked_bytes
 
-    def looked_at(self) -> None:
-        self._looked_at_bytes = self.bytes_in + self.bytes_out
+    def mark_checked(self) -> None:
+        self._checked_bytes = self.bytes_in + self.bytes_out
 
     @property
     def in_flight(self) -> int:

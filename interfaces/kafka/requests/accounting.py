@@ -1,4 +1,4 @@
-"""Accounting: what is noted of every request, when its answer is ready to leave.
+"""RequestAccounting: what is noted of every request, when its answer is ready to leave.
 
 Each passes here once, so what stands here is paid for by every request. All are counted, with their
 bytes and how long they took. Where that time went is noted of so many a second, which are all
@@ -28,7 +28,7 @@ DETAILED_AT_ONCE = 10 * DETAILED_A_TENTH
 TENTH_NS = 100_000_000
 
 
-class Accounting:
+class RequestAccounting:
     def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
         self._log = log
         self._quick_ns = log.quick_ns

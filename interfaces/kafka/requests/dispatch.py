@@ -10,7 +10,7 @@ from application.ports.log_store import NotInMemory
 from domain.errors import BrokerError, UnsupportedVersion
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests.about import about_of
-from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.apis import BY_KEY
 from interfaces.kafka.requests.call import Call, CloseConnection, Learn, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
@@ -52,7 +52,7 @@ class Routes:
 class Dispatch:
     """What all sessions of a broker share on the way from a frame to its answer."""
 
-    def __init__(self, routes: Routes, events: EventLog, accounting: Accounting) -> None:
+    def __init__(self, routes: Routes, events: EventLog, accounting: RequestAccounting) -> None:
         self._routes = routes
         self._events = events
         self._accounting = accounting

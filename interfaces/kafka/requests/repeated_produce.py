@@ -156,7 +156,9 @@ class RepeatedProduce:
             return False
         call.topics = 1
         call.about = self._about
-        broker.commits.wait(RepeatedAnswer(self, call, appended, partition.durable.start_offset))
+        broker.commits.wait(
+            RepeatedProduceResponse(self, call, appended, partition.durable.start_offset)
+        )
         return True
 
     def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
@@ -170,7 +172,7 @@ class RepeatedProduce:
         )
 
 
-class RepeatedAnswer:
+class RepeatedProduceResponse:
     """Waits for the commit that makes its batch durable."""
 
     __slots__ = ("_appended", "_call", "_log_start_offset", "_repeated")

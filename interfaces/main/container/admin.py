@@ -47,7 +47,7 @@ def make_admin(
         clock=core.clock,
         version=__version__,
         started_at_ms=metrics.started_at_ms,
-        requests=shared.accounting.recent,
+        requests=shared.request_accounting.recent,
         metrics=metrics,
         counted=lambda: [
             (route.title, route.version, route.counts) for route in shared.routes.made.values()
