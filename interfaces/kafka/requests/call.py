@@ -113,7 +113,6 @@ class Call:
         "bytes_in",
         "bytes_out",
         "completed_ns",
-        "completed_ns",
         "correlation_id",
         "decoded_ns",
         "error_codes",
