@@ -39,7 +39,7 @@ class Wanted:
         return (
             (self.correlation_id is None or record.correlation_id == self.correlation_id)
             and (self.client_id is None or record.client.client_id == self.client_id)
-            and (self.api is None or record.asked.title.lower() == self.api.lower())
+            and (self.api is None or record.kind.title.lower() == self.api.lower())
             and (not self.only_errors or bool(record.error_codes))
             and record.sent_ns - record.received_ns >= self.slower_than_ns
         )
@@ -82,9 +82,9 @@ class RecentRequests:
 
     def named(self, record: RequestRecord) -> RequestRecord:
         """With the name of its topic in place of the id, if the topic still exists."""
-        field, topic_id = record.about or ("", "")
+        field, topic_id = record.log_subject or ("", "")
         if isinstance(topic_id, str):
             return record
         name = self._topic_name(topic_id)
-        about = ("topic_id", text_of_id(topic_id)) if name is None else (field, name)
-        return record._replace(about=about)
+        subject = ("topic_id", text_of_id(topic_id)) if name is None else (field, name)
+        return record._replace(log_subject=subject)

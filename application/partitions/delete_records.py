@@ -51,7 +51,7 @@ class DeleteRecordsService:
         self, wanted: list[RecordsToDelete], by: Requester = NO_CLIENT
     ) -> JobResult[list[LowWatermark]]:
         """One answer each, in order, when it is durable."""
-        return self._background.answer(self._delete(wanted, by))
+        return self._background.run(self._delete(wanted, by))
 
     def _delete(self, wanted: list[RecordsToDelete], by: Requester) -> Job[list[LowWatermark]]:
         for one in wanted:

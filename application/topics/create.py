@@ -78,7 +78,7 @@ class CreateTopicsService:
                 self._warn(new)
                 if not validate_only:
                     self._save(topic, by, automatic=False)
-        return respond(self._topics.places(new.name for new in wanted), results)
+        return respond(self._topics.keys(new.name for new in wanted), results)
 
     def create_automatically(
         self, names: list[str], by: Requester = NO_CLIENT
@@ -92,7 +92,7 @@ class CreateTopicsService:
                 if isinstance(topic, Topic):
                     self._save(topic, by, automatic=True)
             results.append(topic)
-        return respond(self._topics.places(names), results)
+        return respond(self._topics.keys(names), results)
 
     def _save(self, topic: Topic, by: Requester, automatic: bool) -> None:
         def log() -> None:

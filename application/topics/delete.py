@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from application.groups.forgetting import Forgetting
+from application.groups.offset_cleanup import OffsetCleanup
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
 from application.ports.request_log import NO_CLIENT, Requester
@@ -29,13 +29,13 @@ class DeleteTopicsService:
         self,
         catalog: Catalog,
         topics: TopicState,
-        forgetting: Forgetting,
+        offset_cleanup: OffsetCleanup,
         config: BrokerConfig,
         events: EventLog,
     ) -> None:
         self._catalog = catalog
         self._topics = topics
-        self._forgetting = forgetting
+        self._offset_cleanup = offset_cleanup
         self._config = config
         self._events = events
 
@@ -67,12 +67,12 @@ class DeleteTopicsService:
             else:
                 gone = UnknownTopicOrPartition("This server does not host this topic-partition.")
                 results.append(gone)
-        pending = later(respond(self._topics.places(topic.name for topic in topics), results))
+        pending = later(respond(self._topics.keys(topic.name for topic in topics), results))
         return pending.map(self._forget)
 
     def _log(self, topic: Topic, by: Requester) -> None:
         self._events.info("topic_deleted", topic=topic.name, **by.fields())
 
     def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
-        self._forgetting.forget([one for one in deleted if isinstance(one, Topic)])
+        self._offset_cleanup.forget([one for one in deleted if isinstance(one, Topic)])
         return deleted

@@ -56,7 +56,7 @@ class CreatePartitionsService:
                 results.append(self._grown(more, validate_only, by))
             except BrokerError as refused:
                 results.append(refused.as_value())
-        return respond(self._topics.places(more.name for more in wanted), results)
+        return respond(self._topics.keys(more.name for more in wanted), results)
 
     def _grown(self, more: MorePartitions, validate_only: bool, by: Requester) -> Topic:
         topic = self._topics.find(more.name)

@@ -31,8 +31,8 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
 - Counters do not go down while a partition cannot be read.
 - A scrape is read in slices of a millisecond; scrapes that overlap get the same text. The first one
   loads all partitions that no client has used since the start.
-- `kafka_network_requestmetrics_totaltimems` covers the time since the start. For recent latencies use
-  `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
+- `kafka_network_requestmetrics_totaltimems` covers the time since the start. For recent latencies
+  use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
 - Metrics that make sense in a cluster only have constant values: one broker, one replica, no
   under-replicated partition.
 - `ottla_store_used_bytes` never shrinks: freed space is reused, and returned to the disk by
@@ -40,11 +40,11 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
 
 ## Recent requests
 
-`GET /requestz` returns the newest completed requests of Kafka clients, with the fields of the request
-log. Filters: `correlation_id`, `client_id`, `api`, `errors=true`, `slow_ms`, `limit`. It has the
-newest requests whose stages were sampled, and those that failed or took `log.requests.slow.ms`, each
-`requests.recent.max` (10,000) at most. The latter stay for five minutes, up to 33 a second. Requests
-over HTTP are found by their correlation id in the log.
+`GET /requestz` returns the newest completed requests of Kafka clients, with the fields of the
+request log. Filters: `correlation_id`, `client_id`, `api`, `errors=true`, `slow_ms`, `limit`. It
+has the newest requests whose stages were sampled, and those that failed or took
+`log.requests.slow.ms`, `requests.recent.max` (10,000) at most of each. The latter stay for five
+minutes, up to 33 a second. Requests over HTTP are found by their correlation id in the log.
 
 ## OpenTelemetry
 

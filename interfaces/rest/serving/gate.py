@@ -185,7 +185,7 @@ class Gate:
             facts["refused"] = exchange.refused
         if failure is not None:
             self._admin.events.error("request_failed", **facts, error=failure)
-        elif log.wants(elapsed_ns, failed):
+        elif log.includes(elapsed_ns, failed):
             events = self._admin.events
             (events.warning if failed else events.info)("request", **facts)
 
