@@ -1,4 +1,4 @@
-"""How a command is found, and how it ends: an exit code, and a line where it went wrong."""
+"""Finds the function of a command; exit codes, and the line on stderr."""
 
 from __future__ import annotations
 
