@@ -12,6 +12,7 @@ from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 from interfaces.spark.arguments import add_commands as add_spark
 from interfaces.terminal.values import key_value
+from interfaces.terminal.words import Commands
 
 _LISTEN = "where clients connect (localhost:9092); repeatable with another NAME"
 
@@ -30,14 +31,14 @@ def parser() -> argparse.ArgumentParser:
     top = _parser("ottla", "A Kafka-compatible broker.")
     top.add_argument("--version", action="version", version=f"ottla {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_subparser)
-    serve = commands.add_parser("serve", help="run the broker", description="Runs the broker.")
+    serve = _command(commands, "serve", "run the broker")
     _add_settings(serve)
     serve.add_argument("--ready-file", metavar="FILE", help="written when the broker is ready")
     config = commands.add_parser("config", help="print the settings")
     config_commands = config.add_subparsers(
         dest="config_command", metavar="COMMAND", required=True, parser_class=_subparser
     )
-    show = config_commands.add_parser("show", help="print every setting and its value")
+    show = _command(config_commands, "show", "print every setting and its value")
     _add_settings(show)
     show.add_argument("--origin", action="store_true", help="print the source of each value")
     show.add_argument(
@@ -46,9 +47,9 @@ def parser() -> argparse.ArgumentParser:
         default="toml",
         help="output format (toml)",
     )
-    commands.add_parser("demo", help="a tour of 30 seconds: broker, producer and consumer")
-    generate = commands.add_parser(
-        "generate", help="print a dashboard, alerts, or a file that runs the broker"
+    _command(commands, "demo", "a tour of 30 seconds: broker, producer and consumer")
+    generate = _command(
+        commands, "generate", "print a dashboard, alerts, or a file that runs the broker"
     )
     generate.add_argument("what", choices=("grafana", "prometheus", "alerts", "systemd", "compose"))
     generate.add_argument(
@@ -59,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_commands(commands)
     add_spark(commands)
-    completion = commands.add_parser("completion", help="print the completion script of a shell")
+    completion = _command(commands, "completion", "print the completion script of a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="bash|zsh|fish")
     return top
 
@@ -80,6 +81,13 @@ def settings_given(arguments: argparse.Namespace) -> dict[str, Given]:
 
 def _parser(prog: str, description: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
+
+
+def _command(commands: Commands, name: str, short: str) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = commands.add_parser(
+        name, help=short, description=f"{short[0].upper()}{short[1:]}."
+    )
+    return added
 
 
 class _subparser(argparse.ArgumentParser):
