@@ -59,8 +59,8 @@ def test_another_place_is_refused_and_named(wrong: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load(offsets=wrong)
     assert str(failure.value) == (
-        f"offsets = '{wrong}' (command line) is not allowed: expected memory://, lmdb:// (where "
-        "the messages are), sqlite:// (in the data folder), sqlite:///a/file, or "
+        f"offsets = '{wrong}' (command line) is not allowed: expected memory://, lmdb:// (with "
+        "the records), sqlite:// (in the data folder), sqlite:///a/file, or "
         "postgresql://user@host/database"
     )
 
@@ -91,6 +91,6 @@ def test_offsets_do_not_outlive_their_messages(lasting: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load("memory://", offsets=lasting)
     assert str(failure.value) == (
-        "committed offsets would outlive the messages they point at: with storage = memory:// "
+        "committed offsets would survive their records: with storage = memory:// "
         "leave out offsets (command line), or set it to memory://"
     )
