@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from domain.configs.passwords import without_password
 from infrastructure.opening import ENGINES
 
 ALLOWED = "memory://, lmdb:// (in the data folder), or lmdb:///a/folder"
@@ -69,57 +70,38 @@ def parse_offsets(text: str | None, storage: StorageSettings) -> OffsetsSettings
     if text is None:
         return OffsetsSettings()
     scheme, separator, place = text.strip().partition("://")
-    if not separator or scheme not in _OFFSETS:
+    if not separator or not _is_allowed(scheme, place):
         raise ValueError(ALLOWED_OFFSETS)
-    settings = _OFFSETS[scheme](place, storage.folder)
+    settings = _offsets(scheme, place, storage.folder)
     if storage.folder is None and scheme != storage.engine:
         raise OffsetsOutliveRecords()
     return settings
 
 
-def _with_records(place: str, folder: Path | None) -> OffsetsSettings:
-    if place:
-        raise ValueError(ALLOWED_OFFSETS)
+def _is_allowed(scheme: str, place: str) -> bool:
+    if scheme == "sqlite":
+        return not place or place.startswith("/")
+    return bool(place) if scheme == "postgresql" else scheme in ("memory", "lmdb") and not place
+
+
+def _offsets(scheme: str, place: str, folder: Path | None) -> OffsetsSettings:
+    if scheme == "memory":
+        return OffsetsSettings(None if folder is None else "memory://")
+    if scheme == "sqlite":
+        if not place and folder is not None:
+            place = str(folder.absolute() / OFFSETS_FILE)
+        return OffsetsSettings(f"sqlite://{place}", is_file=True)
+    if scheme == "postgresql":
+        url = f"postgresql://{place}"
+        return OffsetsSettings(url, _without_password(url))
     return OffsetsSettings()
 
 
-def _in_memory(place: str, folder: Path | None) -> OffsetsSettings:
-    if place:
-        raise ValueError(ALLOWED_OFFSETS)
-    return OffsetsSettings(None if folder is None else "memory://")
-
-
-def _in_sqlite(place: str, folder: Path | None) -> OffsetsSettings:
-    if place and not place.startswith("/"):
-        raise ValueError(ALLOWED_OFFSETS)
-    if not place and folder is not None:
-        place = str(folder.absolute() / OFFSETS_FILE)
-    return OffsetsSettings(f"sqlite://{place}", is_file=True)
-
-
-def _in_postgresql(place: str, folder: Path | None) -> OffsetsSettings:
-    if not place:
-        raise ValueError(ALLOWED_OFFSETS)
-    url = f"postgresql://{place}"
-    return OffsetsSettings(url, _without_secrets(url))
-
-
-#: By scheme.
-_OFFSETS = {
-    "memory": _in_memory,
-    "lmdb": _with_records,
-    "sqlite": _in_sqlite,
-    "postgresql": _in_postgresql,
-}
-
-
-def _without_secrets(url: str) -> str:
+def _without_password(url: str) -> str:
     if not _POSTGRESQL.fullmatch(url):
         raise ValueError(PLAIN_URL)
     try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
+        _ = urlsplit(url).port
     except ValueError as wrong:
         raise ValueError(ALLOWED_OFFSETS) from wrong
-    user = f"{parts.username}@" if parts.username else ""
-    return f"postgresql://{user}{parts.hostname or ''}{port}{parts.path}"
+    return without_password(url)

@@ -55,7 +55,7 @@ def test_an_admin_side_that_is_open_to_others_is_loud(address: str) -> None:
 
 def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
     text = banner(started(storage="lmdb:///var/ottla", offsets="postgresql://me:hunter2@host/db"))
-    assert "\n  offsets    postgresql://me@host/db\n" in text
+    assert "\n  offsets    postgresql://me:***@host/db\n" in text
     assert "hunter2" not in text
     assert "\n  offsets    sqlite:///var/ottla/offsets.db\n" in banner(
         started(storage="lmdb:///var/ottla", offsets="sqlite://")

@@ -45,7 +45,7 @@ def test_a_password_is_never_shown() -> None:
     url = "postgresql://me:hunter2@db.example:5433/offsets?sslmode=require&password=hunter2"
     offsets = load(offsets=url).offsets
     assert offsets.url == url
-    assert offsets.shown == "postgresql://me@db.example:5433/offsets"
+    assert offsets.shown == "postgresql://me:***@db.example:5433/offsets?sslmode=require&password=***"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_password_that_could_be_taken_for_something_else_is_refused_unseen(sec
 
 def test_a_password_may_have_anything_when_it_is_written_as_it_should_be() -> None:
     url = "postgresql://me:hun%40%2Fter:2@host/db?host=%2Frun%2Fa%40b"
-    assert load(offsets=url).offsets.shown == "postgresql://me@host/db"
+    assert load(offsets=url).offsets.shown == "postgresql://me:***@host/db?host=%2Frun%2Fa%40b"
 
 
 def test_a_refusal_does_not_tell_the_password() -> None:
