@@ -17,7 +17,7 @@ from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.terminal.addresses import Address, addresses
 from interfaces.terminal.client_errors import in_words
 from interfaces.terminal.endings import complain
-from interfaces.terminal.reachable import PROBE_S, NobodyListens, first_reachable
+from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable
 from interfaces.terminal.words import bootstrap
 
 if TYPE_CHECKING:
@@ -127,17 +127,17 @@ class Clients:
         self._is_checked = True
         try:
             first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
-        except NobodyListens as why:
+        except BrokerUnreachable as why:
             if not why.may_pass:
                 raise self._unreachable(why) from None
 
     def first_reachable(self) -> Address:
         try:
             return first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
-        except NobodyListens as why:
+        except BrokerUnreachable as why:
             raise self._unreachable(why) from None
 
-    def _unreachable(self, why: NobodyListens) -> CommandFailed:
+    def _unreachable(self, why: BrokerUnreachable) -> CommandFailed:
         return CommandFailed(f"{why}{self.advice()}")
 
     def advice(self) -> str:

@@ -14,7 +14,7 @@ from interfaces.terminal.endings import (
     USAGE,
     command_of,
     complain,
-    nobody_reads_on,
+    after_broken_pipe,
 )
 
 
@@ -41,7 +41,7 @@ def run(parsed: argparse.Namespace) -> int:
             return INTERRUPTED
         raise
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
 
 
 def _end(line: str, code: int) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from interfaces.main.arguments import parser, settings_given
 from interfaces.main.settings.origin import SettingsError
 from interfaces.main.settings.sources import Settings, load_settings
-from interfaces.terminal.endings import INTERRUPTED, USAGE, nobody_reads_on
+from interfaces.terminal.endings import INTERRUPTED, USAGE, after_broken_pipe
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
     top.print_help()
     return 0
 

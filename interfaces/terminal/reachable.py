@@ -12,7 +12,7 @@ from interfaces.terminal.addresses import Address
 PROBE_S = 3.0
 
 
-class NobodyListens(Exception):
+class BrokerUnreachable(Exception):
     """No address accepts connections; the message has the reasons."""
 
     def __init__(self, why: str, may_pass: bool) -> None:
@@ -40,7 +40,7 @@ def first_reachable(
             return address
         reasons.append(f"{address}: {reason}")
         may_pass |= reason.may_pass
-    raise NobodyListens(f"no {what} at {'; '.join(reasons)}", may_pass)
+    raise BrokerUnreachable(f"no {what} at {'; '.join(reasons)}", may_pass)
 
 
 def why_not(address: Address, timeout_s: float) -> Unreachable | None:
