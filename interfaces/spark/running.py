@@ -17,7 +17,7 @@ from interfaces.terminal.endings import (
     USAGE,
     command_of,
     complain,
-    nobody_reads_on,
+    after_broken_pipe,
 )
 
 
@@ -28,7 +28,7 @@ def run(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt as interrupted:
         return _interrupted(interrupted)
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
     except Exception as failure:
         if "OTTLA_TRACEBACK" in os.environ:
             raise
