@@ -12,9 +12,9 @@ from interfaces.terminal.endings import (
     FAILED,
     INTERRUPTED,
     USAGE,
+    after_broken_pipe,
     command_of,
     complain,
-    after_broken_pipe,
 )
 
 

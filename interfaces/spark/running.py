@@ -15,9 +15,9 @@ from interfaces.terminal.endings import (
     INTERRUPTED,
     TERMINATED,
     USAGE,
+    after_broken_pipe,
     command_of,
     complain,
-    after_broken_pipe,
 )
 
 

@@ -45,7 +45,9 @@ def test_a_password_is_never_shown() -> None:
     url = "postgresql://me:hunter2@db.example:5433/offsets?sslmode=require&password=hunter2"
     offsets = load(offsets=url).offsets
     assert offsets.url == url
-    assert offsets.shown == "postgresql://me:***@db.example:5433/offsets?sslmode=require&password=***"
+    assert (
+        offsets.shown == "postgresql://me:***@db.example:5433/offsets?sslmode=require&password=***"
+    )
 
 
 @pytest.mark.parametrize(
