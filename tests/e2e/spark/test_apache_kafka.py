@@ -98,9 +98,7 @@ def prefixed(settings: dict[str, str]) -> dict[str, str]:
     return {f"kafka.{name}": value for name, value in settings.items()}
 
 
-def test_whatever_java_calls_them_keys_certificates_and_passwords_open_the_broker(
-    kafka: Secured, filled: str
-) -> None:
+def test_tls_and_sasl_settings_of_the_java_client_connect(kafka: Secured, filled: str) -> None:
     by_its_ending = str(kafka.files.authority)
     text = kafka.files.authority.with_suffix(".crt").read_text()
     elsewhere = f"localhost:{kafka.tls.rpartition(':')[2]}"
@@ -118,10 +116,15 @@ def test_whatever_java_calls_them_keys_certificates_and_passwords_open_the_broke
         assert rows(servers, filled, settings) == RECORDS, settings
 
 
-def test_a_refused_client_fails_soon_with_the_reason_and_without_the_password(
-    kafka: Secured, filled: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refusals, "GRACE_S", 0.5)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_refused_client_fails_soon_with_the_reason_and_without_the_password(
+    kafka: Secured, filled: str
+) -> None:
     wrong = "PaSs-that-is-wrong"
     stranger = {"security.protocol": "SSL", **trusted(kafka.files.stranger)}
     elsewhere = f"localhost:{kafka.tls.rpartition(':')[2]}"
@@ -142,6 +145,7 @@ def test_a_refused_client_fails_soon_with_the_reason_and_without_the_password(
         assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_sink_that_is_refused_fails_without_the_password(kafka: Secured, filled: str) -> None:
     wrong = f"{PASSWORD}-wrong"
     sending = Sending(options_of(kafka.login, **dotless(prefixed(login(kafka, password=wrong)))))
@@ -159,7 +163,7 @@ def options(kafka: Secured, password: str = PASSWORD, **more: str) -> dict[str, 
     return {"kafka.bootstrap.servers": kafka.login, **settings, **more}
 
 
-def test_streams_pass_a_login_and_tell_nobody_the_password(
+def test_streams_log_in_without_showing_the_password(
     spark: SparkSession,
     kafka: Secured,
     filled: str,
@@ -203,7 +207,7 @@ def values(rows: list[dict[str, object]]) -> list[object]:
     return [row["value"] for row in rows]
 
 
-def test_transactions_are_read_as_far_as_they_are_decided(kafka: Secured) -> None:
+def test_read_committed_hides_open_and_aborted_transactions(kafka: Secured) -> None:
     topic, servers = unused_topic_name(), kafka.plain
     create(servers, topic)
     producer = Producer({"bootstrap.servers": servers, "transactional.id": topic, **QUIET})
@@ -229,7 +233,7 @@ def test_transactions_are_read_as_far_as_they_are_decided(kafka: Secured) -> Non
 
 
 @pytest.mark.long
-def test_ranges_with_compacted_ends_are_read_to_where_the_log_goes_on(kafka: Secured) -> None:
+def test_ranges_with_compacted_ends_are_read(kafka: Secured) -> None:
     topic, servers = unused_topic_name(), kafka.plain
     eager = {
         "cleanup.policy": "compact",

@@ -1,4 +1,4 @@
-"""The README's program for Spark, as it stands but for the broker's address."""
+"""The README's program for Spark, with another broker address."""
 
 from __future__ import annotations
 
