@@ -14,9 +14,9 @@ from interfaces.terminal.endings import (
     INTERRUPTED,
     TERMINATED,
     USAGE,
+    after_broken_pipe,
     command_of,
     complain,
-    nobody_reads_on,
 )
 
 _SPELLED = {
@@ -33,7 +33,7 @@ def run(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt as interrupted:
         return _interrupted(interrupted)
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
     except Exception as failure:
         if "OTTLA_TRACEBACK" in os.environ:
             raise

@@ -16,7 +16,7 @@ from interfaces.spark.jvm import hush, is_loud, start_jvm
 from interfaces.spark.memory import for_the_jvm_mb
 from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 from interfaces.terminal.addresses import addresses
-from interfaces.terminal.reachable import NobodyListens, first_reachable
+from interfaces.terminal.reachable import BrokerUnreachable, first_reachable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,7 +85,7 @@ def _require_master(master: str) -> None:
         first_reachable(addresses(place), what="Spark master")
     except ValueError as wrong:
         raise WrongOption(f"{master!r} is not a Spark master: {wrong}") from None
-    except NobodyListens as why:
+    except BrokerUnreachable as why:
         raise JobFailed(str(why)) from None
 
 

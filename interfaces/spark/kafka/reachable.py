@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.terminal.addresses import addresses
-from interfaces.terminal.reachable import NobodyListens, first_reachable
+from interfaces.terminal.reachable import BrokerUnreachable, first_reachable
 
 
 def look(servers: str) -> None:
@@ -13,5 +13,5 @@ def look(servers: str) -> None:
         first_reachable(addresses(servers))
     except ValueError as wrong:
         raise WrongOption(f"option kafka.bootstrap.servers: {wrong}") from None
-    except NobodyListens as why:
+    except BrokerUnreachable as why:
         raise JobFailed(str(why)) from None
