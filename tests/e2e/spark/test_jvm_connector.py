@@ -83,6 +83,7 @@ def test_the_connector_streams_and_continues_from_its_checkpoint(
     assert len(records(servers, target)[0]) == 1_100
 
 
+@pytest.mark.long
 def test_a_stream_continues_from_the_checkpoint_of_the_other_source(
     spark: SparkSession,
     connector: str,

@@ -238,13 +238,13 @@ def test_a_broker_that_stays_down_fails_a_range(tmp_path: Path) -> None:
     with BrokerProcess(tmp_path / "broker") as broker:
         create(broker.bootstrap, "t")
         fill(broker.bootstrap, "t", numbers(0, 10))
-        patience = {"kafkaConsumer__pollTimeoutMs": "500"}
+        patience = {"kafkaConsumer__pollTimeoutMs": "1500"}
         reader = BatchReader(options_of(broker.bootstrap, subscribe="t", **patience))
         [part] = reader.partitions()
     with pytest.raises(JobFailed) as failure:
         list(reader.read(part))
     assert re.match(
-        r"t-0: .* 127\.0\.0\.1:\d+ for 0\.5 s at offset 0: .*refused",
+        r"t-0: .* 127\.0\.0\.1:\d+ for 1\.5 s at offset 0: .*refused",
         str(failure.value),
     )
 
