@@ -12,22 +12,21 @@ from interfaces.rest.routes.partitions import replicas
 from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.brokers import (
     BrokerBody,
-    BrokerList,
     ClusterBody,
-    ClusterList,
     broker_body,
     cluster_body,
 )
-from interfaces.rest.shapes.partitions import ReplicaList
+from interfaces.rest.shapes.common import ListOf
+from interfaces.rest.shapes.partitions import ReplicaBody
 from interfaces.rest.urls import V3, Urls
 
 
 class ClusterRoutes(Routes):
-    """Confluent's paths only: there is one, and so no short way to it is needed."""
+    """Confluent's paths only. There is one cluster, so it needs no short path."""
 
     def router(self) -> APIRouter:
         routes = APIRouter(tags=["brokers"])
-        routes.get("/v3/clusters", response_model=ClusterList)(self.list_clusters)
+        routes.get("/v3/clusters", response_model=ListOf[ClusterBody])(self.list_clusters)
         routes.get(V3, response_model=ClusterBody)(self.get_cluster)
         return routes
 
@@ -42,7 +41,7 @@ class ClusterRoutes(Routes):
         return JsonAnswer(cluster_body(self._node_id, Urls(request, cluster_id)))
 
     async def known_cluster(self, cluster_id: str) -> None:
-        """A dependency of all paths below a cluster."""
+        """A dependency of all paths below a cluster: raises if the id is another one's."""
         if cluster_id != self._broker.cluster_id:
             raise RestError(404, f"there is no cluster {cluster_id!r}", 40410)
 
@@ -50,9 +49,9 @@ class ClusterRoutes(Routes):
 class BrokerRoutes(Routes):
     def router(self) -> APIRouter:
         routes = APIRouter(prefix="/brokers", tags=["brokers"])
-        routes.get("", response_model=BrokerList)(self.list_brokers)
+        routes.get("", response_model=ListOf[BrokerBody])(self.list_brokers)
         routes.get("/{broker_id}", response_model=BrokerBody)(self.get_broker)
-        routes.get("/{broker_id}/partition-replicas", response_model=ReplicaList)(
+        routes.get("/{broker_id}/partition-replicas", response_model=ListOf[ReplicaBody])(
             self.list_partition_replicas
         )
         return routes

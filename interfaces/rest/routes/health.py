@@ -1,4 +1,4 @@
-"""Whether it lives, whether it is ready, and what it is."""
+"""Liveness, readiness and version."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ class HealthRoutes(Routes):
         routes = APIRouter(tags=["health"])
         routes.get("/healthz")(self.healthz)
         routes.get("/v1/status/ready", include_in_schema=False)(self.readyz)
-        routes.get("/readyz", responses={503: {"description": "Not ready, and why."}})(self.readyz)
+        routes.get("/readyz", responses={503: {"description": "Not ready, with reasons."}})(
+            self.readyz
+        )
         routes.get("/version")(self.version)
         return routes
 
     async def healthz(self) -> dict[str, Any]:
-        """The process answers."""
+        """The process responds."""
         return {"status": "ok"}
 
     async def readyz(self) -> JsonAnswer:
-        """Clients can be served; 503 with the reasons when not."""
+        """200 if clients can be served, 503 with the reasons if not."""
         reasons = {name: why for name, check in self._admin.checks.items() if (why := check())}
         checks = [
             {

@@ -1,4 +1,4 @@
-"""What monitoring reads, and which requests there have just been."""
+"""Metrics for monitoring, and the newest requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MetricsRoutes(Routes):
         return routes
 
     async def metrics(self) -> Response:
-        """Everything that is counted and measured, as text for Prometheus."""
+        """All metrics, in the text format of Prometheus."""
         pieces = await value_of(self._admin.metrics.scrape())
         return StreamingResponse(_each(pieces), media_type=PROMETHEUS_TEXT)
 
@@ -46,10 +46,10 @@ class MetricsRoutes(Routes):
         slow_ms: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     ) -> Response:
-        """The newest requests of Kafka clients, as the request log has them, the newest first.
+        """The newest requests of Kafka clients, with the fields of the request log.
 
-        Their correlation ids are numbers. A text is the id of an HTTP request, which is found in
-        the log, and never here.
+        HTTP requests are in the log only. Their correlation ids may be any text, those of Kafka
+        requests are numbers.
         """
         number = None
         if correlation_id is not None:

@@ -1,4 +1,4 @@
-"""Records: look into them, page by page, as they come, or all of them as a file."""
+"""Records: read by page, tailed, or downloaded as a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from interfaces.rest.urls import Urls
 
 T = TypeVar("T")
 
-#: What records hold came from anywhere: no browser shall take it for a page.
+#: Any client may have written the records: browsers must not show them as a page.
 INERT = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; sandbox",
@@ -65,7 +65,7 @@ class RecordRoutes(Routes):
     async def browse_records(
         self, request: Request, topic_name: str, wanted: Annotated[RecordsWanted, Query()]
     ) -> Response:
-        """A page of records, and why it ends where it does."""
+        """A page of records, with the reason for its end."""
         browse = self._broker.messages.browse
         plan = await when_loaded(
             lambda: browse.plan(
@@ -103,7 +103,7 @@ class RecordRoutes(Routes):
     async def tail_records(
         self, request: Request, topic_name: str, wanted: Annotated[TailWanted, Query()]
     ) -> Response:
-        """Records as they come, as server-sent events."""
+        """New records, as server-sent events."""
         tail = await when_loaded(
             lambda: self._broker.messages.tail.open(
                 topic_name,
@@ -123,7 +123,7 @@ class RecordRoutes(Routes):
     async def download_records(
         self, request: Request, topic_name: str, wanted: Annotated[DownloadWanted, Query()]
     ) -> Response:
-        """All that fit, as a file: ndjson, csv or parquet."""
+        """All matching records as a file: ndjson, csv or parquet."""
         form, media_type = FILES[wanted.format]
         if form == "parquet" and importlib.util.find_spec("pyarrow") is None:
             raise RestError(
@@ -142,7 +142,7 @@ class RecordRoutes(Routes):
 
 
 def _busy(request: Request) -> Response:
-    """All workers were, for as long as the page might take: nothing of it could be done."""
+    """All worker processes were busy until the time of the page was over."""
     exchange = exchange_of(request)
     exchange.error_code = 50304
     words = "too many scans at once: ask again later"
@@ -151,7 +151,7 @@ def _busy(request: Request) -> Response:
 
 
 async def _while_wanted(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What comes of it, unless its client leaves before, or the server stops."""
+    """The result, unless the client disconnects before, or the server stops."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(left(request.receive))
     stopped = asyncio.ensure_future(exchange_of(request).stopping.wait())
@@ -176,7 +176,7 @@ async def _gathered(scan: RunningScan) -> tuple[list[bytes], ScanEnd]:
         while True:
             part = await _part(scan)
             if part.data:
-                # A line each, and no line break within one.
+                # One line per record, without line breaks in it.
                 pieces.append((b"," if pieces else b"") + part.data[:-1].replace(b"\n", b","))
             if isinstance(part.end, ScanEnd):
                 return pieces, part.end
@@ -208,14 +208,14 @@ async def _part(scan: RunningScan) -> ScanPart:
 
 
 def _page(request: Request, urls: Urls, topic_name: str, cursor: str | None) -> str:
-    """The one that is answered, or the one with this cursor."""
+    """The URL of the page of this request, or of the one with this cursor."""
     query = str(request.url.include_query_params(cursor=cursor) if cursor else request.url)
     _, separator, query = query.partition("?")
     return urls("topics", topic_name, "records") + separator + query
 
 
 def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[str, Any]:
-    """`start` and `end` of what was to be looked through; `left` of it is what was not."""
+    """`start` and `end` bound the search; `left` is the part that was not searched."""
     return {
         "partition_id": left.index,
         "start_offset": start,
@@ -225,7 +225,7 @@ def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[s
 
 
 def _positions(last_event_id: str) -> dict[int, int]:
-    """What a browser hands back when it connects again; nonsense is nothing."""
+    """Offsets by partition, as a browser sends them when it reconnects; invalid ids are ignored."""
     try:
         pairs = [each.split(":") for each in last_event_id.split(",")[:1000]]
         return {int(index): int(offset) for index, offset in pairs}

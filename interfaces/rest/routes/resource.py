@@ -1,4 +1,4 @@
-"""Routes: what the routes of every resource have in common."""
+"""The base class of all routes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.rest.urls import Urls
 
 
 class Routes(ABC):
-    """The routes of one resource are its methods; `router` says which path leads to which."""
+    """The routes of one resource are methods; `router` maps paths to them."""
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin

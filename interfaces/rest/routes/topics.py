@@ -1,4 +1,4 @@
-"""Topics: list, look at, create, change, delete."""
+"""Topics: list, get, create, change, delete."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
 from interfaces.rest.routes.resource import Routes
+from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.topics import (
     ChangeTopic,
     CreateTopic,
     TopicBody,
-    TopicList,
     texts_of,
     topic_body,
 )
@@ -33,7 +33,7 @@ from interfaces.rest.shapes.topics import (
 class TopicRoutes(Routes):
     def router(self) -> APIRouter:
         routes = APIRouter(tags=["topics"])
-        routes.get("/topics", response_model=TopicList)(self.list_topics)
+        routes.get("/topics", response_model=ListOf[TopicBody])(self.list_topics)
         routes.post(
             "/topics",
             status_code=201,
@@ -52,51 +52,49 @@ class TopicRoutes(Routes):
         bodies = (topic_body(topic, at) for topic in shown)
         return await listing(self._admin, "KafkaTopicList", at("topics"), bodies, next_url)
 
-    async def create_topic(self, request: Request, wanted: CreateTopic) -> JsonAnswer:
-        """Durable when it is answered; with `validate_only` nothing is made, and the answer 200."""
+    async def create_topic(self, request: Request, body: CreateTopic) -> JsonAnswer:
+        """Durable when the response comes. `validate_only` creates nothing; the status is 200."""
         new = NewTopic(
-            wanted.topic_name,
-            USE_DEFAULT if wanted.partitions_count is None else wanted.partitions_count,
-            USE_DEFAULT if wanted.replication_factor is None else wanted.replication_factor,
-            [(one.partition_id, one.broker_ids) for one in wanted.replicas_assignments],
-            texts_of(wanted.configs),
+            body.topic_name,
+            USE_DEFAULT if body.partitions_count is None else body.partitions_count,
+            USE_DEFAULT if body.replication_factor is None else body.replication_factor,
+            [(one.partition_id, one.broker_ids) for one in body.replicas_assignments],
+            texts_of(body.configs),
         )
         [created] = await value_of(
-            self._broker.topics.create_topics.create([new], wanted.validate_only)
+            self._broker.topics.create_topics.create([new], body.validate_only)
         )
         if isinstance(created, BrokerError):
             raise created
         at = self._urls(request)
-        status = 200 if wanted.validate_only else 201
-        answer = JsonAnswer(topic_body(created, at, _warnings(new.configs)), status)
-        if not wanted.validate_only:
-            answer.headers["location"] = at("topics", created.name)
-        return answer
+        status = 200 if body.validate_only else 201
+        location = None if body.validate_only else {"location": at("topics", created.name)}
+        return JsonAnswer(topic_body(created, at, _warnings(new.configs)), status, location)
 
     async def get_topic(self, request: Request, topic_name: str) -> JsonAnswer:
         return JsonAnswer(topic_body(self._topic(topic_name), self._urls(request)))
 
     async def change_topic(
-        self, request: Request, topic_name: str, wanted: ChangeTopic
+        self, request: Request, topic_name: str, body: ChangeTopic
     ) -> JsonAnswer:
-        """More partitions, never fewer, and configs; null takes a config back to its default."""
+        """Adds partitions and alters configs; null resets a config to its default."""
         topic = self._topic(topic_name)
-        configs = texts_of(wanted.configs)
-        count = wanted.partitions_count
+        configs = texts_of(body.configs)
+        count = body.partitions_count
         if count == len(topic.partition_ids):
             count = None
-        # Both are checked before one of them is done.
+        # Both changes are validated before either is made.
         if count is not None:
             await self._grow(topic_name, count, validate_only=True)
         if configs:
-            await self._configure(topic_name, configs, wanted.validate_only)
-        if count is not None and not wanted.validate_only:
+            await self._configure(topic_name, configs, body.validate_only)
+        if count is not None and not body.validate_only:
             await self._grow(topic_name, count, validate_only=False)
         changed = self._topic(topic_name)
         return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
 
     async def delete_topic(self, topic_name: str) -> Response:
-        """The name is free when it is answered; the data goes afterwards, in slices."""
+        """The name is free when the response comes; a background job deletes the data."""
         self._topic(topic_name)
         found = self._broker.topics.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):

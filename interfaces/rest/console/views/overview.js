@@ -1,4 +1,4 @@
-// What the broker is doing now.
+// Rates, lag and state of the broker.
 
 import { Chart } from '../chart.js'
 import { badge, h, replace, to } from '../dom.js'
@@ -13,12 +13,12 @@ function charts() {
   return [
     new Chart({
       title: 'Records',
-      words: (n) => `${short(n)}/s`,
+      format: (n) => `${short(n)}/s`,
       series: [{ name: 'in', tone: 'one', valueOf: RATE('records_in') }],
     }),
     new Chart({
       title: 'Bytes',
-      words: (n) => `${bytes(n)}/s`,
+      format: (n) => `${bytes(n)}/s`,
       thousand: 1024,
       series: [
         { name: 'in', tone: 'one', valueOf: RATE('bytes_in') },
@@ -27,7 +27,7 @@ function charts() {
     }),
     new Chart({
       title: 'Produce latency',
-      words: micros,
+      format: micros,
       series: [
         { name: 'median', tone: 'one', valueOf: RATE('Produce_p50') },
         { name: '99 %', tone: 'two-tone', valueOf: RATE('Produce_p99') },
@@ -35,7 +35,7 @@ function charts() {
     }),
     new Chart({
       title: 'Requests',
-      words: (n) => `${short(n)}/s`,
+      format: (n) => `${short(n)}/s`,
       series: [
         { name: 'all', tone: 'one', valueOf: RATE('requests') },
         { name: 'with an error', tone: 'five', valueOf: RATE('errors') },
@@ -46,31 +46,23 @@ function charts() {
 
 export function open(root, { signal }) {
   const drawn = charts()
-  const stale = h('div', { class: 'stale', hidden: true })
+  const head = h('div', { class: 'head' }, h('h1', {}, 'Overview'))
+  const stale = h('div', { class: 'stale' })
   const tiles = h('dl', { class: 'tiles' })
   const lag = h('section', { class: 'card' })
   const facts = h('section', { class: 'card' })
-  let begun = false
-  replace(root, h('div', { class: 'head' }, h('h1', {}, 'Overview')), loading())
+  const figures = [
+    stale,
+    tiles,
+    h('div', { class: 'two' }, drawn.map((chart) => chart.element)),
+    h('div', { class: 'two' }, lag, facts),
+  ]
+  replace(root, head, loading())
 
   watch(({ overview, failure }) => {
-    if (!overview) {
-      replace(root, h('div', { class: 'head' }, h('h1', {}, 'Overview')), trouble(failure))
-      return
-    }
-    if (!begun) {
-      begun = true
-      replace(
-        root,
-        h('div', { class: 'head' }, h('h1', {}, 'Overview')),
-        stale,
-        tiles,
-        h('div', { class: 'two' }, drawn.map((chart) => chart.element)),
-        h('div', { class: 'two' }, lag, facts),
-      )
-    }
-    stale.hidden = !failure
-    if (failure) replace(stale, trouble(failure))
+    if (!overview) return replace(root, head, trouble(failure))
+    if (!stale.isConnected) replace(root, head, figures)
+    replace(stale, failure && trouble(failure))
     replace(tiles, tilesOf(overview))
     for (const chart of drawn) chart.draw(history)
     replace(lag, lagOf(overview))
@@ -86,7 +78,7 @@ function tile(title, value, below, address) {
 function tilesOf(overview) {
   const rates = history.at(-1)?.rates
   return [
-    tile('Records in', rates ? `${short(rates.records_in)}/s` : '–', `${short(overview.totals.records_in)} up to now`),
+    tile('Records in', rates ? `${short(rates.records_in)}/s` : '–', `${short(overview.totals.records_in)} in total`),
     tile('Topics', count(overview.topics), plural(overview.partitions, 'partition')),
     tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag`),
     tile('Connections', count(overview.connections), `of ${count(overview.max_connections)}`),
@@ -97,7 +89,7 @@ function tilesOf(overview) {
 function lagOf(overview) {
   const title = h('h2', {}, 'Groups with the most lag', h('a', { href: to('groups') }, 'All groups'))
   if (!overview.lagging.length) {
-    return [title, empty(overview.groups ? 'No group lags behind' : 'There are no groups yet', overview.groups ? 'Each has read all there is.' : 'A group appears here with its first member or commit.')]
+    return [title, empty(overview.groups ? 'No group lags behind' : 'There are no groups yet', overview.groups ? 'All groups have read all records.' : 'A group appears with its first member or its first committed offset.')]
   }
   const most = overview.lagging[0].lag
   return [
@@ -129,7 +121,7 @@ function factsOf(overview) {
     ['Cluster', h('code', {}, broker.cluster_id)],
     ['Node', String(broker.node_id)],
     ['Up', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)} ${offset(overview.started_at_ms)}`],
-    ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` told as ${one.advertised}`))],
+    ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` advertised as ${one.advertised}`))],
     ['Storage', h('code', {}, broker.storage)],
     ['Flush', broker.flush],
     ['State', overview.not_ready.length ? badge(overview.not_ready.join('; '), 'bad') : badge('ready', 'good')],

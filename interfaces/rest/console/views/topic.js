@@ -1,4 +1,4 @@
-// One topic: its head, and a tab for each way to look at it.
+// One topic: its head, and a tab for each view of it.
 
 import { get, path } from '../api.js'
 import { button, h, replace, to } from '../dom.js'
@@ -31,7 +31,7 @@ export async function open(root, { names: [name, tab = 'messages'], query, signa
   if (!signal.aborted) module.open(content, { name, topic: root.topic, query, signal })
 }
 
-/** On a phone the tabs are wider than the screen; scrollIntoView would move the page as well. */
+/** On a phone the tabs are wider than the screen. scrollIntoView would scroll the page too. */
 function mark(link) {
   const tabs = link.parentNode
   link.setAttribute('aria-current', 'page')
@@ -50,12 +50,11 @@ async function head(root, name, signal) {
     return
   }
   root.topic = topic
-  const told = h('span', { class: 'soft' }, plural(topic.partitions_count, 'partition'))
-  title.append(told)
+  title.append(h('span', { class: 'soft' }, plural(topic.partitions_count, 'partition')))
   replace(
     root,
     h('div', { class: 'head' }, title, h('div', { class: 'actions' }, actions(name, topic.partitions_count))),
-    h('nav', { class: 'tabs', 'aria-label': 'Topic' }, Object.entries(TABS).map(([tab, [words]]) => h('a', { href: to('topics', name, tab), 'data-tab': tab }, words))),
+    h('nav', { class: 'tabs', 'aria-label': 'Topic' }, Object.entries(TABS).map(([tab, [label]]) => h('a', { href: to('topics', name, tab), 'data-tab': tab }, label))),
     h('div', { class: 'tab stack' }),
   )
 }
