@@ -18,7 +18,8 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect
 from domain.configs.group import GROUP_CONFIGS, validate_group_configs
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
-from domain.configs.topic import TOPIC_CONFIGS, validate_topic_configs
+from domain.configs.topic import validate_topic_configs
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import (
     BrokerError,
     InvalidConfig,

@@ -17,7 +17,7 @@ from application.records.filter import ALL_RECORDS, RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan
 from application.state.catalog import Catalog
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
 
@@ -33,11 +33,11 @@ Tailed = bytes | None | BrokerError
 
 class TailService:
     def __init__(
-        self, catalog: Catalog, browse: BrowseService, watching: Watching, background: Runner
+        self, catalog: Catalog, browse: BrowseService, purgatory: FetchPurgatory, background: Runner
     ) -> None:
         self.catalog = catalog
         self.browse = browse
-        self.watching = watching
+        self.purgatory = purgatory
         self.background = background
 
     def open(
@@ -179,12 +179,12 @@ class Tail:
                     self.add(partition, 0)
 
     def _watch(self) -> Pending[bool]:
-        self._service.watching.watch(self._partitions, self)
+        self._service.purgatory.watch(self._partitions, self)
         self._news = Pending()
         return self._news
 
     def _unwatch(self) -> Pending[bool] | None:
         news, self._news = self._news, None
         if news is not None:
-            self._service.watching.unwatch(self._partitions, self)
+            self._service.purgatory.unwatch(self._partitions, self)
         return news

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from application.ports.pending import Pending
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from domain.errors import BrokerError, StorageFailed
 
 K = TypeVar("K", bound=Hashable)
@@ -129,7 +129,7 @@ class Runtime(Generic[K, C]):
                         later.first_lost = False
                 self._aggregates.lost(key, decision.changes, decision.first_lost)
         finally:  # also when the rows cannot be read
-            faults = tell_each(decision.waiting, lambda then: then(failure))
+            faults = notify_each(decision.waiting, lambda then: then(failure))
         if faults:
             raise faults[0]
 

@@ -1,4 +1,4 @@
-"""What the pieces of one request cost, without sockets: microseconds a call, best of several."""
+"""Cost of the parts of one request, without sockets: microseconds per call, best of several."""
 
 from __future__ import annotations
 

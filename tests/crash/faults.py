@@ -1,4 +1,4 @@
-"""Broken brokers, to show that the ledger finds out: each is put into a child before it serves."""
+"""Faults that are patched into a child before it serves, to show that the ledger finds them."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def keeps_half_of_a_commit() -> None:
     StoredOffsetRepository.apply = half  # type: ignore[method-assign]
 
 
-#: Each with the points at which it shows; an empty one is a SIGKILL like any other.
+#: Each with the points at which it shows; an empty one is a plain SIGKILL.
 FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
     fault.__name__: (fault, points)
     for fault, points in (

@@ -1,4 +1,4 @@
-"""A group that is told what it is, for whoever only asks it; and committed offsets in few words."""
+"""A group with given state for reads, and short builders of committed offsets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A_TOPIC_ID = bytes(15) + b"\1"
 
 
 class GroupOfOneWord(Group):
-    """Whoever may not do what they ask is refused with `refusal`."""
+    """Refuses requests with `refusal`."""
 
     __slots__ = ("expires_from", "heard", "kind", "members", "refusal", "topics", "type")
 

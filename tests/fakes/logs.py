@@ -1,4 +1,4 @@
-"""Logs that keep what they are told, so that tests can ask."""
+"""Logs that record their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FakePlacement: one node, until a test adds others and moves something to them."""
+"""FakePlacement: one node, until a test adds others and moves partitions or groups."""
 
 from __future__ import annotations
 

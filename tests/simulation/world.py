@@ -142,7 +142,7 @@ class World:
         self.say("*", how)
         process, self.process = self.process, None
         self.timeline.loop = None
-        if len(process.broker.messages.fetch._watching):
+        if len(process.broker.messages.fetch._purgatory):
             self.tell(Story.FETCH_OVER_CRASH)
         if process.broker.groups.coordinator.pending_requests:
             self.tell(Story.WAITED_OVER_CRASH)
@@ -155,7 +155,7 @@ class World:
         if process is None:
             return
         self.say("*", "the broker is being stopped")
-        if len(process.broker.messages.fetch._watching):
+        if len(process.broker.messages.fetch._purgatory):
             self.tell(Story.DRAINED)
         if process.store.loading:
             self.tell(Story.STOPPED_WHILE_LOADING)

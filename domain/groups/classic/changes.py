@@ -81,7 +81,7 @@ class MemberSynced(ClassicGroupChange):
         self.token = token
 
 
-class SyncsAnswered(ClassicGroupChange):
+class SyncsCompleted(ClassicGroupChange):
     """Members that waited for the leader have their responses, and new sessions.
 
     Also who was refused: a rebalance begins, and it is to join again.

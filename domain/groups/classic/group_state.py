@@ -24,7 +24,7 @@ from domain.groups.classic.changes import (
     RebalanceExtended,
     RebalanceStarted,
     SessionsStarted,
-    SyncsAnswered,
+    SyncsCompleted,
 )
 from domain.groups.classic.member import ClassicMember, MemberImage, SupportedProtocols
 from domain.groups.classic.states import Event, State, next_state
@@ -225,7 +225,7 @@ def _await_no_more(group: ClassicGroupState, member_id: str) -> None:
         group.sync_deadline_ms = None
 
 
-def _syncs_answered(group: ClassicGroupState, change: SyncsAnswered) -> None:
+def _syncs_completed(group: ClassicGroupState, change: SyncsCompleted) -> None:
     for member in group.members.values():
         if member.syncing is not None:
             member.syncing = None
@@ -292,6 +292,6 @@ _APPLY: dict[type[GroupChange], Callable[[ClassicGroupState, Any], None]] = {
     RebalanceExtended: _extended,
     RebalanceStarted: _rebalance_started,
     SessionsStarted: _sessions_started,
-    SyncsAnswered: _syncs_answered,
+    SyncsCompleted: _syncs_completed,
     GroupDeleted: lambda group, change: _move(group, Event.DELETED),
 }

@@ -23,7 +23,7 @@ from domain.groups.classic.changes import (
     RebalanceExtended,
     RebalanceStarted,
     SyncResponse,
-    SyncsAnswered,
+    SyncsCompleted,
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, elected_protocol
@@ -69,7 +69,7 @@ def start(
         for member in group.members.values()
         if member.syncing is not None and member.member_id not in without
     )
-    return Decision((SyncsAnswered(group.group_id, now_ms), started), responses)
+    return Decision((SyncsCompleted(group.group_id, now_ms), started), responses)
 
 
 def start_with(

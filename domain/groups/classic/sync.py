@@ -11,7 +11,7 @@ from domain.groups.classic.changes import (
     MemberSynced,
     Moment,
     SyncResponse,
-    SyncsAnswered,
+    SyncsCompleted,
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.rebalance import (
@@ -84,7 +84,7 @@ def _assigned(
     changes = (
         *synced.changes,
         GroupMetadataChanged(group.group_id, image),
-        SyncsAnswered(group.group_id, now.monotonic_ms),
+        SyncsCompleted(group.group_id, now.monotonic_ms),
     )
     return Decision(changes, (*synced.responses, *responses, own))
 

@@ -126,7 +126,7 @@ def test_what_another_version_has_kept_does_not_stop_the_start() -> None:
     repository.save(ALL_BROKERS, {**kept, "message.max.bytes": "3"})
     store.keep()
     fake = FakeBroker(store)
-    assert fake.config.of_all == {"message.max.bytes": "3"}
+    assert fake.config.dynamic_default == {"message.max.bytes": "3"}
     lines = fake.events.of("a config that was set for brokers is not used")
     assert [str(line["reason"]).split(":")[0] for line in lines] == [
         "Unknown broker config name",

@@ -88,7 +88,7 @@ def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
     fake.appended(record_batch(["newer"]), index=3)
     assert come(fake, tail) == ["newer"]
     tail.close()
-    assert len(fake.broker.messages.tail.watching) == 0
+    assert len(fake.broker.messages.tail.purgatory) == 0
 
 
 def test_who_comes_again_misses_nothing_of_those_that_were_added(fake: FakeBroker) -> None:
@@ -145,7 +145,7 @@ def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
     for number in range(1000):
         fake.append(record_batch([str(number)]))
     fake.run()
-    assert len(fake.broker.messages.tail.watching) == 0
+    assert len(fake.broker.messages.tail.purgatory) == 0
     first = come(fake, tail)
     assert 0 < len(first) <= 500
     seen = list(first)
@@ -191,7 +191,7 @@ def test_who_leaves_is_not_told_any_more(fake: FakeBroker) -> None:
     fake.appended(record_batch(["d"]))
     fake.run()
     assert not pending.resolved
-    assert len(fake.broker.messages.tail.watching) == 0
+    assert len(fake.broker.messages.tail.purgatory) == 0
 
 
 def test_a_log_that_cannot_be_read(fake: FakeBroker) -> None:
