@@ -96,6 +96,12 @@ export function choice(options, value, facts) {
   return select
 }
 
+/** The first 1,000 partitions, after a choice without a number. */
+export function partitionChoice(none, partitions, value, facts) {
+  const numbers = Array.from({ length: Math.min(partitions, 1000) }, (_, n) => [String(n), String(n)])
+  return choice([['', none], ...numbers], value, facts)
+}
+
 export function badge(text, tone = '') {
   return h('span', { class: `badge ${tone}`.trim() }, text)
 }

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import orjson
-from fastapi import APIRouter
 from pydantic import AliasChoices, Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,7 +16,7 @@ from domain.topics.topic import Topic
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel
 from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
@@ -35,16 +34,14 @@ class CloneTopic(RequestModel):
 
 
 class CloneRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["records"])
-        routes.post(
-            "/topics/{topic_name}:clone",
-            status_code=201,
-            response_model=TopicBody,
-            responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
-        )(self.clone_topic)
-        return routes
+    tag = "records"
 
+    @post(
+        "/topics/{topic_name}:clone",
+        TopicBody,
+        status_code=201,
+        responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
+    )
     async def clone_topic(self, request: Request, topic_name: str, body: CloneTopic) -> Response:
         """Creates a topic with as many partitions and the same configs.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
@@ -20,7 +20,7 @@ from domain.configs.topic import describe_topic_configs
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.configs import (
     OF_CLUSTER,
@@ -38,28 +38,19 @@ from interfaces.rest.shapes.configs import (
 
 
 class ConfigRoutes(Routes):
-    #: The path of the configs, and a word for the names of operations.
-    path: ClassVar[str]
+    tag = "configs"
+    #: A word for the names of operations.
     noun: ClassVar[str]
     #: A dependency: sets the owner of the request's configs, or raises.
     find: Callable[..., Awaitable[None]]
 
-    def router(self) -> APIRouter:
-        path, noun = self.path, self.noun
-        one = path + "/{name}"
-        routes = APIRouter(tags=["configs"], dependencies=[Depends(self.find)])
-        routes.get(path, name=f"list_{noun}_configs", response_model=ListOf[ConfigBody])(
-            self.list_configs
-        )
-        # Before the routes with a name, which would match this path too.
-        routes.post(f"{path}:alter", name=f"alter_{noun}_configs", status_code=204)(
-            self.alter_configs
-        )
-        routes.get(one, name=f"get_{noun}_config", response_model=ConfigBody)(self.get_config)
-        routes.put(one, name=f"set_{noun}_config", status_code=204)(self.set_config)
-        routes.delete(one, name=f"reset_{noun}_config", status_code=204)(self.reset_config)
-        return routes
+    def router(self, *_: Any) -> APIRouter:
+        return super().router(Depends(self.find))
 
+    def _name(self, method: str) -> str:
+        return method.replace("_config", f"_{self.noun}_config")
+
+    @get("", ListOf[ConfigBody])
     async def list_configs(self, request: Request) -> Response:
         owner, at = _owner(request), self._urls(request)
         bodies = (config_body(owner, entry, at) for entry in self._entries(owner))
@@ -74,20 +65,24 @@ class ConfigRoutes(Routes):
                 return entry
         raise _unknown(name)
 
+    @post(":alter", status_code=204)
     async def alter_configs(self, request: Request, body: AlterConfigs) -> Response:
         """Alters all of them, or none where one is refused."""
         alterations = [one.alteration() for one in body.data]
         return await self._alter(request, alterations, body.validate_only)
 
+    @get("/{name}", ConfigBody)
     async def get_config(self, request: Request, name: str) -> JsonAnswer:
         owner = _owner(request)
         return JsonAnswer(config_body(owner, self._entry(owner, name), self._urls(request)))
 
+    @route("PUT", "/{name}", status_code=204)
     async def set_config(self, request: Request, name: str, body: SetConfig) -> Response:
         """The config is in effect, and durable, when the response comes."""
         operation = Operation.DELETE if body.value is None else Operation.SET
         return await self._alter(request, [Alteration(name, operation, body.value or "")])
 
+    @delete("/{name}")
     async def reset_config(self, request: Request, name: str) -> Response:
         """Resets a config to its default."""
         owner = _owner(request)
@@ -115,7 +110,7 @@ class ConfigRoutes(Routes):
 
 
 class TopicConfigRoutes(ConfigRoutes):
-    path, noun = "/topics/{topic_name}/configs", "topic"
+    prefix, noun = "/topics/{topic_name}/configs", "topic"
 
     async def find(self, request: Request, topic_name: str) -> None:
         self._topic(topic_name)
@@ -123,7 +118,7 @@ class TopicConfigRoutes(ConfigRoutes):
 
 
 class BrokerConfigRoutes(ConfigRoutes):
-    path, noun = "/brokers/{broker_id}/configs", "broker"
+    prefix, noun = "/brokers/{broker_id}/configs", "broker"
 
     async def find(self, request: Request, broker_id: int) -> None:
         self._check_broker(broker_id)
@@ -133,7 +128,7 @@ class BrokerConfigRoutes(ConfigRoutes):
 class ClusterConfigRoutes(ConfigRoutes):
     """Dynamic configs of all brokers."""
 
-    path, noun = "/broker-configs", "cluster"
+    prefix, noun = "/broker-configs", "cluster"
 
     async def find(self, request: Request) -> None:
         request.state.owner = OF_CLUSTER
@@ -151,19 +146,15 @@ def _unknown(name: str) -> RestError:
 class SettingRoutes(Routes):
     """All settings of the broker and all configs of topics, with their documentation."""
 
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["configs"])
-        routes.get("/configs", response_model=ListOf[SettingBody])(self.list_settings)
-        routes.get("/configs/topics", response_model=ListOf[SettingBody])(
-            self.list_topic_config_table
-        )
-        return routes
+    tag = "configs"
 
+    @get("/configs", ListOf[SettingBody])
     async def list_settings(self, request: Request) -> Response:
         """`source` is Kafka's config source; `origin` is where exactly the value was found."""
         bodies = (self._setting(row) for row in BrokerConfig.definitions.values())
         return await listing(self._admin, "SettingList", str(request.url), bodies)
 
+    @get("/configs/topics", ListOf[SettingBody])
     async def list_topic_config_table(self, request: Request) -> Response:
         """`default` is the value of a topic that does not set the config."""
         bodies = (

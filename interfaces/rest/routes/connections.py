@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from interfaces.rest.admin import Connection
 from interfaces.rest.answers import listing
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.shapes.common import ListOf
 
 
@@ -31,11 +30,9 @@ class ConnectionBody(TypedDict):
 
 
 class ConnectionRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["health"])
-        routes.get("/connz", response_model=ListOf[ConnectionBody])(self.connz)
-        return routes
+    tag = "health"
 
+    @get("/connz", ListOf[ConnectionBody])
     async def connz(self, request: Request) -> Response:
         """Every connection to the Kafka listeners, the oldest first."""
         bodies = (_body(one) for one in self._admin.connections())

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.slices import all_of
 
 Row = dict[str, Any]
@@ -28,18 +27,14 @@ class ConsoleDataRoutes(Routes):
         broker = admin.broker
         self._summaries = Summaries(broker.catalog, broker.groups.registry, broker.groups.offsets)
 
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix="/console/data", include_in_schema=False)
-        routes.get("/topics")(self.topics)
-        routes.get("/partitions")(self.partitions)
-        routes.get("/consumers")(self.consumers)
-        routes.get("/groups")(self.groups)
-        routes.get("/groups/{group_id}")(self.group)
-        return routes
+    tag = "console"
+    prefix = "/console/data"
+    in_schema = False
 
     async def _rows(self, request: Request, rows: Iterable[Row]) -> Response:
         return await listing(self._admin, "ConsoleData", str(request.url), rows)
 
+    @get("/topics")
     async def topics(self, request: Request) -> Response:
         lags: dict[str, int] = {}
         for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
@@ -57,6 +52,7 @@ class ConsoleDataRoutes(Routes):
                 "configs": len(topic.configs),
             }
 
+    @get("/partitions")
     async def partitions(self, request: Request, topic: str) -> Response:
         partitions = self._summaries.partitions(self._topic(topic))
         rows = (
@@ -70,6 +66,7 @@ class ConsoleDataRoutes(Routes):
         )
         return await self._rows(request, rows)
 
+    @get("/consumers")
     async def consumers(self, request: Request, topic: str) -> Response:
         self._topic(topic)
         rows = (
@@ -84,6 +81,7 @@ class ConsoleDataRoutes(Routes):
         )
         return await self._rows(request, rows)
 
+    @get("/groups")
     async def groups(self, request: Request) -> Response:
         self._broker.groups.offsets.check_loaded()
         rows = (
@@ -99,6 +97,7 @@ class ConsoleDataRoutes(Routes):
         )
         return await self._rows(request, rows)
 
+    @get("/groups/{group_id}")
     async def group(self, group_id: str) -> JsonAnswer:
         service = self._broker.groups.lag
         group = service.group(group_id)

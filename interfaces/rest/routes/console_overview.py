@@ -9,13 +9,12 @@ import platform
 from collections.abc import Iterator
 from typing import Any
 
-from fastapi import APIRouter
 
 from application.metrics.families.durations import Durations
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.slices import all_of
 
 #: The groups with the most lag.
@@ -30,11 +29,11 @@ class ConsoleOverviewRoutes(Routes):
         broker = admin.broker
         self._summaries = Summaries(broker.catalog, broker.groups.registry, broker.groups.offsets)
 
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix="/console/data", include_in_schema=False)
-        routes.get("/overview")(self.overview)
-        return routes
+    tag = "console"
+    prefix = "/console/data"
+    in_schema = False
 
+    @get("/overview")
     async def overview(self) -> JsonAnswer:
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,7 +11,7 @@ from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, delete, get, post
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.groups import (
     AssignmentBody,
@@ -34,39 +33,14 @@ from interfaces.rest.urls import Urls
 
 
 class GroupRoutes(Routes):
+    tag = "groups"
     prefix = "/groups"
-
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix=self.prefix, tags=["groups"])
-        routes.get("", response_model=ListOf[GroupBody])(self.list_groups)
-        routes.get("/{group_id}", response_model=GroupBody)(self.get_group)
-        routes.delete("/{group_id}", status_code=204)(self.delete_group)
-        routes.get("/{group_id}/consumers", response_model=ListOf[ConsumerBody])(
-            self.list_consumers
-        )
-        routes.get("/{group_id}/consumers/{consumer_id}", response_model=ConsumerBody)(
-            self.get_consumer
-        )
-        routes.get(
-            "/{group_id}/consumers/{consumer_id}/assignments",
-            response_model=ListOf[AssignmentBody],
-        )(self.list_assignments)
-        routes.get(
-            "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
-            response_model=AssignmentBody,
-        )(self.get_assignment)
-        routes.get("/{group_id}/lag-summary", response_model=LagSummaryBody)(self.get_lag_summary)
-        routes.get("/{group_id}/lags", response_model=ListOf[LagBody])(self.list_lags)
-        routes.get(
-            "/{group_id}/lags/{topic_name}/partitions/{partition_id}", response_model=LagBody
-        )(self.get_lag)
-        routes.post("/{group_id}/offsets", response_model=ResetList)(self.set_offsets)
-        return routes
 
     def _body(self, group: Group, at: Urls) -> GroupBody:
         assignor = group.assignor(self._broker.config.group_consumer_assignors)
         return group_body(group, assignor, self._node_id, at)
 
+    @get("", ListOf[GroupBody])
     async def list_groups(self, request: Request, page: Paged) -> Response:
         self._broker.groups.offsets.check_loaded()
         at = self._urls(request)
@@ -77,9 +51,11 @@ class GroupRoutes(Routes):
             self._admin, "KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url
         )
 
+    @get("/{group_id}", GroupBody)
     async def get_group(self, request: Request, group_id: str) -> JsonAnswer:
         return JsonAnswer(self._body(self._broker.groups.lag.group(group_id), self._urls(request)))
 
+    @delete("/{group_id}")
     async def delete_group(self, group_id: str) -> Response:
         """Deletes its committed offsets too; refused while the group has members."""
         refused = (await value_of(self._broker.groups.delete_groups.delete([group_id])))[group_id]
@@ -87,6 +63,7 @@ class GroupRoutes(Routes):
             raise refused
         return Response(status_code=204)
 
+    @get("/{group_id}/consumers", ListOf[ConsumerBody])
     async def list_consumers(self, request: Request, group_id: str) -> Response:
         at = self._urls(request)
         group = self._broker.groups.lag.group(group_id)
@@ -103,10 +80,12 @@ class GroupRoutes(Routes):
                 return member
         raise RestError(404, f"group {group_id} has no member {consumer_id!r}", 40406)
 
+    @get("/{group_id}/consumers/{consumer_id}", ConsumerBody)
     async def get_consumer(self, request: Request, group_id: str, consumer_id: str) -> JsonAnswer:
         member = self._member(group_id, consumer_id)
         return JsonAnswer(consumer_body(group_id, member, self._urls(request)))
 
+    @get("/{group_id}/consumers/{consumer_id}/assignments", ListOf[AssignmentBody])
     async def list_assignments(self, request: Request, group_id: str, consumer_id: str) -> Response:
         at = self._urls(request)
         member = self._member(group_id, consumer_id)
@@ -118,6 +97,10 @@ class GroupRoutes(Routes):
         url = at("consumer-groups", group_id, "consumers", consumer_id, "assignments")
         return await listing(self._admin, "KafkaConsumerAssignmentList", url, bodies)
 
+    @get(
+        "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
+        AssignmentBody,
+    )
     async def get_assignment(
         self, request: Request, group_id: str, consumer_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
@@ -132,12 +115,14 @@ class GroupRoutes(Routes):
         service = self._broker.groups.lag
         return await all_of(self._admin, service.lags(service.group(group_id)))
 
+    @get("/{group_id}/lag-summary", LagSummaryBody)
     async def get_lag_summary(self, request: Request, group_id: str) -> JsonAnswer:
         lags = await self._lags(group_id)
         if not lags:
             raise RestError(404, f"group {group_id} has no committed offsets", 40408)
         return JsonAnswer(lag_summary_body(group_id, lags, self._urls(request)))
 
+    @get("/{group_id}/lags", ListOf[LagBody])
     async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
         at = self._urls(request)
         url = at("consumer-groups", group_id, "lags")
@@ -146,6 +131,7 @@ class GroupRoutes(Routes):
         bodies = (lag_body(group_id, lag, at) for lag in shown)
         return await listing(self._admin, "KafkaConsumerLagList", url, bodies, next_url)
 
+    @get("/{group_id}/lags/{topic_name}/partitions/{partition_id}", LagBody)
     async def get_lag(
         self, request: Request, group_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
@@ -156,6 +142,7 @@ class GroupRoutes(Routes):
             raise RestError(404, message, 40408)
         return JsonAnswer(lag_body(group_id, lag, self._urls(request)))
 
+    @post("/{group_id}/offsets", ResetList)
     async def set_offsets(self, request: Request, group_id: str, body: SetOffsets) -> Response:
         """Resets committed offsets as kafka-consumer-groups does: within the bounds of each log,
         and only of a group without members. `dry_run` only shows the new offsets.

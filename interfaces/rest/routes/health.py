@@ -5,27 +5,21 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from fastapi import APIRouter
 
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 
 
 class HealthRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["health"])
-        routes.get("/healthz")(self.healthz)
-        routes.get("/v1/status/ready", include_in_schema=False)(self.readyz)
-        routes.get("/readyz", responses={503: {"description": "Not ready, with reasons."}})(
-            self.readyz
-        )
-        routes.get("/version")(self.version)
-        return routes
+    tag = "health"
 
+    @get("/healthz")
     async def healthz(self) -> dict[str, Any]:
         """The process responds."""
         return {"status": "ok"}
 
+    @get("/v1/status/ready", include_in_schema=False)
+    @get("/readyz", responses={503: {"description": "Not ready, with reasons."}})
     async def readyz(self) -> JsonAnswer:
         """200 if clients can be served, 503 with the reasons if not."""
         reasons = {name: why for name, check in self._admin.checks.items() if (why := check())}
@@ -40,6 +34,7 @@ class HealthRoutes(Routes):
         status = "not ready" if reasons else "ready"
         return JsonAnswer({"status": status, "checks": checks}, 503 if reasons else 200)
 
+    @get("/version")
     async def version(self) -> dict[str, Any]:
         return {
             "version": self._admin.version,

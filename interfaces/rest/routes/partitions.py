@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,7 +13,7 @@ from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.pages import Paged, index_key
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.partitions import (
     OffsetsBody,
@@ -31,20 +30,10 @@ EVERY_TOPIC = "-"
 
 
 class PartitionRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix="/topics/{topic_name}/partitions", tags=["partitions"])
-        routes.get("", response_model=ListOf[PartitionBody])(self.list_partitions)
-        routes.get("/-/reassignment")(self.list_reassignments)
-        routes.get("/{partition_id}", response_model=PartitionBody)(self.get_partition)
-        routes.get("/{partition_id}/offset", response_model=OffsetsBody)(self.get_offsets)
-        routes.get("/{partition_id}/replicas", response_model=ListOf[ReplicaBody])(
-            self.list_replicas
-        )
-        routes.get("/{partition_id}/replicas/{broker_id}", response_model=ReplicaBody)(
-            self.get_replica
-        )
-        return routes
+    tag = "partitions"
+    prefix = "/topics/{topic_name}/partitions"
 
+    @get("", ListOf[PartitionBody])
     async def list_partitions(self, request: Request, topic_name: str, page: Paged) -> Response:
         at = self._urls(request)
         topic = self._topic(topic_name)
@@ -65,6 +54,7 @@ class PartitionRoutes(Routes):
         except (NotLeaderOrFollower, StorageFailed):
             return None
 
+    @get("/-/reassignment")
     async def list_reassignments(self, request: Request, topic_name: str) -> Response:
         """Always empty, as there is one broker. `-` stands for all topics."""
         if topic_name != EVERY_TOPIC:
@@ -72,6 +62,7 @@ class PartitionRoutes(Routes):
         url = self._urls(request)("topics", topic_name, "partitions", "-", "reassignment")
         return await listing(self._admin, "KafkaReassignmentList", url, ())
 
+    @get("/{partition_id}", PartitionBody)
     async def get_partition(
         self, request: Request, topic_name: str, partition_id: int
     ) -> JsonAnswer:
@@ -81,12 +72,14 @@ class PartitionRoutes(Routes):
         )
         return JsonAnswer(body)
 
+    @get("/{partition_id}/offset", OffsetsBody)
     async def get_offsets(self, request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
         """The log start offset and the high watermark."""
         partition = self._partition(topic_name, partition_id)
         at = self._urls(request)
         return JsonAnswer(offsets_body(topic_name, partition_id, partition, at))
 
+    @get("/{partition_id}/replicas", ListOf[ReplicaBody])
     async def list_replicas(self, request: Request, topic_name: str, partition_id: int) -> Response:
         self._partition(topic_name, partition_id)
         at = self._urls(request)
@@ -94,6 +87,7 @@ class PartitionRoutes(Routes):
         one = replica_body(topic_name, partition_id, self._node_id, at)
         return await listing(self._admin, "KafkaReplicaList", url, [one])
 
+    @get("/{partition_id}/replicas/{broker_id}", ReplicaBody)
     async def get_replica(
         self, request: Request, topic_name: str, partition_id: int, broker_id: int
     ) -> JsonAnswer:

@@ -8,7 +8,6 @@ from itertools import chain, islice
 from typing import Any
 
 import orjson
-from fastapi import APIRouter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -26,7 +25,7 @@ from interfaces.rest.records.outgoing import (
     outgoing,
     parse_object,
 )
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
 
@@ -42,15 +41,16 @@ MAX_ENTRIES = 1000
 
 _Parsed = Outgoing | RestError
 
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
 
 class ProduceRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["records"])
-        routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)(self.produce_records)
-        routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)(
-            self.produce_batch
-        )
-        return routes
+    tag = "records"
 
     async def _sent(
         self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
@@ -60,8 +60,8 @@ class ProduceRoutes(Routes):
         for group in _groups([each.record for each in parsed if isinstance(each, Outgoing)]):
             sending.append(self._broker.messages.send.send(topic_name, group))
             await turns.give()
-        told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
-        return self._each_report(exchange, topic_name, parsed, chain.from_iterable(told))
+        deliveries: list[list[Delivery]] = [await value_of(pending) for pending in sending]
+        return self._each_report(exchange, topic_name, parsed, chain.from_iterable(deliveries))
 
     def _each_report(
         self,
@@ -121,6 +121,7 @@ class ProduceRoutes(Routes):
             _line({"error_code": 200} | report if taken else report) for taken, report in reports
         )
 
+    @post("/topics/{topic_name}/records", openapi_extra=_BODY)
     async def produce_records(self, request: Request, topic_name: str) -> Response:
         """A stream of JSON objects. A record is durable when its report comes, in the same order.
 
@@ -129,11 +130,12 @@ class ProduceRoutes(Routes):
         """
         self._topic(topic_name)
         exchange_of(request).most_body_bytes = None
-        told = self._reports(request, topic_name)
+        reports = self._reports(request, topic_name)
         # Until the first report a failure can set the status of the response.
-        first = await anext(told, b"")
-        return Streamed(_behind(first, told), "application/json", listens=False)
+        first = await anext(reports, b"")
+        return Streamed(_behind(first, reports), "application/json", listens=False)
 
+    @post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(self, request: Request, topic_name: str) -> Response:
         """Entries with ids that the client chooses; the response lists successes and failures."""
         self._topic(topic_name)
@@ -215,11 +217,3 @@ def _entries(body: Any) -> list[dict[str, Any]]:
 
 def _line(body: dict[str, Any]) -> bytes:
     return orjson.dumps(body) + b"\n"
-
-
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.topics import (
     ChangeTopic,
@@ -31,20 +30,9 @@ from interfaces.rest.shapes.topics import (
 
 
 class TopicRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["topics"])
-        routes.get("/topics", response_model=ListOf[TopicBody])(self.list_topics)
-        routes.post(
-            "/topics",
-            status_code=201,
-            response_model=TopicBody,
-            responses={200: {"model": TopicBody}},
-        )(self.create_topic)
-        routes.get("/topics/{topic_name}", response_model=TopicBody)(self.get_topic)
-        routes.patch("/topics/{topic_name}", response_model=TopicBody)(self.change_topic)
-        routes.delete("/topics/{topic_name}", status_code=204)(self.delete_topic)
-        return routes
+    tag = "topics"
 
+    @get("/topics", ListOf[TopicBody])
     async def list_topics(self, request: Request, page: Paged) -> Response:
         at = self._urls(request)
         topics = sorted(self._broker.catalog, key=_name)
@@ -52,6 +40,7 @@ class TopicRoutes(Routes):
         bodies = (topic_body(topic, at) for topic in shown)
         return await listing(self._admin, "KafkaTopicList", at("topics"), bodies, next_url)
 
+    @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
     async def create_topic(self, request: Request, body: CreateTopic) -> JsonAnswer:
         """Durable when the response comes. `validate_only` creates nothing; the status is 200."""
         new = NewTopic(
@@ -71,9 +60,11 @@ class TopicRoutes(Routes):
         location = None if body.validate_only else {"location": at("topics", created.name)}
         return JsonAnswer(topic_body(created, at, _warnings(new.configs)), status, location)
 
+    @get("/topics/{topic_name}", TopicBody)
     async def get_topic(self, request: Request, topic_name: str) -> JsonAnswer:
         return JsonAnswer(topic_body(self._topic(topic_name), self._urls(request)))
 
+    @route("PATCH", "/topics/{topic_name}", TopicBody)
     async def change_topic(
         self, request: Request, topic_name: str, body: ChangeTopic
     ) -> JsonAnswer:
@@ -93,6 +84,7 @@ class TopicRoutes(Routes):
         changed = self._topic(topic_name)
         return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
 
+    @delete("/topics/{topic_name}")
     async def delete_topic(self, topic_name: str) -> Response:
         """The name is free when the response comes; a background job deletes the data."""
         self._topic(topic_name)

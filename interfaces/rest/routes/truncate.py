@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import AliasChoices, Field
 from starlette.requests import Request
 
@@ -22,7 +21,7 @@ from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.wanted import MAX_OFFSET
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel
 from interfaces.rest.slices import all_of as in_slices
 
@@ -60,12 +59,9 @@ class TruncateTopics(RequestModel):
 
 
 class TruncateRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["records"])
-        routes.post("/topics/{topic_name}:truncate")(self.truncate_topic)
-        routes.post("/topics:truncate")(self.truncate_topics)
-        return routes
+    tag = "records"
 
+    @post("/topics/{topic_name}:truncate")
     async def truncate_topic(
         self, request: Request, topic_name: str, body: TruncateTopic | None = None
     ) -> JsonAnswer:
@@ -90,6 +86,7 @@ class TruncateRoutes(Routes):
         partitions = await in_slices(self._admin, outcomes)
         return JsonAnswer({"topic_name": topic_name, "partitions": partitions})
 
+    @post("/topics:truncate")
     async def truncate_topics(self, request: Request, body: TruncateTopics) -> JsonAnswer:
         """All records of these topics. If one of the topics does not exist, none is changed."""
         chosen = [await self._of_all(name, None) for name in dict.fromkeys(body.topic_names)]

@@ -1,7 +1,7 @@
 // The form above the records, its address, and the query to the broker.
 
 import { path, tried, withQuery } from '../api.js'
-import { choice, field, h, icon, replace } from '../dom.js'
+import { choice, field, h, icon, partitionChoice, replace } from '../dom.js'
 import { ZONE, fromInput } from '../format.js'
 import { trouble } from '../states.js'
 
@@ -21,13 +21,12 @@ export class Controls {
   constructor(topic, partitions, query, begin) {
     const values = { ...STANDARD, ...query }
     const typed = (name, facts) => h('input', { name, value: values[name], autocomplete: 'off', spellcheck: 'false', ...facts })
-    const numbers = Array.from({ length: Math.min(partitions, 1000) }, (_, n) => [String(n), String(n)])
     this.topic = topic
     this.inputs = {
       from: choice(FROM, values.from, { name: 'from' }),
       offset: typed('offset', { inputmode: 'numeric', pattern: '[0-9]+', required: true }),
       time: typed('time', { type: 'datetime-local', step: '0.001', required: true }),
-      partition: choice([['', 'All'], ...numbers], values.partition, { name: 'partition' }),
+      partition: partitionChoice('All', partitions, values.partition, { name: 'partition' }),
       where: choice(WHERE, values.where, { name: 'where' }),
       text: typed('text', { type: 'search', 'data-search': true }),
       limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], values.limit, { name: 'limit' }),

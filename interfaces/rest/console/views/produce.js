@@ -2,7 +2,7 @@
 
 import { Failure, get, path, send } from '../api.js'
 import { content, fromHex, toBase64, toHex } from '../bytes.js'
-import { button, choice, field, h, iconButton, replace, to } from '../dom.js'
+import { button, choice, field, h, iconButton, partitionChoice, replace, to } from '../dom.js'
 import { ZONE, count, fromInput } from '../format.js'
 import { fault, loading, trouble } from '../states.js'
 
@@ -28,8 +28,7 @@ function form(name, topic, record, notice) {
   const key = new Content('Key', record ? content(record.key, record.key_format) : { data: null, text: null }, 2)
   const value = new Content('Value', record ? content(record.value, record.value_format) : { data: new Uint8Array(), text: '' }, 8)
   const headers = new Headers(record?.headers ?? [])
-  const partitions = Array.from({ length: Math.min(topic.partitions_count, 1000) }, (_, n) => [String(n), String(n)])
-  const partition = choice([['', 'By the key'], ...partitions], record ? String(record.partition_id) : '')
+  const partition = partitionChoice('By the key', topic.partitions_count, record ? String(record.partition_id) : '')
   const at = h('input', { type: 'datetime-local', step: '0.001' })
   const outcome = h('div', { role: 'status' })
   const press = h('button', { type: 'submit', class: 'button primary' }, 'Produce')
@@ -101,11 +100,7 @@ class Content {
     const text = this.area.value
     if (this.type.value === 'null') return null
     if (this.type.value === 'text') return { type: 'STRING', data: text }
-    if (this.type.value === 'hex') {
-      const data = fromHex(text)
-      if (!data) throw new Failure(`${this.title}: expected pairs of hex digits.`)
-      return { type: 'BINARY', data: toBase64(data) }
-    }
+    if (this.type.value === 'hex') return { type: 'BINARY', data: hexAsBase64(this.title, text) }
     try {
       JSON.parse(text)
     } catch (fault) {
@@ -144,14 +139,17 @@ class Headers {
   }
 
   body() {
-    return this.rows.map(({ label, type, value }) => ({ name: label.value, value: encoded(label.value, type.value, value.value) }))
+    const encoded = {
+      null: () => null,
+      text: (_name, text) => toBase64(new TextEncoder().encode(text)),
+      hex: (name, text) => hexAsBase64(`Header ${name}`, text),
+    }
+    return this.rows.map(({ label: { value: name }, type, value }) => ({ name, value: encoded[type.value](name, value.value) }))
   }
 }
 
-function encoded(name, type, text) {
-  if (type === 'null') return null
-  if (type === 'text') return toBase64(new TextEncoder().encode(text))
+function hexAsBase64(title, text) {
   const data = fromHex(text)
-  if (!data) throw new Failure(`Header ${name}: expected pairs of hex digits.`)
+  if (!data) throw new Failure(`${title}: expected pairs of hex digits.`)
   return toBase64(data)
 }

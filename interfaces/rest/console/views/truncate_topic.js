@@ -2,13 +2,10 @@
 
 import { Failure, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
-import { choice, field, h } from '../dom.js'
-
-const MOST_NAMED = 1000
+import { choice, field, h, partitionChoice } from '../dom.js'
 
 export async function truncateTopic(name, partitionsCount) {
-  const numbers = Array.from({ length: Math.min(partitionsCount, MOST_NAMED) }, (_, n) => [String(n), `Partition ${n}`])
-  const partition = choice([['', 'All partitions'], ...numbers], '')
+  const partition = partitionChoice('All', partitionsCount, '')
   const range = choice([['all', 'All records'], ['before', 'Those before an offset']], 'all')
   const offset = h('input', { type: 'number', min: '0', step: '1' })
   const offsetField = field('Before offset', offset, 'The new first offset.')
@@ -29,7 +26,7 @@ export async function truncateTopic(name, partitionsCount) {
     title: 'Delete records of this topic?',
     body: h('div', { class: 'stack', oninput: update },
       h('p', {}, 'They are lost for good. The topic stays, with its configs, and offsets are not reused.'),
-      h('div', { class: 'fields' }, field('Of', partition), field('Which', range), offsetField),
+      h('div', { class: 'fields' }, field('Partition', partition), field('Which', range), offsetField),
     ),
     action: 'Delete records',
     danger: true,

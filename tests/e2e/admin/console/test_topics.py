@@ -126,7 +126,7 @@ def test_records_of_a_topic_are_deleted_only_when_its_name_is_typed(console: Con
     dialog = press(page, "Truncate")
     confirm = dialog.get_by_role("button", name="Delete records")
     expect(confirm).to_be_disabled()
-    dialog.get_by_label("Of", exact=True).select_option("1")
+    dialog.get_by_label("Partition", exact=True).select_option("1")
     dialog.get_by_label("Which").select_option("before")
     dialog.get_by_label("to confirm").fill(name)
     confirm.click()
