@@ -9,7 +9,6 @@ import platform
 from collections.abc import Iterator
 from typing import Any
 
-
 from application.metrics.families.durations import Durations
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.routes.resource import Routes, get
 
