@@ -91,7 +91,7 @@ class FetchService:
         self._room: Callable[[], int] = lambda: config.fetch_max_bytes
         self._draining = False
 
-    def bound_by(self, room: Callable[[], int]) -> None:
+    def limit_responses(self, room: Callable[[], int]) -> None:
         """How much any answer may have at the most: asked anew for each, also a late one.
 
         With 0 there is still the first batch, below 0 not even that.

@@ -208,7 +208,7 @@ class ListOffsetsService:
 
     def complete(self, searches: Iterable[Search]) -> JobResult[None] | None:
         """None when all have their results, as nearly always; else it takes more passes."""
-        answer = self._background.answer(self._search(searches), ends_when_abandoned=True)
+        answer = self._background.run(self._search(searches), ends_when_abandoned=True)
         return None if answer.resolved else answer
 
     def _search(self, searches: Iterable[Search]) -> Job[None]:
@@ -216,7 +216,9 @@ class ListOffsetsService:
             steps = search.steps(self._log, self._compression)
             partition = search.partition
             while search.result is None:
-                search.result = self._catalog.why_gone(partition.partition_id, partition.topic)
+                search.result = self._catalog.unavailable_error(
+                    partition.partition_id, partition.topic
+                )
                 try:
                     if search.result is None:
                         next(steps, None)

@@ -84,7 +84,7 @@ class RequestLog(Protocol):
     #: What took as long, without its time of waiting for data, is slow.
     slow_ns: int
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         """Whether a request of this length and outcome is to be written."""
         ...
 

@@ -86,7 +86,7 @@ class Tail:
         """By partition, the offset that comes next."""
         return dict(self._positions)
 
-    def go_on_from(self, positions: Mapping[int, int]) -> None:
+    def resume_from(self, positions: Mapping[int, int]) -> None:
         """Where somebody had come to before; of partitions that are not tailed, nothing.
 
         Those that the topic got since then are new to them from their first record on.
@@ -102,7 +102,7 @@ class Tail:
         background = self._service.background
         if background.is_over:
             return resolved(None)
-        self._result = background.answer_later(self._next(), ends_when_abandoned=True)
+        self._result = background.run_later(self._next(), ends_when_abandoned=True)
         return self._result
 
     def close(self) -> None:

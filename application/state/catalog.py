@@ -54,7 +54,7 @@ class Catalog:
         self.layout_revision = 0
         for topic in topics.load():
             self.put(topic)
-        placement.when_moved(self._moved_away)
+        placement.on_moved(self._moved_away)
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self._by_name.values())
@@ -66,7 +66,9 @@ class Catalog:
         """Whether it is still there: its topic may have been deleted since it was asked for."""
         return self._loaded.get(partition.partition_id) is partition
 
-    def why_gone(self, partition_id: int, topic_name: str | None = None) -> BrokerError | None:
+    def unavailable_error(
+        self, partition_id: int, topic_name: str | None = None
+    ) -> BrokerError | None:
         """Of a partition that was loaded; None while it is. Quicker where the topic is known."""
         if partition_id in self._loaded:
             return None

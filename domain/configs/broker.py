@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from domain.configs.settings.admin import AdminSettings
-from domain.configs.settings.definition import Definition, Synonym, Source, Value
+from domain.configs.settings.definition import Definition, Source, Synonym, Value
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import dropwhile
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.settings.definition import Definition, Synonym, Source, Value
+from domain.configs.settings.definition import Definition, Source, Synonym, Value
 
 
 class ConfigEntry:

@@ -26,7 +26,7 @@ class Collector:
 
     def collect(self, take: Callable[[Reading], None]) -> JobResult[None]:
         """Calls back with every reading."""
-        return self._background.answer(self._read(take))
+        return self._background.run(self._read(take))
 
     def _read(self, take: Callable[[Reading], None]) -> Job[None]:
         for reading in chain.from_iterable(source() for source in self._sources):

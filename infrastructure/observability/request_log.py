@@ -23,7 +23,7 @@ class StructuredRequestLog:
         self.slow_ns = slow_ms * 1_000_000
         self.quick_ns = {"all": 0, "slow": self.slow_ns}.get(mode, NOBODY_IS_SO_SLOW_NS)
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         if failed:
             return self._mode != "off"
         if self._mode in ("off", "errors"):

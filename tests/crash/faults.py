@@ -154,13 +154,13 @@ def leaves_the_data_of_deleted_topics() -> None:
 
 
 def answers_commits_of_offsets_at_once() -> None:
-    keep = Offsets.keep
+    persist = Offsets.persist
 
     def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
-        keep(self, group_id, writes, lambda failure: None)
+        persist(self, group_id, writes, lambda failure: None)
         then(None)
 
-    Offsets.keep = hasty  # type: ignore[method-assign]
+    Offsets.persist = hasty  # type: ignore[method-assign]
 
 
 def keeps_offsets_in_memory_only() -> None:

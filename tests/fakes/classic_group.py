@@ -8,13 +8,13 @@ from domain.groups.classic.changes import (
     GroupMetadataChanged,
     Image,
     JoinResponse,
-    Moment,
+    Now,
     SessionsStarted,
     SyncResponse,
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.join import join
-from domain.groups.classic.leave import Leaving, leave
+from domain.groups.classic.leave import LeavingMember, leave
 from domain.groups.classic.member import JoinRequest, Protocols
 from domain.groups.classic.rebalance import Limits, expire, follow_up
 from domain.groups.classic.sync import SyncRequest, sync
@@ -38,8 +38,8 @@ class PlayedGroup:
         self.kept: list[Image | None] = []
 
     @property
-    def now(self) -> Moment:
-        return Moment(self.now_ms, WALL_MS + self.now_ms)
+    def now(self) -> Now:
+        return Now(self.now_ms, WALL_MS + self.now_ms)
 
     @property
     def state(self) -> str:
@@ -77,7 +77,7 @@ class PlayedGroup:
 
     def leave(self, *members: tuple[str, str | None]) -> list[str]:
         """The result of each member, by the name of the error."""
-        leaving = [Leaving(*one) for one in members]
+        leaving = [LeavingMember(*one) for one in members]
         decision = leave(self.group, leaving, self.now_ms, self.limits)
         self.carry_out(decision)
         return [type(error).__name__ if error else "" for error in decision.response]

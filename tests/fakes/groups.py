@@ -63,11 +63,11 @@ class GroupOfOneWord(Group):
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         self._refuse()
 
-    def heard_from(self, member_id: str, now_ms: int) -> None:
+    def renew_session(self, member_id: str, now_ms: int) -> None:
         self.heard.append((member_id, now_ms))
 
-    def answered_late(self, member_id: str, now_ms: int) -> None:
-        self.heard_from(member_id, now_ms)
+    def responded_late(self, member_id: str, now_ms: int) -> None:
+        self.renew_session(member_id, now_ms)
 
     def check_delete(self) -> None:
         self._refuse()

@@ -29,7 +29,7 @@ class FakeRequestLog:
         self.slow_ns = slow_ns or 1 << 63
         self.records: list[RequestRecord] = []
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         return self.enabled and (failed or elapsed_ns >= self.quick_ns)
 
     def write(self, record: RequestRecord) -> None:

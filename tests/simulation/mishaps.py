@@ -170,7 +170,7 @@ class Mishaps:
     def loaded(self, partition_id: int) -> None:
         process = self._world.process
         assert process is not None
-        if process.broker.catalog.why_gone(partition_id):
+        if process.broker.catalog.unavailable_error(partition_id):
             self._world.tell(Story.DELETED_WHILE_LOADING)
 
     def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:

@@ -120,7 +120,7 @@ class Process:
             "requests for a producer id": len(broker.messages.init_producer_id._waiting),
             "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
-            "offsets of topics that are gone": len(broker.groups.forgetting),
+            "offsets of topics that are gone": len(broker.groups.offset_cleanup),
             "offsets under way": broker.groups.offsets.under_way,
             "members that wait": broker.groups.coordinator.pending_requests,
             "groups that are not kept yet": broker.groups.registry.runtime.decisions,

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 from application.background import runner
-from application.groups import expiry, forgetting
+from application.groups import expiry, offset_cleanup
 from application.partitions import init_producer_id, list_offsets, producer_expiry, trimming
 from application.state import commits
 from application.topics import dropping
@@ -259,7 +259,7 @@ class World:
             patch.object(trimming, "BATCHES_PER_COMMIT", self.trimmed_at_once),
             patch.object(dropping, "PRODUCERS_PER_COMMIT", random.choice((1, 1000))),
             patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
-            patch.object(forgetting, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
+            patch.object(offset_cleanup, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
             patch.object(expiry, "ROWS_PER_STEP", self.group_random.choice((1, 100))),
             patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
             patch.object(runner, "STEPS_PER_SLICE", random.choice((1, 5, 1000))),

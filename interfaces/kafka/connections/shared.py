@@ -89,7 +89,7 @@ class Shared:
         self.response_budget = ResponseBudget(
             config.queued_max_response_bytes, self.sessions, scheduler
         )
-        broker.messages.fetch.bound_by(self.response_budget.room)
+        broker.messages.fetch.limit_responses(self.response_budget.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         #: The names of the listeners.

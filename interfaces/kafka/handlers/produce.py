@@ -21,7 +21,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import Topic, why_not_writable
+from domain.topics.topic import Topic, not_writable_error
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
@@ -161,7 +161,7 @@ def _refusal(request: ProduceRequest) -> BrokerError:
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
     if topic is None and by_id:
         return UnknownTopicId()
-    return why_not_writable(name if topic is None else topic.name)
+    return not_writable_error(name if topic is None else topic.name)
 
 
 def _leave_unanswered(durable: StagedProduce, call: Call) -> None:

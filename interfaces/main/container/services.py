@@ -116,7 +116,7 @@ def make_broker(
         topics=TopicServices(
             metadata=MetadataService(catalog, create_topics, config),
             create_topics=create_topics,
-            delete_topics=DeleteTopicsService(catalog, topic_state, groups.forgetting, config),
+            delete_topics=DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config),
             create_partitions=CreatePartitionsService(topics, topic_state, config),
             replicas=ReplicasService(catalog, config),
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),

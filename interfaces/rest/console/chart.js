@@ -39,9 +39,8 @@ export class Chart {
     const lines = this.series.map(({ tone, valueOf }) =>
       svg('path', { d: this.#path(valueOf), class: `line ${tone}` }),
     )
-    const area = svg('path', { d: this.#area(this.series[0].valueOf), class: `area ${this.series[0].tone}` })
     this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: -9, x2: -9 })
-    replace(this.canvas, grid, axis, area, lines, this.#placeholder(), this.cursor)
+    replace(this.canvas, grid, axis, lines, this.#placeholder(), this.cursor)
     this.#showValues(points.at(-1))
   }
 
@@ -65,15 +64,6 @@ export class Chart {
 
   #y(value) {
     return HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * value) / this.top
-  }
-
-  /** The area below the first line. */
-  #area(valueOf) {
-    const known = this.points.filter((point) => valueOf(point) !== null)
-    if (known.length < 2) return ''
-    const floor = this.#y(0)
-    const corners = known.map((point) => `${this.#x(point.at).toFixed(1)} ${this.#y(valueOf(point)).toFixed(1)}`)
-    return `M${this.#x(known[0].at)} ${floor}L${corners.join('L')}L${this.#x(known.at(-1).at)} ${floor}Z`
   }
 
   /** A line with gaps where the page was not visible. */

@@ -96,6 +96,14 @@ export function choice(options, value, facts) {
   return select
 }
 
+/** Marks one of these links as the one of the current view. */
+export function markCurrent(links, current) {
+  for (const link of links) {
+    if (link === current) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+}
+
 /** The first 1,000 partitions, after a choice without a number. */
 export function partitionChoice(none, partitions, value, facts) {
   const numbers = Array.from({ length: Math.min(partitions, 1000) }, (_, n) => [String(n), String(n)])

@@ -53,11 +53,8 @@ export function duration(ms) {
 /** Local time to the millisecond: 2024-05-06 07:08:09.123. */
 export function time(ms) {
   if (ms === null || ms === undefined || ms < 0) return '–'
-  const date = new Date(ms)
-  if (Number.isNaN(date.getTime())) return String(ms)
-  const two = (n, width = 2) => String(n).padStart(width, '0')
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`
+  const local = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000)
+  return Number.isNaN(local.getTime()) ? String(ms) : local.toISOString().slice(0, -1).replace('T', ' ')
 }
 
 /** The offset of local time at that time: UTC+01:00. */

@@ -1,12 +1,20 @@
 // The frame around the views: navigation, theme, connection to the broker, keyboard.
 
-import { Failure, tried } from './api.js'
-import { h, icon, iconButton, replace, to } from './dom.js'
+import { h, icon, iconButton, markCurrent, replace, to } from './dom.js'
 import { show } from './dialog.js'
 import { clockTime, offset, plural } from './format.js'
 import { parseRoute } from './router.js'
 import { empty, loading, trouble } from './states.js'
 import { watch } from './pulse.js'
+import * as configs from './views/configs.js'
+import * as connections from './views/connections.js'
+import * as group from './views/group.js'
+import * as groups from './views/groups.js'
+import * as newTopic from './views/new_topic.js'
+import * as overview from './views/overview.js'
+import * as requests from './views/requests.js'
+import * as topic from './views/topic.js'
+import * as topics from './views/topics.js'
 
 const PLACES = [
   ['overview', 'Overview', to(), 'o'],
@@ -17,25 +25,13 @@ const PLACES = [
   ['configs', 'Configs', to('configs'), 's'],
 ]
 
-// Each module is loaded on first use.
-const VIEWS = {
-  overview: () => import('./views/overview.js'),
-  topics: () => import('./views/topics.js'),
-  'new-topic': () => import('./views/new_topic.js'),
-  topic: () => import('./views/topic.js'),
-  groups: () => import('./views/groups.js'),
-  group: () => import('./views/group.js'),
-  requests: () => import('./views/requests.js'),
-  connections: () => import('./views/connections.js'),
-  configs: () => import('./views/configs.js'),
-}
+const LINKS = PLACES.map(([name, title, address]) => h('a', { href: address }, icon(name), h('span', {}, title)))
+const VIEWS = { overview, topics, 'new-topic': newTopic, topic, groups, group, requests, connections, configs }
 
 const main = document.getElementById('main')
 const away = h('div', { class: 'away-line', role: 'alert', hidden: true })
 let leaving = new AbortController()
 let shown = null
-// Browsers do not retry the import of a module that failed to load; only reloading the page does.
-let unloaded = false
 
 function viewOf([place = 'overview', name, ...rest]) {
   if (place === 'topics' && name !== undefined) return ['topic', 'topics', [name, ...rest]]
@@ -50,7 +46,7 @@ async function route() {
   leaving.abort()
   leaving = new AbortController()
   const { signal } = leaving
-  mark(place)
+  markCurrent(LINKS, LINKS[PLACES.findIndex(([name]) => name === place)])
   document.title = `${[names[0], PLACES.find(([name]) => name === place)?.[1]].filter(Boolean).join(' · ')} · Ottla`
   // The same view is updated in place: a topic's head does not flicker between its tabs.
   const same = shown?.view === view && shown.name === names[0]
@@ -65,32 +61,9 @@ async function route() {
       replace(root, empty('There is no such page', location.hash, h('a', { class: 'button', href: to() }, 'To the overview')))
       return
     }
-    const module = await VIEWS[view]()
-    if (!signal.aborted) await module.open(root, { names, query, signal, same })
+    await VIEWS[view].open(root, { names, query, signal, same })
   } catch (failure) {
-    const mayBeUnloaded = !(failure instanceof Failure)
-    const isBack = mayBeUnloaded && unloaded && (await responds())
-    if (signal.aborted) return
-    if (isBack) return location.reload()
-    unloaded ||= mayBeUnloaded
-    replace(root, trouble(failure, route))
-  }
-}
-
-function responds() {
-  return tried('console/main.js').then(() => true, () => false)
-}
-
-function mark(place) {
-  const links = PLACES.map(([name, title, address]) =>
-    h('a', { href: address, 'aria-current': name === place ? 'page' : null }, icon(name), h('span', {}, title)),
-  )
-  const nav = document.getElementById('nav')
-  if (!nav.firstChild) return replace(nav, links)
-  // The links stay in the page, so the focus does too.
-  for (const [n, link] of [...nav.children].entries()) {
-    if (PLACES[n][0] === place) link.setAttribute('aria-current', 'page')
-    else link.removeAttribute('aria-current')
+    if (!signal.aborted) replace(root, trouble(failure, route))
   }
 }
 
@@ -157,6 +130,7 @@ function key(event) {
 
 // ---- begin
 
+replace(document.getElementById('nav'), LINKS)
 const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
 replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keys', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect
@@ -98,7 +98,7 @@ class ConfigRoutes(Routes):
         resource = _owner(request).resource
         [refused] = await value_of(
             self._broker.configs.alter_configs.alter(
-                [WantedConfigs(resource, alterations)], validate_only
+                [RequestedConfigs(resource, alterations)], validate_only
             )
         )
         if refused is not None:

@@ -1,9 +1,12 @@
-"""Liveness, readiness and version."""
+"""Liveness, readiness, version, and the description of all routes."""
 
 from __future__ import annotations
 
+import asyncio
 import platform
 from typing import Any
+
+from starlette.requests import Request
 
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.routes.resource import Routes, get
@@ -44,3 +47,8 @@ class HealthRoutes(Routes):
             "started_at_ms": self._admin.started_at_ms,
             "uptime_ms": self._admin.clock.now_ms() - self._admin.started_at_ms,
         }
+
+    @get("/openapi.json", include_in_schema=False)
+    async def openapi(self, request: Request) -> JsonAnswer:
+        # FastAPI builds the description once, in half a second, without any state of the loop.
+        return JsonAnswer(await asyncio.to_thread(request.app.openapi))

@@ -105,7 +105,7 @@ class RecordRoutes(Routes):
                 data_format=query.format,
             )
         )
-        tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
+        tail.resume_from(_positions(request.headers.get("last-event-id", "")))
         exchange = exchange_of(request)
         headers = INERT | {"x-accel-buffering": "no"}
         events = events_of(tail, exchange.stopping, failed=exchange.refuse)
@@ -218,6 +218,7 @@ def _progress(plan: ScanPlan, left: OffsetRange, start: int, end: int) -> dict[s
         "partition_id": left.index,
         "start_offset": start,
         "end_offset": end,
+        "log_end_offset": left.log_end,
         "left": None if left.is_done else {"start_offset": left.start, "end_offset": left.end},
     }
 

@@ -185,7 +185,7 @@ class Gate:
             facts["refused"] = exchange.refused
         if failure is not None:
             self._admin.events.error("a request failed", **facts, failure=failure)
-        elif log.wants(elapsed_ns, failed):
+        elif log.includes(elapsed_ns, failed):
             say = self._admin.events.warning if failed else self._admin.events.info
             say("request", **facts)
 

@@ -1,7 +1,7 @@
 """Responses to valid and invalid requests are as the OpenAPI description says.
 
-Schemathesis makes the requests from the description, always the same. The broker is a real one.
-Paths of Confluent's v3 lead to the same routes as the short ones (a unit test compares their
+Schemathesis makes the same requests from the description in each run, for a real broker. Paths
+of Confluent's v3 lead to the same routes as the short ones (a unit test compares their
 descriptions), so without --long only the short paths are tested.
 """
 

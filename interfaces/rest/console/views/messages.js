@@ -59,36 +59,17 @@ function browse(result, { name, controls, signal }) {
     replace(more, next && h('div', { class: 'line-up' }, button(controls.isFiltered ? 'Scan on' : 'More', { onclick: () => page(next) }, 'down')))
     if (table.size) replace(result, total, card, more)
     else if (next) replace(result, h('div', { class: 'card' }, empty('Nothing found so far', total.textContent)), more)
-    else if (query.offset === '') replace(result, h('div', { class: 'card' }, nothing(controls.isFiltered, name)))
-    else beyond()
-  }
-
-  /** No record from this offset on: it may lie past the end of the log. */
-  async function beyond() {
-    replace(result, loading())
-    try {
-      const ends = await endsOf(name, query.partition, signal)
-      if (signal.aborted) return
-      const last = ends.reduce((one, other) => (other.log_end_offset > one.log_end_offset ? other : one))
-      const isPast = last.log_end_offset > 0 && Number(query.offset) >= last.log_end_offset
-      replace(result, h('div', { class: 'card' }, isPast ? past(query.offset, last, ends.length > 1) : nothing(controls.isFiltered, name)))
-    } catch (failure) {
-      if (!signal.aborted) replace(result, h('div', { class: 'card' }, trouble(failure, beyond)))
-    }
+    else replace(result, h('div', { class: 'card' }, past(query.offset, response.partitions) ?? nothing(controls.isFiltered, name)))
   }
 
   page()
 }
 
-/** The partitions of this query, with their end offsets. */
-async function endsOf(name, partition, signal) {
-  if (partition !== '') return [await get(path`topics/${name}/partitions/${partition}`, { signal })]
-  return (await get(path`topics/${name}/partitions`, { signal })).data
-}
-
-function past(offset, last, several) {
-  const where = several ? `The longest log, of partition ${last.partition_id},` : `The log of partition ${last.partition_id}`
-  return empty(`Offset ${count(Number(offset))} lies past the end`, `${where} ends at ${count(last.log_end_offset)}, the offset of the next record.`)
+/** A text for an offset past the end of all logs. */
+function past(offset, partitions) {
+  const end = Math.max(...partitions.map((one) => one.log_end_offset))
+  if (offset === '' || end === 0 || Number(offset) < end) return null
+  return empty(`Offset ${count(Number(offset))} lies past the end`, `The last record has the offset ${count(end - 1)}.`)
 }
 
 function nothing(filtered, name) {

@@ -15,11 +15,6 @@ export function open(root, { signal }) {
     fetching: () => get('configs/topics', { signal }),
     draw: (definitions) => form(definitions.data),
   })
-  const ready = new MutationObserver(() => {
-    root.querySelector('#topic-name')?.focus()
-    ready.disconnect()
-  })
-  ready.observe(content, { childList: true, subtree: true })
 }
 
 function form(definitions) {
@@ -29,6 +24,8 @@ function form(definitions) {
   const faults = h('div', { hidden: true })
   const check = h('button', { type: 'submit', class: 'button', value: 'check' }, 'Check only')
   const create = h('button', { type: 'submit', class: 'button primary', value: 'create' }, 'Create topic')
+
+  requestAnimationFrame(() => name.focus())
 
   async function submit(event) {
     event.preventDefault()

@@ -7,39 +7,27 @@ import { history, watch } from '../pulse.js'
 import { empty, loading, trouble } from '../states.js'
 import { groupLink, stateBadge } from './parts.js'
 
-const RATE = (name) => (point) => point.rates?.[name] ?? null
+const perSecond = (format) => (n) => `${format(n)}/s`
 
 function charts() {
+  const series = (name, tone, rate) => ({ name, tone, valueOf: (point) => point.rates?.[rate] ?? null })
   return [
-    new Chart({
-      title: 'Records',
-      format: (n) => `${short(n)}/s`,
-      series: [{ name: 'in', tone: 'one', valueOf: RATE('records_in') }],
-    }),
+    new Chart({ title: 'Records', format: perSecond(short), series: [series('in', 'one', 'records_in')] }),
     new Chart({
       title: 'Bytes',
-      format: (n) => `${bytes(n)}/s`,
+      format: perSecond(bytes),
       thousand: 1024,
-      series: [
-        { name: 'in', tone: 'one', valueOf: RATE('bytes_in') },
-        { name: 'out', tone: 'two-tone', valueOf: RATE('bytes_out') },
-      ],
+      series: [series('in', 'one', 'bytes_in'), series('out', 'two-tone', 'bytes_out')],
     }),
     new Chart({
       title: 'Produce latency',
       format: micros,
-      series: [
-        { name: 'median', tone: 'one', valueOf: RATE('Produce_p50') },
-        { name: '99 %', tone: 'two-tone', valueOf: RATE('Produce_p99') },
-      ],
+      series: [series('median', 'one', 'Produce_p50'), series('99 %', 'two-tone', 'Produce_p99')],
     }),
     new Chart({
       title: 'Requests',
-      format: (n) => `${short(n)}/s`,
-      series: [
-        { name: 'all', tone: 'one', valueOf: RATE('requests') },
-        { name: 'with an error', tone: 'five', valueOf: RATE('errors') },
-      ],
+      format: perSecond(short),
+      series: [series('all', 'one', 'requests'), series('with an error', 'five', 'errors')],
     }),
   ]
 }

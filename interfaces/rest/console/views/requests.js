@@ -19,7 +19,7 @@ const STAGES = [
   ['queue_us', 'Queued', 'four'],
   ['decode_us', 'Decoded', 'three'],
   ['handle_us', 'Handled', 'one'],
-  ['wait_us', 'Waited for a commit or a purgatory', 'two-tone'],
+  ['wait_us', 'Waited for a commit or in purgatory', 'two-tone'],
   ['send_us', 'Sent', 'five'],
 ]
 

@@ -140,9 +140,7 @@ def test_an_offset_past_the_end_is_told_from_an_empty_topic(console: Console) ->
     produce(console, name, *((None, f"value {number}") for number in range(3)))
     page.get_by_role("button", name="Show", exact=True).click()
     expect(main).to_contain_text("Offset 5 lies past the end")
-    expect(main).to_contain_text("The log of partition 0 ends at 3")
-    page = console.open("#/topics/orders/messages?from=offset&offset=99999999", "orders")
-    expect(main).to_contain_text("The longest log, of partition")
+    expect(main).to_contain_text("offset 2.")
 
 
 def test_records_are_watched_live_and_paused_until_the_topic_is_deleted(console: Console) -> None:

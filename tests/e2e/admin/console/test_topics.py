@@ -99,7 +99,7 @@ def test_configs_of_a_topic_are_changed_and_reset(console: Console) -> None:
     retention.get_by_role("button", name="Use the default").click()
     dialog.get_by_role("button", name="Save").click()
     expect(own).to_have_count(1)
-    page.get_by_label("Search configs").fill("largest batch")
+    page.get_by_label("Search configs").fill("max.message")
     expect(page.locator(".config:visible")).to_have_count(1)
 
 

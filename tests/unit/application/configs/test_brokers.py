@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from application.ports.pending import Pending
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
@@ -31,7 +31,7 @@ SHOWN = {
 
 
 def set_for_all(fake: FakeBroker, name: str, text: str) -> None:
-    wanted = WantedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
+    wanted = RequestedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
     answer = fake.broker.configs.alter_configs.alter([wanted], validate_only=False)
     assert isinstance(answer, Pending)
     fake.run()

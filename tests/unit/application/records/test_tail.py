@@ -57,13 +57,13 @@ def test_from_an_offset_and_from_some_before_now(fake: FakeBroker) -> None:
 
 def test_who_comes_again_misses_nothing(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
-    tail.go_on_from({0: 1, 1: 0, 7: 3})
+    tail.resume_from({0: 1, 1: 0, 7: 3})
     assert come(fake, tail) == ["b", "c"]
 
 
 def test_who_comes_again_from_beyond_the_end_hears_what_comes(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
-    tail.go_on_from({0: 1000, 1: 2**80})
+    tail.resume_from({0: 1000, 1: 2**80})
     fake.appended(record_batch(["d"]))
     assert come(fake, tail) == ["d"]
     assert tail.positions() == {0: 4, 1: 0}
@@ -95,7 +95,7 @@ def test_who_comes_again_misses_nothing_of_those_that_were_added(fake: FakeBroke
     grow(fake, 3)
     fake.appended(record_batch(["new"]), index=2)
     tail = fake.broker.messages.tail.open("t")
-    tail.go_on_from({0: 3, 1: 0})
+    tail.resume_from({0: 3, 1: 0})
     assert come(fake, tail) == ["new"]
 
 

@@ -45,12 +45,12 @@ def test_who_stopped_watching_hears_nothing() -> None:
 def test_a_watcher_may_stop_while_it_is_told() -> None:
     purgatory, (a,) = FetchPurgatory(), partitions(1)
 
-    class Leaving(Seen):
+    class Unwatching(Seen):
         def advanced(self, partition: Partition) -> None:
             super().advanced(partition)
             purgatory.unwatch([a], self)
 
-    watchers = [Leaving(), Leaving()]
+    watchers = [Unwatching(), Unwatching()]
     for one in watchers:
         purgatory.watch([a], one)
     purgatory.advanced(a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from domain.configs.broker import BrokerConfig
 from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
 from domain.configs.group import describe_group_configs
-from domain.configs.settings.definition import Synonym, Source
+from domain.configs.settings.definition import Source, Synonym
 from domain.configs.topic import describe_topic_configs
 from domain.configs.topic_table import TOPIC_CONFIGS
 

@@ -56,11 +56,18 @@ def test_a_page_has_the_reason_of_its_end_and_the_next_page(some: FakeAdmin) -> 
         "limit",
     )
     assert body["partitions"] == [
-        {"partition_id": 0, "start_offset": 0, "end_offset": 3, "left": None},
+        {
+            "partition_id": 0,
+            "start_offset": 0,
+            "end_offset": 3,
+            "log_end_offset": 3,
+            "left": None,
+        },
         {
             "partition_id": 1,
             "start_offset": 0,
             "end_offset": 1,
+            "log_end_offset": 1,
             "left": {"start_offset": 0, "end_offset": 1},
         },
     ]
