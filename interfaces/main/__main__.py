@@ -54,11 +54,6 @@ def _load(parsed: argparse.Namespace) -> Settings:
 
 def _serve(parsed: argparse.Namespace) -> int:
     settings = _load(parsed)
-    if settings.broker.otel_endpoint is not None:
-        from infrastructure.observability.otel_export import missing_extra
-
-        if missing := missing_extra():
-            raise SettingsError(missing)
     from interfaces.main.container.app import App
     from interfaces.main.serve import run
 

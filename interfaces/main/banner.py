@@ -19,8 +19,8 @@ def banner(started: Started) -> str:
     rows.append(("try", f"kcat -b {started.listeners[0].bootstrap} -L"))
     lines = [f"Ottla {started.version}, cluster {started.cluster_id}", ""]
     lines += [f"  {name:<9}  {text}" for name, text in rows]
-    if warnings := started.warnings():
-        lines += ["", *(f"  !! {warning.upper()}" for warning in warnings)]
+    if risks := started.risks():
+        lines += ["", *(f"  !! {risk.detail.upper()}" for risk in risks)]
     lines += ["", "Ctrl-C stops it.", ""]
     return "\n".join(lines)
 

@@ -42,10 +42,10 @@ class Ports:
             if settings.origin("admin.listeners") != DEFAULT:
                 raise
             log.warning(
-                "the admin side is off: its default address cannot be had",
+                "admin_listener_unavailable",
                 address=host_port(wanted.host, wanted.port),
-                reason=getattr(failure.__cause__, "strerror", None),
-                hint="choose another with --admin HOST:PORT, or say --admin off",
+                error=getattr(failure.__cause__, "strerror", None),
+                hint="choose another address with --admin HOST:PORT, or use --admin off",
             )
 
     def close(self) -> None:

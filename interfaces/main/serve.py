@@ -93,7 +93,7 @@ def _run(
     settings: Settings, ready_file: Path | None, build: Build, log_format: str, log: EventLog
 ) -> int:
     for warning in settings.warnings:
-        log.warning(warning)
+        log.warning("setting_without_effect", detail=warning)
 
     def announce(started: Started) -> None:
         if log_format == "console" and sys.stderr.isatty():
@@ -155,7 +155,7 @@ async def serve(
     if failures:
         raise _cannot_keep_offsets(settings, failures[0])
     if closed:
-        log.info("stopped")
+        log.info("broker_stopped")
     return 0 if closed else 1
 
 
@@ -204,14 +204,14 @@ def _write(path: Path, action: Callable[[], None]) -> None:
 
 async def _drain(container: Container, timeout_seconds: float, log: EventLog) -> None:
     if not await container.drain(timeout_seconds):
-        log.warning("not all requests were answered in time", waited_seconds=timeout_seconds)
+        log.warning("drain_timed_out", waited_seconds=timeout_seconds)
 
 
 def _close(container: Container, log: EventLog) -> bool:
     try:
         container.close()
     except StorageFailed as failure:
-        log.error("the store could not be closed in good order", failure=failure)
+        log.error("storage_close_failed", error=failure)
         return False
     return True
 
@@ -225,7 +225,7 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
         for each in signals:
             loop.remove_signal_handler(each)
             signal.signal(each, signal.SIG_DFL)
-        log.info("stopping", signal=number.name)
+        log.info("broker_stopping", signal=number.name)
         stop.set()
 
     for each in signals:
@@ -234,8 +234,8 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
 
 
 def _log_started(log: EventLog, started: Started) -> None:
-    for warning in started.warnings():
-        log.warning(warning)
+    for risk in started.risks():
+        log.warning("startup_warning", reason=risk.reason, detail=risk.detail)
     sometimes: dict[str, object] = {}
     if started.admin:
         sometimes["admin"] = [f"http://{address}" for address in started.admin]
@@ -246,7 +246,7 @@ def _log_started(log: EventLog, started: Started) -> None:
     if started.settings.file is not None:
         sometimes["settings"] = str(started.settings.file)
     log.info(
-        "started",
+        "broker_started",
         version=started.version,
         cluster_id=started.cluster_id,
         listeners=[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from interfaces.main.settings.listeners import (
     EVERY_ADDRESS,
@@ -11,6 +12,11 @@ from interfaces.main.settings.listeners import (
 )
 from interfaces.main.settings.sources import Settings
 from interfaces.terminal.addresses import host_port, is_loopback
+
+
+class Risk(NamedTuple):
+    reason: str
+    detail: str
 
 
 class OpenListener:
@@ -91,21 +97,23 @@ class Started:
             "to disk at leisure: survives a killed process; a power cut may damage the whole store"
         )
 
-    def warnings(self) -> list[str]:
-        """What somebody should know before they rely on it."""
+    def risks(self) -> list[Risk]:
+        """Settings that an operator should know of before relying on the broker."""
         found = []
         if self.data_folder is None:
-            found.append("memory storage: data is lost on exit")
+            found.append(Risk("memory_storage", "memory storage: data is lost on exit"))
         for listener in self.listeners:
             if listener.unreachable:
-                found.append(
-                    f"listener {listener.settings.name} is open to every address but tells clients "
-                    f"to connect to {listener.advertised}: only this machine can"
+                detail = (
+                    f"listener {listener.settings.name} is open to every address but advertises "
+                    f"{listener.advertised}: only clients on this machine can connect"
                 )
+                found.append(Risk("unreachable_listener", detail))
         for address in self.admin:
             if not is_loopback(address.rpartition(":")[0].strip("[]")):
-                found.append(
-                    f"the admin side at {address} asks nobody who they are: "
-                    "whoever can connect there can do everything"
+                detail = (
+                    f"the admin API at {address} has no authentication: "
+                    "every client that can connect there can do everything"
                 )
+                found.append(Risk("open_admin_listener", detail))
         return found

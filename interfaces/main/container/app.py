@@ -58,7 +58,7 @@ class App:
         )
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
-            events.warning(self.storage.info.power_cut)
+            events.warning("power_cut_detected", detail=self.storage.info.power_cut)
         self._scan_workers = ScanProcesses(loop, self.storage.info.path, events)
         try:
             self._make(settings, adapters)
@@ -129,7 +129,7 @@ class App:
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
-            self._events.warning("the store has data that no topic owns", partition_ids=strays)
+            self._events.warning("stray_partitions_found", partition_ids=strays)
 
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
@@ -138,8 +138,7 @@ class App:
             try:
                 start_flush()
             except StorageFailed as failure:
-                words = "the store was not flushed; it will be tried again"
-                self._events.warning(words, failure=failure)
+                self._events.warning("flush_failed", error=failure)
 
         self.broker.background.after_ms(self._flush_interval_ms, flush)
 
@@ -176,7 +175,7 @@ class App:
         self.broker.snapshot_all(done.set_result)
         failure = await done
         if failure is not None:
-            self._events.warning("the partitions' snapshots were not kept", failure=failure)
+            self._events.warning("snapshot_failed", error=failure)
         return in_time
 
     def close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -105,7 +104,7 @@ class BrokerMetrics:
             self._loop_lag.read,
             ProcessFigures().read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
-            TopicReadings(broker.catalog, clock, broker.config.node_id, _much_stays).read,
+            TopicReadings(broker.catalog, clock, broker.config.node_id).read,
         ]
 
     def _addresses(self) -> list[str]:
@@ -115,9 +114,3 @@ class BrokerMetrics:
             for each in self._listeners
             if each.is_open
         ]
-
-
-def _much_stays() -> None:
-    """Else, once there are very many, all of them are looked through at once: see docs/adr/0004."""
-    gc.collect(0)
-    gc.freeze()

@@ -50,7 +50,12 @@ class CloneRoutes(Routes):
         """
         clone = self._broker.messages.clone
         [created] = await value_of(
-            clone.create(topic_name, body.topic_name, texts_of(body.configs))
+            clone.create(
+                topic_name,
+                body.topic_name,
+                texts_of(body.configs),
+                exchange_of(request).requester,
+            )
         )
         if isinstance(created, BrokerError):
             raise created

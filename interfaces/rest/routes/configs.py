@@ -19,6 +19,7 @@ from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
@@ -96,11 +97,9 @@ class ConfigRoutes(Routes):
         self, request: Request, alterations: Sequence[Alteration], validate_only: bool = False
     ) -> Response:
         resource = _owner(request).resource
-        [refused] = await value_of(
-            self._broker.configs.alter_configs.alter(
-                [RequestedConfigs(resource, alterations)], validate_only
-            )
-        )
+        requested = RequestedConfigs(resource, alterations)
+        alter, by = self._broker.configs.alter_configs.alter, exchange_of(request).requester
+        [refused] = await value_of(alter([requested], validate_only, by))
         if refused is not None:
             raise refused
         # A header, as Kubernetes has it: Confluent's API responds with 204, which has no body.

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.configs.alter import RequestedConfigs
+from application.ports.request_log import Requester
 from application.topics.create import USE_DEFAULT, NewTopic
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
@@ -16,6 +17,7 @@ from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.rest.answers import JsonAnswer, listing
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
@@ -51,7 +53,9 @@ class TopicRoutes(Routes):
             texts_of(body.configs),
         )
         [created] = await value_of(
-            self._broker.topics.create_topics.create([new], body.validate_only)
+            self._broker.topics.create_topics.create(
+                [new], body.validate_only, exchange_of(request).requester
+            )
         )
         if isinstance(created, BrokerError):
             raise created
@@ -71,48 +75,49 @@ class TopicRoutes(Routes):
         """Adds partitions and alters configs; null resets a config to its default."""
         topic = self._topic(topic_name)
         configs = texts_of(body.configs)
-        count = body.partitions_count
+        count, by = body.partitions_count, exchange_of(request).requester
         if count == len(topic.partition_ids):
             count = None
         # Both changes are validated before either is made.
         if count is not None:
-            await self._grow(topic_name, count, validate_only=True)
+            await self._grow(topic_name, count, True, by)
         if configs:
-            await self._configure(topic_name, configs, body.validate_only)
+            await self._configure(topic_name, configs, body.validate_only, by)
         if count is not None and not body.validate_only:
-            await self._grow(topic_name, count, validate_only=False)
+            await self._grow(topic_name, count, False, by)
         changed = self._topic(topic_name)
         return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
 
     @delete("/topics/{topic_name}")
-    async def delete_topic(self, topic_name: str) -> Response:
+    async def delete_topic(self, request: Request, topic_name: str) -> Response:
         """The name is free when the response comes; a background job deletes the data."""
         self._topic(topic_name)
         found = self._broker.topics.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):
             raise found
-        [deleted] = await value_of(self._broker.topics.delete_topics.delete([found]))
+        by = exchange_of(request).requester
+        [deleted] = await value_of(self._broker.topics.delete_topics.delete([found], by))
         if isinstance(deleted, BrokerError):
             raise deleted
         return Response(status_code=204)
 
     async def _configure(
-        self, name: str, configs: Mapping[str, str | None], validate_only: bool
+        self, name: str, configs: Mapping[str, str | None], validate_only: bool, by: Requester
     ) -> None:
         alterations = [
             Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
             for config, text in configs.items()
         ]
-        wanted = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
+        requested = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
         [refused] = await value_of(
-            self._broker.configs.alter_configs.alter([wanted], validate_only)
+            self._broker.configs.alter_configs.alter([requested], validate_only, by)
         )
         if refused is not None:
             raise refused
 
-    async def _grow(self, name: str, total: int, validate_only: bool) -> None:
-        more = MorePartitions(name, total, None)
-        [grown] = await value_of(self._broker.topics.create_partitions.grow([more], validate_only))
+    async def _grow(self, name: str, total: int, validate_only: bool, by: Requester) -> None:
+        grow = self._broker.topics.create_partitions.grow
+        [grown] = await value_of(grow([MorePartitions(name, total, None)], validate_only, by))
         if isinstance(grown, BrokerError):
             raise grown
 

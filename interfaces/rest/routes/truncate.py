@@ -75,7 +75,7 @@ class TruncateRoutes(Routes):
             chosen = [_of(topic_name, one.partition_id, one.offset) for one in body.partitions]
         else:
             chosen = await self._of_all(topic_name, before)
-        results = await self._delete(chosen)
+        results = await self._delete(request, chosen)
         # Kafka's tools report this partition by partition; one failure is easier to notice.
         if before is not None and all(isinstance(one, OffsetOutOfRange) for one in results):
             raise OffsetOutOfRange(
@@ -91,7 +91,7 @@ class TruncateRoutes(Routes):
         """All records of these topics. If one of the topics does not exist, none is changed."""
         chosen = [await self._of_all(name, None) for name in dict.fromkeys(body.topic_names)]
         all_at_once = [one for topic in chosen for one in topic]
-        results = await self._delete(all_at_once)
+        results = await self._delete(request, all_at_once)
         exchange = exchange_of(request)
         outcomes = iter(await in_slices(self._admin, _outcomes(exchange, all_at_once, results)))
         topics = [
@@ -106,11 +106,12 @@ class TruncateRoutes(Routes):
             self._admin, (_of(topic_name, index, offset) for index in range(count))
         )
 
-    async def _delete(self, chosen: list[RecordsToDelete]) -> list[LowWatermark]:
+    async def _delete(self, request: Request, chosen: list[RecordsToDelete]) -> list[LowWatermark]:
+        delete, by = self._broker.messages.delete_records.delete, exchange_of(request).requester
         results: list[LowWatermark] = []
         for start in range(0, len(chosen), AT_ONCE):
             some = chosen[start : start + AT_ONCE]
-            moved = await value_of(self._broker.messages.delete_records.delete(some))
+            moved = await value_of(delete(some, by))
             results += moved
             await asyncio.sleep(0)  # without records to delete there is no commit to wait for
         return results

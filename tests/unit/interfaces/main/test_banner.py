@@ -49,7 +49,7 @@ def test_an_admin_side_that_is_open_to_others_is_loud(address: str) -> None:
     text = banner(facts)
     assert f"\n  admin      http://{address}\n" in text
     assert text.count("!!") == 1
-    assert f"  !! THE ADMIN SIDE AT {address} ASKS NOBODY WHO THEY ARE: WHOEVER" in text
+    assert f"  !! THE ADMIN API AT {address} HAS NO AUTHENTICATION" in text
     assert ready_facts(facts)["admin"][-1] == address
 
 
