@@ -44,10 +44,10 @@ def test_each_view_shows_why_it_has_no_data_and_tries_again(console: Console) ->
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_table_stays_while_a_later_response_fails(console: Console) -> None:
-    console.page.clock.install()
-    page = console.open("#/groups", "Groups")
-    console.refuse("**/console/data/groups")
+def test_a_table_stays_while_a_later_response_fails(own_context: Console) -> None:
+    own_context.page.clock.install()
+    page = own_context.open("#/groups", "Groups")
+    own_context.refuse("**/console/data/groups")
     page.clock.run_for(3000)
     expect(page.get_by_role("alert")).to_contain_text("not now")
     expect(page.get_by_role("link", name="billing")).to_be_visible()
@@ -82,9 +82,9 @@ def test_a_stopped_broker_is_shown_and_found_again_when_it_is_back(
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_figures_are_grey_while_the_broker_is_away(console: Console) -> None:
-    console.page.clock.install(time="2026-01-31T20:34:28Z")
-    page = console.open("#/groups", "Groups")
+def test_figures_are_grey_while_the_broker_is_away(own_context: Console) -> None:
+    own_context.page.clock.install(time="2026-01-31T20:34:28Z")
+    page = own_context.open("#/groups", "Groups")
     page.context.set_offline(True)
     page.clock.run_for(2000)
     expect(page.get_by_role("alert")).to_have_text(
@@ -102,10 +102,10 @@ def opacity(page: Page) -> float:
 
 
 def test_a_view_opened_while_the_broker_is_away_is_drawn_when_it_is_back(
-    console: Console,
+    own_context: Console,
 ) -> None:
-    console.page.clock.install()
-    page = console.open("#/topics/orders", "orders")
+    own_context.page.clock.install()
+    page = own_context.open("#/topics/orders", "orders")
     page.context.set_offline(True)
     page.get_by_role("link", name="Partitions").click()
     expect(page.locator("main .trouble")).to_be_visible()

@@ -16,9 +16,9 @@ from tests.e2e.admin.console.conftest import Console, MakeConsole
 from tests.e2e.broker_process import BrokerProcess
 
 
-def test_the_overview_has_figures_and_charts_that_go_on(console: Console) -> None:
-    console.page.clock.install()
-    page = console.open("#/", "Overview")
+def test_the_overview_has_figures_and_charts_that_go_on(own_context: Console) -> None:
+    own_context.page.clock.install()
+    page = own_context.open("#/", "Overview")
     tiles = page.locator(".tiles")
     expect(tiles).to_contain_text(re.compile(r"Topics\d+\d+ partitions"))
     expect(tiles).to_contain_text(re.compile("Data.* [KM]iBin memory"))
@@ -33,12 +33,12 @@ def test_the_overview_has_figures_and_charts_that_go_on(console: Console) -> Non
     expect(records.locator(".key b")).to_have_text(re.compile("/s$"))
 
 
-def test_a_hidden_page_sends_no_requests(console: Console) -> None:
-    page = console.page
+def test_a_hidden_page_sends_no_requests(own_context: Console) -> None:
+    page = own_context.page
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     page.clock.install()
-    console.open("#/groups", "Groups")
+    own_context.open("#/groups", "Groups")
     for _ in range(3):
         with page.expect_response("**/console/data/overview"):
             page.clock.run_for(2000)
