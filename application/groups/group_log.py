@@ -1,6 +1,6 @@
-"""Log lines about groups: each rebalance with its reason and its end, and each removed member.
+"""Log lines about groups: start, reason and end of each rebalance, and removed members.
 
-They are written when the change is decided, as in Kafka.
+Logged when the change is decided, as in Kafka.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GroupLog:
     def members_changed(self, group: Group, changes: Changes, now_ms: int) -> Reason:
         """Logs removed members, before the changes are applied.
 
-        Returns the reason of the rebalance that the changes start, if they do.
+        Returns the reason of the rebalance that the changes may start.
         """
         removed: dict[str, dict[str, str]] = {}
         is_consumer = isinstance(group, ConsumerGroup)
@@ -66,7 +66,7 @@ class GroupLog:
                 if old_id in removed:
                     removed[old_id] = _replaced(change.member_id)
             elif isinstance(change, GroupMetadataChanged) and change.image is not None:
-                # A consumer group that becomes classic is deleted with all members: these stay.
+                # A downgrade deletes the consumer group with all members; these stay.
                 for member in change.image.members:
                     removed.pop(member.member_id, None)
         for member_id in filter(group.members.__contains__, removed):
@@ -83,7 +83,7 @@ class GroupLog:
         return reason
 
     def rebalance(self, group: Group, changes: Changes, reason: Reason) -> None:
-        """Logs what the changes did to the generation or epoch, after they were applied."""
+        """Logs changes of the generation or the group epoch, after they are applied."""
         kinds = {type(change) for change in changes}
         name, members = group.group_id, len(group.members)
         if isinstance(group, ConsumerGroup):

@@ -1,4 +1,4 @@
-"""What `ottla serve` says on a terminal."""
+"""The text of `ottla serve` on a terminal."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def banner(started: Started) -> str:
     lines += [f"  {name:<9}  {text}" for name, text in rows]
     if risks := started.risks():
         lines += ["", *(f"  !! {risk.detail.upper()}" for risk in risks)]
-    lines += ["", "Ctrl-C stops it.", ""]
+    lines += ["", "Ctrl-C stops the broker.", ""]
     return "\n".join(lines)
 
 
 def _listening(listener: OpenListener) -> str:
-    told = listener.advertised or "the address each client connects to"
-    return f"{listener.settings.name} {listener.bound} -> {told}"
+    advertised = listener.advertised or "the address each client connects to"
+    return f"{listener.settings.name} {listener.bound} -> {advertised}"

@@ -185,6 +185,7 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.timeout(180)
 def test_spark_finds_the_installed_data_source_by_itself(
     environment: Environment, tmp_path: Path

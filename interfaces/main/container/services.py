@@ -1,4 +1,4 @@
-"""Broker: every application service, and who is given what."""
+"""Makes the application services."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap((svg) => {
     each.getBoundingClientRect()])
   const on = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
   return texts.flatMap(([text, box], at) => [
-    ...texts.slice(at + 1).filter(([, other]) => on(box, other)).map(([other]) => `${text} on ${other}`),
+    ...texts.slice(at + 1).filter(([, other]) => on(box, other))
+      .map(([other]) => `${text} on ${other}`),
     ...(box.left < edge.left || box.right > edge.right ? [`${text} over the edge`] : [])
   ])
 })"""
