@@ -62,6 +62,7 @@ def test_views_have_no_serious_fault(
     assert {place: some for place, some in found.items() if some} == {}
 
 
+@pytest.mark.long
 def test_dialogs_and_details_have_no_serious_fault(console: Console, axe: str) -> None:
     page = console.open("#/topics/shipments?from=oldest", "shipments")
     for row in page.locator("tr.pressable").all()[:6]:

@@ -64,6 +64,7 @@ def test_a_refusal_has_the_correlation_id_of_the_log(console: Console) -> None:
     assert f'"correlation_id":"{shown}"' in broker.log_line(shown)
 
 
+@pytest.mark.long
 def test_a_stopped_broker_is_shown_and_found_again_when_it_is_back(
     make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
 ) -> None:
@@ -137,6 +138,7 @@ def test_an_empty_broker_has_texts_in_place_of_tables(
         expect(page.locator("main .empty")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_a_chart_without_data_says_so(make_console: MakeConsole, empty: BrokerProcess) -> None:
     console = make_console(empty)
     console.page.clock.install()

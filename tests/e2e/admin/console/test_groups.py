@@ -79,6 +79,7 @@ def test_offsets_are_previewed_before_they_are_reset(console: Console, group: st
     expect(dialog).to_have_count(0)
 
 
+@pytest.mark.long
 def test_offsets_are_reset_to_either_end_an_offset_or_a_time(console: Console, group: str) -> None:
     page = console.open(f"#/groups/{group}", group)
     row = lag_rows(console).first
@@ -100,7 +101,14 @@ def test_offsets_are_reset_to_either_end_an_offset_or_a_time(console: Console, g
             expect(row.locator("td").nth(4)).to_have_text(lag)
 
 
-@pytest.mark.parametrize("group", ["..", "a/b?c#d %2F größe", ""])
+@pytest.mark.parametrize(
+    "group",
+    [
+        "..",
+        pytest.param("a/b?c#d %2F größe", marks=pytest.mark.long),
+        pytest.param("", marks=pytest.mark.long),
+    ],
+)
 def test_a_group_of_any_name_is_found_reset_and_deleted(console: Console, group: str) -> None:
     """An empty name is shown as `no name`; Kafka accepts no new commits for it."""
     commit(console.broker, group, "orders")

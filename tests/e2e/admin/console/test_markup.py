@@ -109,6 +109,7 @@ def test_names_of_groups_clients_and_configs_are_text(console: Console) -> None:
     unharmed(page)
 
 
+@pytest.mark.long
 def test_the_address_is_text(console: Console) -> None:
     for payload in PAYLOADS[:3]:
         word = quote(payload, safe="")

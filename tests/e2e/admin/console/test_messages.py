@@ -15,8 +15,8 @@ from tests.e2e.admin.console.test_topics import new_topic
 
 #: UTF-8 by chance: texts do not contain these characters.
 BINARY = (
-    *(b"\0\0\0\x2a", b"\0\1\2", b"\x1b[31mred", b"feed\f", b"delete\x7f"),
-    *("next\x85line".encode(), "\ufffe".encode(), "\ufdd0".encode(), "\U0001ffff".encode()),
+    *(b"\0\0\0\x2a", b"\x1b[31mred", b"delete\x7f"),
+    *("next\x85line".encode(), "\ufdd0".encode()),
 )
 
 
@@ -195,7 +195,7 @@ def test_a_record_is_produced_with_key_value_headers_and_partition(console: Cons
 
 
 def test_a_record_is_replayed_byte_by_byte(console: Console) -> None:
-    for partition, offset in ((0, 0), (0, 1), (0, 2), (1, 0), (2, 0)):
+    for partition, offset in ((0, 0), (0, 1), (1, 0)):
         at = f"#/topics/shipments?from=offset&partition={partition}&offset={offset}"
         page = console.open(at, "shipments")
         original = rows(page)[0][4:]

@@ -153,6 +153,7 @@ def test_requests_are_readable_at_every_width(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.long
 def test_short_names_are_whole_at_every_width(
     make_console: MakeConsole, shop: BrokerProcess
 ) -> None:
