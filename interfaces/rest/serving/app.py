@@ -21,7 +21,7 @@ from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refus
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
 from interfaces.rest.names import NamesInPaths, take_any_name
-from interfaces.rest.routes import console, description
+from interfaces.rest.routes import console
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
 from interfaces.rest.routes.configs import (
@@ -116,7 +116,6 @@ def create_app(admin: Admin) -> FastAPI:
 
     for resource in (*CONSOLE, *OWN):
         include(resource(admin).router())
-    include(description.router(app.openapi))
     for resource in RESOURCES:
         both = resource(admin).router()
         include(both)
