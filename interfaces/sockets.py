@@ -39,7 +39,7 @@ class ListeningSockets:
 def listen(host: str, port: int) -> ListeningSockets:
     """Raises OSError when an address of the host cannot be had."""
     if host in _DUAL_STACK and socket.has_dualstack_ipv6():
-        sockets = [_listening(socket.AF_INET6, ("::", port), only_ipv6=False)]
+        sockets = [_listening(socket.AF_INET6, ("::", port), dual_stack=True)]
     elif host == LOCALHOST:
         sockets = _listen_on_localhost(port)
     else:
@@ -83,17 +83,10 @@ def _listen_on_all(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def _listening(family: int, address: tuple[Any, ...], only_ipv6: bool = True) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_ipv6)
-        made.bind(address)
-        # Sockets that only have a port do not keep others from it.
-        made.listen(BACKLOG)
-        made.setblocking(False)
-    except OSError:
-        made.close()
-        raise
+def _listening(
+    family: socket.AddressFamily, address: tuple[Any, ...], dual_stack: bool = False
+) -> socket.socket:
+    # It listens at once: a socket that only has a port does not keep others from it.
+    made = socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=dual_stack)
+    made.setblocking(False)
     return made
