@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, Pieces
+from interfaces.rest.answers import JsonAnswer, in_pieces
 from interfaces.rest.routes.resource import Routes
 from interfaces.rest.slices import all_of, encoded
 
@@ -155,4 +155,4 @@ class ConsoleDataRoutes(Routes):
 def _table(admin: Admin, columns: tuple[str, ...], rows: Iterable[Row]) -> Response:
     """`rows` may be a generator that does the work: it is run in slices."""
     head = orjson.dumps({"columns": columns})[:-1]
-    return Pieces([head + b',"rows":'], encoded(admin, rows), b"}")
+    return in_pieces([head + b',"rows":'], encoded(admin, rows), b"}")

@@ -128,7 +128,7 @@ class ProduceRoutes(Routes):
         meanwhile.
         """
         self._topic(topic_name)
-        exchange_of(request).most_body_bytes = None
+        exchange_of(request).max_body_bytes = None
         told = self._reports(request, topic_name)
         # Until then a failure can still be the answer's status.
         first = await anext(told, b"")
@@ -138,7 +138,7 @@ class ProduceRoutes(Routes):
         """Entries with ids of the client's, answered by what went well and what did not."""
         self._topic(topic_name)
         exchange = exchange_of(request)
-        exchange.most_body_bytes = _most_of_batch(self._admin)
+        exchange.max_body_bytes = _most_of_batch(self._admin)
         entries = _entries(parse_object(await request.body()))
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []

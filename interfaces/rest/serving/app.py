@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.routing import BaseRoute
 
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
@@ -20,7 +16,7 @@ from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
-from interfaces.rest.names import NamesInPaths, take_any_name
+from interfaces.rest.names import use_any_name
 from interfaces.rest.routes import console, description
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
@@ -45,7 +41,6 @@ from interfaces.rest.routes.truncate import TruncateRoutes
 from interfaces.rest.serving.methods import methods_of
 from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
-from interfaces.rest.templates import Templates
 from interfaces.rest.urls import V3
 
 #: Of the paths and shapes, not of the broker.
@@ -74,12 +69,8 @@ OWN: tuple[type[Routes], ...] = (
 )
 
 
-#: As in /topics/orders:look: no topic has a colon in its name.
-_OTHER_ACTION = re.compile(r"/topics/[^/]*:[^/]*\Z")
-
-
 def create_app(admin: Admin) -> FastAPI:
-    take_any_name()
+    use_any_name()
     app = FastAPI(
         title="Ottla",
         version=API_VERSION,
@@ -92,7 +83,6 @@ def create_app(admin: Admin) -> FastAPI:
         generate_unique_id_function=_operation_id,
         responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
-    app.add_middleware(NamesInPaths)
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
@@ -103,36 +93,18 @@ def create_app(admin: Admin) -> FastAPI:
     fields = [Depends(known_query)]
     known = [Depends(clusters.known_cluster), *fields]
 
-    short: list[APIRouter] = []
-    of_cluster: list[APIRouter] = []
-
-    def include(routes: APIRouter) -> None:
-        app.include_router(routes, dependencies=fields)
-        short.append(routes)
-
-    def include_below_cluster(routes: APIRouter) -> None:
-        app.include_router(routes, prefix=V3, dependencies=known)
-        of_cluster.append(routes)
-
     for resource in (*CONSOLE, *OWN):
-        include(resource(admin).router())
-    include(description.router(app.openapi))
+        app.include_router(resource(admin).router(), dependencies=fields)
+    app.include_router(description.router(app.openapi), dependencies=fields)
     for resource in RESOURCES:
         both = resource(admin).router()
-        include(both)
-        include_below_cluster(both)
-    include(GroupRoutes(admin).router())
-    include_below_cluster(ConfluentGroupRoutes(admin).router())
-    # What stands behind its address is for the page. It has all that is left below /console.
-    page = console.router()
-    app.include_router(page)
-    short.append(page)
-    app.state.templates = Templates(_routes_of(short), _routes_of(of_cluster))
+        app.include_router(both, dependencies=fields)
+        app.include_router(both, prefix=V3, dependencies=known)
+    app.include_router(GroupRoutes(admin).router(), dependencies=fields)
+    app.include_router(ConfluentGroupRoutes(admin).router(), prefix=V3, dependencies=known)
+    # Takes every path below /console; the query is for the page.
+    app.include_router(console.router())
     return app
-
-
-def _routes_of(routers: Iterable[APIRouter]) -> Iterator[BaseRoute]:
-    return chain.from_iterable(router.routes for router in routers)
 
 
 def make_ready(app: FastAPI) -> None:
@@ -169,10 +141,8 @@ def _http_error(request: Request, error: Any) -> JsonAnswer:
     status = error.status_code
     headers = dict(error.headers or {})
     if status == 405:
-        if _OTHER_ACTION.search(request.scope["path"]):
-            status, headers = 404, {}
-        else:
-            headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
+        # Starlette's lists only the methods of the first route of this path.
+        headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
     answer = _answer(request, status, status, phrase(status))
     answer.headers.update(headers)
     return answer

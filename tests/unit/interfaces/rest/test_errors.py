@@ -37,8 +37,8 @@ def test_a_status_alone_is_worded_as_confluents_server_does() -> None:
 
 
 ROOT = Path(__file__).parents[4]
-#: Of what speaks HTTP itself: no path or method, nothing that is HTTP.
-_OF_SERVERS = {400, 404, 405, 431}
+#: Of uvicorn and Starlette: not HTTP, unknown path, unknown method.
+_OF_SERVERS = {400, 404, 405}
 
 
 def test_the_page_has_every_code_and_no_other() -> None:
