@@ -1,4 +1,4 @@
-"""create_app: the routes, and what is answered when there is nothing else to answer."""
+"""create_app: all routes, and the responses to requests that fail."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
 
-#: Of the paths and shapes, not of the broker.
+#: The version of the paths and shapes, not of the broker.
 API_VERSION = "v3"
-#: For both: the short paths, and those of Confluent's v3.
+#: With both the short paths and those of Confluent's v3.
 RESOURCES: tuple[type[Routes], ...] = (
     TopicRoutes,
     PartitionRoutes,
@@ -59,7 +59,7 @@ RESOURCES: tuple[type[Routes], ...] = (
     CloneRoutes,
 )
 CONSOLE: tuple[type[Routes], ...] = (ConsoleDataRoutes, ConsoleOverviewRoutes)
-#: Under the paths they name.
+#: With the short paths only.
 OWN: tuple[type[Routes], ...] = (
     HealthRoutes,
     MetricsRoutes,
@@ -74,7 +74,7 @@ def create_app(admin: Admin) -> FastAPI:
     app = FastAPI(
         title="Ottla",
         version=API_VERSION,
-        # They would load their scripts from elsewhere; the description is a route of our own.
+        # FastAPI's pages load scripts from other hosts; the description is a route of ours.
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
@@ -87,7 +87,7 @@ def create_app(admin: Admin) -> FastAPI:
     app.add_exception_handler(RestError, _rest_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unforeseen)
+    app.add_exception_handler(Exception, _unexpected)
 
     clusters = ClusterRoutes(admin)
     fields = [Depends(known_query)]
@@ -108,20 +108,20 @@ def create_app(admin: Admin) -> FastAPI:
 
 
 def make_ready(app: FastAPI) -> None:
-    """What would be made with the first request else, and takes a while: for a thread to do."""
+    """Builds in the calling thread what the first request would build on the loop."""
     app.middleware_stack = app.build_middleware_stack()
     nowhere = {"type": "http", "method": "GET", "path": "/-", "root_path": "", "headers": []}
     for route in app.routes:
-        # A router that was included is made as it is looked through.
+        # FastAPI builds an included router when it is first matched.
         route.matches(nowhere)
 
 
 def _operation_id(route: APIRoute) -> str:
-    """list_topics, and list_topics_v3 for the other path of the same."""
+    """list_topics, and list_topics_v3 for the same operation under /v3."""
     return f"{route.name}_v3" if route.path_format.startswith("/v3/") else route.name
 
 
-def _answer(request: Request, status: int, code: int, message: str) -> JsonAnswer:
+def _respond(request: Request, status: int, code: int, message: str) -> JsonAnswer:
     exchange = exchange_of(request)
     exchange.error_code = code
     return JsonAnswer(error_body(code, message, exchange.correlation_id), status)
@@ -129,32 +129,32 @@ def _answer(request: Request, status: int, code: int, message: str) -> JsonAnswe
 
 def _broker_error(request: Request, error: Any) -> JsonAnswer:
     status, code = refusal_of(error)
-    return _answer(request, status, code, message_of(error))
+    return _respond(request, status, code, message_of(error))
 
 
 def _rest_error(request: Request, error: Any) -> JsonAnswer:
-    return _answer(request, error.status_code, error.code, error.message)
+    return _respond(request, error.status_code, error.code, error.message)
 
 
 def _http_error(request: Request, error: Any) -> JsonAnswer:
-    """No such path, no such method, no JSON."""
+    """Unknown path, unknown method, a body that is not JSON."""
     status = error.status_code
     headers = dict(error.headers or {})
     if status == 405:
         # Starlette's lists only the methods of the first route of this path.
         headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
-    answer = _answer(request, status, status, phrase(status))
-    answer.headers.update(headers)
-    return answer
+    response = _respond(request, status, status, phrase(status))
+    response.headers.update(headers)
+    return response
 
 
-def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
-    """It is raised again, and the gate logs it."""
-    return _answer(request, 500, 500, phrase(500))
+def _unexpected(request: Request, _error: Any) -> JsonAnswer:
+    """Starlette raises the error again, and the gate logs it."""
+    return _respond(request, 500, 500, phrase(500))
 
 
 def _not_valid(request: Request, error: Any) -> JsonAnswer:
     faults = error.errors()
     if is_no_json(faults):
-        return _answer(request, 400, NO_JSON, "the body is not JSON")
-    return _answer(request, 422, 42201, words_of(faults))
+        return _respond(request, 400, NO_JSON, "the body is not JSON")
+    return _respond(request, 422, 42201, words_of(faults))
