@@ -9,7 +9,7 @@ from application.configs.describe import NO_CLIENT_METRICS, broker_id
 from application.configs.state import ConfigState, ResourceConfigs
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
-from application.state.runtime import Done, Place, respond
+from application.state.runtime import AggregateKey, Done, respond
 from application.state.unused_configs import Configs, still_unused
 from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
@@ -18,7 +18,8 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect
 from domain.configs.group import GROUP_CONFIGS, validate_group_configs
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
-from domain.configs.topic import TOPIC_CONFIGS, validate_topic_configs
+from domain.configs.topic import validate_topic_configs
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import (
     BrokerError,
     InvalidConfig,
@@ -29,7 +30,7 @@ from domain.errors import (
 from domain.topics.topic import check_topic_name
 
 
-class WantedConfigs(NamedTuple):
+class RequestedConfigs(NamedTuple):
     """What a client asks for one resource; `replaces`: and nothing else is set from now on."""
 
     resource: Resource
@@ -54,7 +55,7 @@ class AlterConfigsService:
         self._events = events
 
     def alter(
-        self, wanted: Sequence[WantedConfigs], validate_only: bool
+        self, wanted: Sequence[RequestedConfigs], validate_only: bool
     ) -> list[Altered] | Pending[list[Altered]]:
         """One response a resource, in order, once all that changes is durable."""
         results: list[Altered] = []
@@ -67,16 +68,16 @@ class AlterConfigsService:
                 found = altered_without_effect(one.resource.kind, one.alterations)
                 warn_without_effect(self._events, one.resource, found)
                 results.append(None)
-        return respond([self._place(one.resource) for one in wanted], results)
+        return respond([self._key(one.resource) for one in wanted], results)
 
-    def _place(self, resource: Resource) -> Place:
+    def _key(self, resource: Resource) -> AggregateKey:
         if resource.kind is ResourceKind.TOPIC:
             return self._topics.runtime, resource.name
         if resource.kind is ResourceKind.BROKER and resource.name:
             resource = self._configs.this_broker
         return self._configs.runtime, resource
 
-    def _alter(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _alter(self, wanted: RequestedConfigs, validate_only: bool) -> None:
         kind = wanted.resource.kind
         if kind is ResourceKind.TOPIC:
             self._topic(wanted, validate_only)
@@ -89,7 +90,7 @@ class AlterConfigsService:
         else:
             raise InvalidRequest(NO_CLIENT_METRICS)
 
-    def _topic(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _topic(self, wanted: RequestedConfigs, validate_only: bool) -> None:
         name = wanted.resource.name
         if not name:
             raise InvalidRequest("Default topic resources are not allowed.")
@@ -104,7 +105,7 @@ class AlterConfigsService:
             log = self._log_change(wanted.resource, current, configs)
             self._topics.save(topic.configured(configs), log)
 
-    def _broker(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _broker(self, wanted: RequestedConfigs, validate_only: bool) -> None:
         resource = self._broker_resource(wanted.resource.name)
         before = self._configs.find(resource)
         configs = altered_broker_configs(wanted.kept(before.configs), wanted.alterations)
@@ -118,7 +119,7 @@ class AlterConfigsService:
             raise InvalidRequest(f"Unexpected broker id, expected {this}, but received {name}")
         return self._configs.this_broker
 
-    def _group(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _group(self, wanted: RequestedConfigs, validate_only: bool) -> None:
         resource = wanted.resource
         if not resource.name:
             raise InvalidRequest("Default group resources are not allowed.")
@@ -132,7 +133,7 @@ class AlterConfigsService:
         resource: Resource,
         before: ResourceConfigs,
         configs: Configs,
-        wanted: WantedConfigs,
+        wanted: RequestedConfigs,
         validate_only: bool,
     ) -> None:
         unused = still_unused(before.unused, wanted.alterations, wanted.replaces)
@@ -158,7 +159,7 @@ class AlterConfigsService:
 
         return log
 
-    def _check_logger(self, wanted: WantedConfigs) -> None:
+    def _check_logger(self, wanted: RequestedConfigs) -> None:
         """There are none whose level could be changed."""
         name = wanted.resource.name
         this = self._config.node_id

@@ -20,21 +20,21 @@ from domain.groups.classic.changes import (
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.join import check_first, check_session_timeout, join
-from domain.groups.classic.leave import Leaving, leave
+from domain.groups.classic.leave import LeavingMember, leave
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.rebalance import Limits, expire, follow_up
 from domain.groups.classic.states import State
 from domain.groups.classic.sync import SyncRequest, sync
 from domain.groups.group import Decision
 
-Joined = Pending[JoinResponse | BrokerError]
-Synced = Pending[SyncResponse | BrokerError]
+PendingJoin = Pending[JoinResponse | BrokerError]
+PendingSync = Pending[SyncResponse | BrokerError]
 #: One error or None for each member.
-Left = Pending[list[BrokerError | None] | BrokerError]
-Heard = Pending[BrokerError | None]
+PendingLeave = Pending[list[BrokerError | None] | BrokerError]
+PendingHeartbeat = Pending[BrokerError | None]
 
 #: How many member ids of all groups may have been sent out and not used yet.
-MAX_GIVEN_IDS = 10_000
+MAX_ISSUED_IDS = 10_000
 
 
 class ClassicProtocol:
@@ -62,7 +62,7 @@ class ClassicProtocol:
             config.group_metadata_max_bytes,
         )
         #: Groups and the ids they sent out, the oldest first; most are members meanwhile.
-        self._given: dict[tuple[str, str], None] = {}
+        self._issued: dict[tuple[str, str], None] = {}
 
     # ---- requests
 
@@ -72,14 +72,14 @@ class ClassicProtocol:
     def check_first(self, request: JoinRequest) -> None:
         check_first(request, self._limits)
 
-    def create(self, request: JoinRequest) -> Joined:
+    def create(self, request: JoinRequest) -> PendingJoin:
         """The group begins with this member, unless it is refused."""
         check_first(request, self._limits)
         group = ClassicGroup(request.group_id)
         self._groups.put(group)
         return self.join(group, request)
 
-    def join(self, group: ClassicGroup, request: JoinRequest) -> Joined:
+    def join(self, group: ClassicGroup, request: JoinRequest) -> PendingJoin:
         new_id = ""
         if not request.member_id:
             begins = request.client_id if request.instance_id is None else request.instance_id
@@ -93,7 +93,7 @@ class ClassicProtocol:
             self._remember(group.group_id, new_id)
         return pending
 
-    def sync(self, group: ClassicGroup, request: SyncRequest) -> Synced:
+    def sync(self, group: ClassicGroup, request: SyncRequest) -> PendingSync:
         token = self._decisions.token()
         decision = sync(group, request, token, self._decisions.now(), self._limits)
         pending = self._decisions.wait(group.group_id, token, request.member_id)
@@ -102,7 +102,7 @@ class ClassicProtocol:
 
     def heartbeat(
         self, group: ClassicGroup, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None:
+    ) -> PendingHeartbeat | None:
         group.check_heartbeat(member_id, instance_id, generation_id)
         group.members[member_id].renew(self._clock.monotonic_ms())
         rebalances = group.state is State.PREPARING_REBALANCE
@@ -111,7 +111,7 @@ class ClassicProtocol:
         error = RebalanceInProgress() if rebalances else None
         return self._decisions.response(group.group_id, error, member_id)
 
-    def leave(self, group: ClassicGroup, leaving: Sequence[Leaving]) -> Left:
+    def leave(self, group: ClassicGroup, leaving: Sequence[LeavingMember]) -> PendingLeave:
         decision = leave(group, leaving, self._clock.monotonic_ms(), self._limits)
         self._carry_out(group, decision)
         return self._decisions.response(group.group_id, decision.response)
@@ -131,13 +131,13 @@ class ClassicProtocol:
 
     def _remember(self, group_id: str, new_id: str) -> None:
         """In place of the oldest: a client that uses that one afterwards gets another."""
-        if len(self._given) >= MAX_GIVEN_IDS:
-            oldest = next(iter(self._given))
-            del self._given[oldest]
+        if len(self._issued) >= MAX_ISSUED_IDS:
+            oldest = next(iter(self._issued))
+            del self._issued[oldest]
             group = ClassicGroup.of(self._groups.find(oldest[0]))
             if group is not None and oldest[1] in group.pending:
                 self._carry_out(group, Decision((MemberRemoved(*oldest),)))
-        self._given[group_id, new_id] = None
+        self._issued[group_id, new_id] = None
 
     def _forget_if_unused(self, group: ClassicGroup) -> None:
         """A client that vanishes after its first JoinGroup leaves nothing behind."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from application.ports.config_repository import ConfigRepository
 from application.ports.event_log import EventLog
-from application.state.unused_configs import NOTHING, Configs, sorted_out
+from application.state.unused_configs import NOTHING, Configs, split_unusable
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import GroupConfig, check_group_configs, resolve_group_config
 from domain.configs.resource import ResourceKind
@@ -23,7 +23,9 @@ class GroupConfigs:
         self._resolved: dict[str, GroupConfig] = {}
         for resource, configs in repository.load().items():
             if resource.kind is ResourceKind.GROUP:
-                self.put(resource.name, *sorted_out(configs, check_group_configs, events, "groups"))
+                self.put(
+                    resource.name, *split_unusable(configs, check_group_configs, events, "groups")
+                )
 
     def of(self, group_id: str) -> GroupConfig:
         return self._resolved.get(group_id, self._default)

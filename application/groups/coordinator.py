@@ -16,7 +16,13 @@ from typing import Any, Protocol
 
 from application.background.runner import Runner
 from application.groups.classic_members import ClassicMembers
-from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
+from application.groups.classic_protocol import (
+    ClassicProtocol,
+    PendingHeartbeat,
+    PendingJoin,
+    PendingLeave,
+    PendingSync,
+)
 from application.groups.configs import GroupConfigs
 from application.groups.consumer_protocol import ConsumerProtocol, HeartbeatResponse
 from application.groups.deadlines import Deadlines
@@ -35,7 +41,7 @@ from domain.errors import (
     RebalanceInProgress,
     UnknownMemberId,
 )
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
 from domain.groups.consumer.heartbeat_request import Heartbeat
@@ -43,15 +49,15 @@ from domain.groups.group import Group, GroupKind
 
 
 class ClassicRequests(Protocol):
-    def join(self, group: Any, request: JoinRequest) -> Joined: ...
+    def join(self, group: Any, request: JoinRequest) -> PendingJoin: ...
 
-    def sync(self, group: Any, request: SyncRequest) -> Synced: ...
+    def sync(self, group: Any, request: SyncRequest) -> PendingSync: ...
 
     def heartbeat(
         self, group: Any, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None: ...
+    ) -> PendingHeartbeat | None: ...
 
-    def leave(self, group: Any, leaving: Sequence[Leaving]) -> Left: ...
+    def leave(self, group: Any, leaving: Sequence[LeavingMember]) -> PendingLeave: ...
 
 
 class GroupTimers(Protocol):
@@ -99,11 +105,11 @@ class GroupCoordinator:
             GroupKind.CLASSIC: classic,
             GroupKind.CONSUMER: consumer,
         }
-        groups.when_lost(self._lost)
+        groups.on_reloaded(self._lost)
 
     # ---- requests
 
-    def join_group(self, request: JoinRequest) -> Joined:
+    def join_group(self, request: JoinRequest) -> PendingJoin:
         _check_group_id(request.group_id)
         self._classic.check_session_timeout(request)
         self._offsets.check_coordinated(request.group_id)
@@ -112,18 +118,18 @@ class GroupCoordinator:
             return self._classic.create(request)
         return self._requests[group.kind].join(group, request)
 
-    def sync_group(self, request: SyncRequest) -> Synced:
+    def sync_group(self, request: SyncRequest) -> PendingSync:
         group = self._find(request.group_id)
         return self._requests[group.kind].sync(group, request)
 
     def heartbeat(
         self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None:
+    ) -> PendingHeartbeat | None:
         """None: no error."""
         group = self._find(group_id)
         return self._requests[group.kind].heartbeat(group, member_id, instance_id, generation_id)
 
-    def leave_group(self, group_id: str, leaving: Sequence[Leaving]) -> Left:
+    def leave_group(self, group_id: str, leaving: Sequence[LeavingMember]) -> PendingLeave:
         _check_group_id(group_id)
         self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)

@@ -17,7 +17,7 @@ from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.pending import Pending, resolved
 from domain.errors import BrokerError, StorageFailed
-from domain.groups.classic.changes import Moment
+from domain.groups.classic.changes import Now
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupKind
 
@@ -35,8 +35,8 @@ class Decisions:
         #: Pending requests by group and token, with their members.
         self.waiting: dict[str, dict[int, tuple[str, Pending[Any]]]] = {}
 
-    def now(self) -> Moment:
-        return Moment(self._clock.monotonic_ms(), self._clock.now_ms())
+    def now(self) -> Now:
+        return Now(self._clock.monotonic_ms(), self._clock.now_ms())
 
     def token(self) -> int:
         """For a request whose response other requests may decide."""
@@ -95,7 +95,7 @@ class Decisions:
             if pending is None:
                 continue
             if group is not None:
-                group.answered_late(member_id, self._clock.monotonic_ms())
+                group.responded_late(member_id, self._clock.monotonic_ms())
             pending.resolve(response)
         if not waiting:
             self.waiting.pop(group_id, None)

@@ -81,17 +81,17 @@ class OffsetExpiry:
         offsets += self._remove(group_id, expired)
         if offsets:
             self._events.info("expiring offsets of group", group=group_id, offsets=offsets)
-        is_unused = group.is_empty and not self._offsets.will_stay(group_id)
+        is_unused = group.is_empty and not self._offsets.has_any(group_id)
         if is_unused and self._groups.find(group_id) is group:
             self._delete_groups.remove(group, "expired")
         yield SLICE
 
     def _remove(self, group_id: str, expired: list[OffsetWrite]) -> int:
         if expired:
-            self._offsets.keep(group_id, expired, ignore)
+            self._offsets.persist(group_id, expired, ignore)
         return len(expired)
 
     def _counts_from(self, group: Group, topic: str) -> int | None:
-        if self._offsets.has_commit_under_way(group.group_id):
+        if self._offsets.has_pending_commit(group.group_id):
             return None
         return counts_from(group, topic)

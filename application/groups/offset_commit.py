@@ -25,7 +25,7 @@ from domain.groups.offsets import (
 from domain.topics.topic import Topic
 
 
-class WantedOffset(Protocol):
+class RequestedOffset(Protocol):
     """What a client wants to commit for a partition; the metadata may be null."""
 
     partition_index: int
@@ -79,10 +79,10 @@ class OffsetCommitService:
             group = ClassicGroup(commit.group_id)
             self._groups.put(group)
         group.check_commit(commit.member_id, commit.instance_id, commit.epoch, commit.knows_epochs)
-        group.heard_from(commit.member_id, self._clock.monotonic_ms())
+        group.renew_session(commit.member_id, self._clock.monotonic_ms())
 
     def add(
-        self, commit: OffsetCommit, topic: Topic, wanted: Iterable[WantedOffset]
+        self, commit: OffsetCommit, topic: Topic, wanted: Iterable[RequestedOffset]
     ) -> list[tuple[int, OffsetMetadataTooLarge]]:
         """Which are refused, by their place in `wanted`.
 
@@ -109,5 +109,5 @@ class OffsetCommitService:
             writes.append((group_id, name, one.partition_index, committed))
         return refused
 
-    def keep(self, commit: OffsetCommit, then: Done) -> None:
-        self._offsets.keep(commit.group_id, commit.writes, then)
+    def persist(self, commit: OffsetCommit, then: Done) -> None:
+        self._offsets.persist(commit.group_id, commit.writes, then)

@@ -33,4 +33,4 @@ class OffsetDeleteService:
         if not there:
             self._offsets.runtime.when_durable(group_id, then)
             return
-        self._offsets.keep(group_id, [(group_id, *place, None) for place in there], then)
+        self._offsets.persist(group_id, [(group_id, *place, None) for place in there], then)

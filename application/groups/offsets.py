@@ -47,8 +47,8 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self.stale: list[OffsetWrite] = []
         #: Before, nobody may be told what is committed.
         self.loaded = False
-        self._when_loaded: list[Callable[[], None]] = []
-        groups.when_gone(self._keep_group)
+        self._on_loaded: list[Callable[[], None]] = []
+        groups.on_removed(self._ensure_group)
         repository.load(self._take, self._all_taken)
 
     # ---- start
@@ -64,16 +64,16 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     def _all_taken(self) -> None:
         for group_id in self._by_group:
-            self._keep_group(group_id)
+            self._ensure_group(group_id)
         self.loaded = True
-        for call in self._when_loaded:
+        for call in self._on_loaded:
             call()
 
-    def when_loaded(self, call: Callable[[], None]) -> None:
+    def on_loaded(self, call: Callable[[], None]) -> None:
         if self.loaded:
             call()
         else:
-            self._when_loaded.append(call)
+            self._on_loaded.append(call)
 
     def check_loaded(self) -> None:
         if not self.loaded:
@@ -89,12 +89,12 @@ class Offsets(Aggregates[str, OffsetWrite]):
         if not self.coordinates(group_id):
             raise NotCoordinator(f"Another node coordinates group {group_id}.")
 
-    def _keep_group(self, group_id: str) -> None:
+    def _ensure_group(self, group_id: str) -> None:
         """There is a group wherever there are offsets: nothing is kept of a simple one but them."""
-        if self.will_stay(group_id) and self._groups.find(group_id) is None:
+        if self.has_any(group_id) and self._groups.find(group_id) is None:
             self._groups.put(ClassicGroup(group_id))
 
-    def will_stay(self, group_id: str) -> bool:
+    def has_any(self, group_id: str) -> bool:
         """Whether the group has an offset when all is done that is under way."""
         return any(True for _ in self.partitions(group_id))
 
@@ -107,7 +107,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
         """Whether the group has an offset, be it one that is not durable yet."""
         return group_id in self._by_group or group_id in self.runtime
 
-    def has_commit_under_way(self, group_id: str) -> bool:
+    def has_pending_commit(self, group_id: str) -> bool:
         """Whether something it committed is not durable yet."""
         return any(
             write[3] is not None for writes in self.runtime.in_flight(group_id) for write in writes
@@ -132,7 +132,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
     def has(self, group_id: str, topic: str, partition: int) -> bool:
         return partition in self.of(group_id).get(topic, ())
 
-    def is_being_committed(self, group_id: str, topic: str, partition: int) -> bool:
+    def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
         """By the topic that has this name, or by one that had it: that shows when it is done."""
         return any(
             (topic, partition) == write[1:3] and write[3] is not None
@@ -150,7 +150,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     # ---- writing
 
-    def keep(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
+    def persist(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
         """All of one group; `then` is called when they are durable, or lost."""
         self.runtime.persist(group_id, writes, then)
 
@@ -167,7 +167,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     def lost(self, group_id: str, writes: Sequence[OffsetWrite], first: bool) -> None:
         # What could not be deleted is there, and so is its group.
-        self._keep_group(group_id)
+        self._ensure_group(group_id)
         if self._repository.leaves_doubt:
             self._doubtful[group_id].update(write[1:3] for write in writes)
 
@@ -180,7 +180,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
                 for topic, partition in self._doubtful.pop(group_id, ())
             ]
             if writes:
-                self.keep(group_id, writes, ignore)
+                self.persist(group_id, writes, ignore)
 
     def forget(self, topics: Iterable[Topic]) -> list[OffsetWrite]:
         """Of topics that are gone nothing is committed any more; what is still in the store."""

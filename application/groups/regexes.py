@@ -58,7 +58,7 @@ class Regexes:
         found: dict[str, Names] = {}
         if group_id in self._waiting:
             return found
-        job = self._background.answer(self._resolve_all(regexes, found), ends_when_abandoned=True)
+        job = self._background.run(self._resolve_all(regexes, found), ends_when_abandoned=True)
         if not job.resolved:
             job.abandon()
             self._waiting[group_id] = None

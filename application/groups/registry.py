@@ -26,8 +26,8 @@ class Groups(Aggregates[str, GroupChange]):
         self._repository = repository
         self._commits = commits
         self._by_id: dict[str, Group] = {}
-        self._when_lost: list[Callable[[str], None]] = []
-        self._when_gone: list[Callable[[str], None]] = []
+        self._on_reloaded: list[Callable[[str], None]] = []
+        self._on_removed: list[Callable[[str], None]] = []
         self.runtime: Runtime[str, GroupChange] = Runtime(self)
         self._apply(repository.load())
 
@@ -55,18 +55,18 @@ class Groups(Aggregates[str, GroupChange]):
         self._by_id.pop(group_id, None)
         self._tell_if_gone(group_id)
 
-    def when_gone(self, call: Callable[[str], None]) -> None:
+    def on_removed(self, call: Callable[[str], None]) -> None:
         """Calls back with the id of each removed group, before any request looks for it."""
-        self._when_gone.append(call)
+        self._on_removed.append(call)
 
     def _tell_if_gone(self, group_id: str) -> None:
-        for call in self._when_gone:
+        for call in self._on_removed:
             if group_id not in self._by_id:
                 call(group_id)
 
-    def when_lost(self, call: Callable[[str], None]) -> None:
+    def on_reloaded(self, call: Callable[[str], None]) -> None:
         """Tells of every group that could not keep what it had become, by its id."""
-        self._when_lost.append(call)
+        self._on_reloaded.append(call)
 
     def apply(self, group_id: str, changes: Changes) -> None:
         """Applies the changes now, and persists them if any is durable: see `runtime`."""
@@ -105,5 +105,5 @@ class Groups(Aggregates[str, GroupChange]):
             self._apply(self._repository.load(group_id))
         finally:  # also when the rows cannot be read: requests wait for it
             self._tell_if_gone(group_id)
-            for call in self._when_lost:
+            for call in self._on_reloaded:
                 call(group_id)

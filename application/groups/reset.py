@@ -34,7 +34,7 @@ from domain.groups.group import NO_EPOCH
 from domain.partitions.partition import Partition
 
 
-class Aim(Enum):
+class ResetStrategy(Enum):
     EARLIEST = "earliest"
     LATEST = "latest"
     OFFSET = "offset"
@@ -42,19 +42,15 @@ class Aim(Enum):
     SHIFT_BY = "shift_by"
 
 
-class Target(NamedTuple):
-    aim: Aim
+class ResetTarget(NamedTuple):
+    strategy: ResetStrategy
     #: The offset, the time in milliseconds, or how far; of the others nothing.
     value: int = 0
 
 
-class Place(NamedTuple):
+class Reset(NamedTuple):
     topic: str
     partition: int
-
-
-class Reset(NamedTuple):
-    place: Place
     #: None: nothing was committed.
     before: int | None
     after: int
@@ -82,27 +78,27 @@ class ResetOffsetsService:
         group_id: str,
         topic: str | None,
         partitions: Sequence[int] | None,
-        target: Target,
+        target: ResetTarget,
         dry_run: bool,
     ) -> Job[list[Reset]]:
         """Raises what the whole is refused with. Without a topic: whatever is committed."""
         self._check(group_id)
         resets: list[Reset] = []
-        for place in self._places(group_id, topic, partitions):
-            resets.append((yield from self._reset_of(group_id, place, target)))
+        for each in self._partitions(group_id, topic, partitions):
+            resets.append((yield from self._reset_of(group_id, *each, target)))
             yield SLICE
         if resets and not dry_run:
             yield from self._commit_all(group_id, resets)
         return resets
 
-    def _places(
+    def _partitions(
         self, group_id: str, topic: str | None, partitions: Sequence[int] | None
-    ) -> list[Place]:
+    ) -> list[tuple[str, int]]:
         if topic is None:
             if partitions is not None:
                 raise InvalidRequest("Partitions are named, and no topic they are of.")
             self._groups.existing(group_id)
-            return sorted(Place(*one) for one in self._offsets.partitions(group_id))
+            return sorted(self._offsets.partitions(group_id))
         found = self._catalog.topic(topic)
         if found is None:
             raise UnknownTopicOrPartition(f"There is no topic {topic}")
@@ -112,7 +108,7 @@ class ResetOffsetsService:
         strangers = [index for index in partitions if not 0 <= index < count]
         if strangers:
             raise UnknownTopicOrPartition(f"Topic {topic} has no partition {strangers[0]}.")
-        return [Place(topic, index) for index in sorted(set(partitions))]
+        return [(topic, index) for index in sorted(set(partitions))]
 
     def _check(self, group_id: str) -> None:
         if not group_id:
@@ -125,29 +121,29 @@ class ResetOffsetsService:
                 f"current state is {group.state_name}."
             )
 
-    def _reset_of(self, group_id: str, place: Place, target: Target) -> Job[Reset]:
+    def _reset_of(self, group_id: str, topic: str, index: int, target: ResetTarget) -> Job[Reset]:
         """Within what there is: as Kafka's tool, not below the start, not beyond the end."""
-        partition = self._catalog.existing_partition(*place)
+        partition = self._catalog.existing_partition(topic, index)
         start, end = partition.log_start_offset, partition.high_watermark
-        committed = self._offsets.of(group_id).get(place.topic, {}).get(place.partition)
+        committed = self._offsets.of(group_id).get(topic, {}).get(index)
         before = None if committed is None else committed.offset
-        if target.aim is Aim.EARLIEST:
+        if target.strategy is ResetStrategy.EARLIEST:
             wanted = start
-        elif target.aim is Aim.LATEST:
+        elif target.strategy is ResetStrategy.LATEST:
             wanted = end
-        elif target.aim is Aim.OFFSET:
+        elif target.strategy is ResetStrategy.OFFSET:
             wanted = target.value
-        elif target.aim is Aim.TIMESTAMP:
+        elif target.strategy is ResetStrategy.TIMESTAMP:
             found = yield from self._find(partition, max(target.value, 0))
             wanted = end if found.offset == UNKNOWN_OFFSET else found.offset
         elif before is not None:
             wanted = before + target.value
         else:
             raise InvalidRequest(
-                f"Cannot shift offset for partition {place.topic}-{place.partition} since "
+                f"Cannot shift offset for partition {topic}-{index} since "
                 "there is no current committed offset"
             )
-        return Reset(place, before, max(start, min(wanted, end)), start, end)
+        return Reset(topic, index, before, max(start, min(wanted, end)), start, end)
 
     def _find(self, partition: Partition, timestamp: int) -> Job[FoundOffset]:
         found = self._list_offsets.find(partition, timestamp, read_committed=False)
@@ -165,24 +161,24 @@ class ResetOffsetsService:
         commit = OffsetCommit(group_id, "", None, NO_EPOCH)
         self._commit.begin(commit)
         for reset in resets:
-            topic = self._catalog.topic(reset.place.topic)
+            topic = self._catalog.topic(reset.topic)
             if topic is not None:  # else deleted meanwhile
-                partition = self._catalog.existing_partition(*reset.place)
+                partition = self._catalog.existing_partition(reset.topic, reset.partition)
                 epoch = partition.leader_epochs.at(reset.after)
-                wanted = _Wanted(reset.place.partition, reset.after, epoch)
+                wanted = _RequestedOffset(reset.partition, reset.after, epoch)
                 self._commit.add(commit, topic, (wanted,))
             yield SLICE
         self._check(group_id)
         self._commit.check(commit)
         durable: Pending[Outcome] = Pending()
-        self._commit.keep(commit, durable.resolve)
+        self._commit.persist(commit, durable.resolve)
         failure: Outcome = yield durable
         if failure is not None:
             raise failure
 
 
 @dataclass
-class _Wanted:
+class _RequestedOffset:
     """An offset as OffsetCommitService takes it."""
 
     partition_index: int

@@ -12,7 +12,7 @@ from heapq import merge
 from itertools import islice
 from operator import attrgetter
 
-from application.ports.request_log import Asked, ClientInfo, RequestRecord
+from application.ports.request_log import ClientInfo, RequestKind, RequestRecord
 from domain.topics.topic import text_of_id
 
 #: Others may run after so many.
@@ -39,7 +39,7 @@ class Wanted:
         return (
             (self.correlation_id is None or record.correlation_id == self.correlation_id)
             and (self.client_id is None or record.client.client_id == self.client_id)
-            and (self.api is None or record.asked.title.lower() == self.api.lower())
+            and (self.api is None or record.kind.title.lower() == self.api.lower())
             and (not self.only_errors or bool(record.error_codes))
             and record.sent_ns - record.received_ns >= self.slower_than_ns
         )
@@ -57,7 +57,7 @@ class RecentRequests:
         #: Of this second: how many more are kept for minutes, and what kinds there were.
         self._second = -1
         self._left = 0
-        self._kinds: set[tuple[Asked, ClientInfo, tuple[int, ...]]] = set()
+        self._kinds: set[tuple[RequestKind, ClientInfo, tuple[int, ...]]] = set()
         self._a_second = max(limit // KEPT_SECONDS, 2)
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class RecentRequests:
             self._second = second
             self._left = self._a_second
             self._kinds.clear()
-        kind = record.asked, record.client, record.error_codes
+        kind = record.kind, record.client, record.error_codes
         if self._left > (self._a_second // 2 if kind in self._kinds else 0):
             self._left -= 1
             self._kinds.add(kind)
@@ -87,9 +87,9 @@ class RecentRequests:
 
     def named(self, record: RequestRecord) -> RequestRecord:
         """With the name of its topic in place of an id, as far as that is known now."""
-        field, topic_id = record.about or ("", "")
+        field, topic_id = record.log_subject or ("", "")
         if isinstance(topic_id, str):
             return record
         name = self._topic_name(topic_id)
-        about = ("topic_id", text_of_id(topic_id)) if name is None else (field, name)
-        return record._replace(about=about)
+        subject = ("topic_id", text_of_id(topic_id)) if name is None else (field, name)
+        return record._replace(log_subject=subject)

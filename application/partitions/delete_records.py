@@ -40,7 +40,7 @@ class DeleteRecordsService:
 
     def delete(self, wanted: list[RecordsToDelete]) -> JobResult[list[LowWatermark]]:
         """One answer each, in order, when it is durable."""
-        return self._background.answer(self._delete(wanted))
+        return self._background.run(self._delete(wanted))
 
     def _delete(self, wanted: list[RecordsToDelete]) -> Job[list[LowWatermark]]:
         for one in wanted:

@@ -10,7 +10,7 @@ from application.partitions.opened_batch import open_times, too_many_to_open
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.state.catalog import Catalog
-from application.state.trouble import Trouble
+from application.state.storage_health import StorageHealth
 from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.leader_epochs import NO_EPOCH
@@ -168,10 +168,10 @@ class ListOffsetsService:
         log: LogStore,
         compression: Compression,
         background: Runner,
-        trouble: Trouble,
+        storage_health: StorageHealth,
     ) -> None:
         self._catalog = catalog
-        self._trouble = trouble
+        self._storage_health = storage_health
         self._log = log
         self._compression = compression
         self._background = background
@@ -183,7 +183,7 @@ class ListOffsetsService:
         try:
             return self._find(partition, timestamp, read_committed)
         except StorageFailed as failure:
-            self._trouble.unreadable(partition, failure)
+            self._storage_health.unreadable(partition, failure)
             raise
 
     def _find(
@@ -208,7 +208,7 @@ class ListOffsetsService:
 
     def complete(self, searches: Iterable[Search]) -> JobResult[None] | None:
         """None when all have their results, as nearly always; else it takes more passes."""
-        answer = self._background.answer(self._search(searches), ends_when_abandoned=True)
+        answer = self._background.run(self._search(searches), ends_when_abandoned=True)
         return None if answer.resolved else answer
 
     def _search(self, searches: Iterable[Search]) -> Job[None]:
@@ -216,7 +216,9 @@ class ListOffsetsService:
             steps = search.steps(self._log, self._compression)
             partition = search.partition
             while search.result is None:
-                search.result = self._catalog.why_gone(partition.partition_id, partition.topic)
+                search.result = self._catalog.unavailable_error(
+                    partition.partition_id, partition.topic
+                )
                 try:
                     if search.result is None:
                         next(steps, None)
@@ -226,7 +228,7 @@ class ListOffsetsService:
                 else:
                     yield SLICE
             if isinstance(search.result, StorageFailed):
-                self._trouble.unreadable(search.partition, search.result)
+                self._storage_health.unreadable(search.partition, search.result)
 
 
 def _largest_in(

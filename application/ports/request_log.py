@@ -30,7 +30,7 @@ class ClientInfo:
         self.software_version = self.software_version[:REMEMBERED_CHARACTERS]
 
 
-class Asked(Protocol):
+class RequestKind(Protocol):
     """Which API in which version; the route of a request, where it is one of Kafka's."""
 
     @property
@@ -46,12 +46,12 @@ class Asked(Protocol):
 class RequestRecord(NamedTuple):
     """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
 
-    asked: Asked
+    kind: RequestKind
     correlation_id: int
     client: ClientInfo
     topics: int
     #: What else it concerns, as a field and its value: a group, say, or a topic by name or id.
-    about: tuple[str, str | bytes] | None
+    log_subject: tuple[str, str | bytes] | None
     bytes_in: int
     bytes_out: int
     #: Each that occurs in the answer, once.
@@ -61,7 +61,7 @@ class RequestRecord(NamedTuple):
     started_ns: int
     decoded_ns: int
     handled_ns: int
-    answered_ns: int
+    completed_ns: int
     sent_ns: int
     #: Added to the others it makes times by the wall clock.
     wall_ns: int
@@ -74,7 +74,7 @@ class RequestRecord(NamedTuple):
     @property
     def elapsed_ns(self) -> int:
         """What it took, without its time of waiting for data."""
-        waited_ns = self.answered_ns - self.handled_ns if self.asked.waits_for_others else 0
+        waited_ns = self.completed_ns - self.handled_ns if self.kind.waits_for_others else 0
         return self.sent_ns - self.received_ns - waited_ns
 
 
@@ -84,7 +84,7 @@ class RequestLog(Protocol):
     #: What took as long, without its time of waiting for data, is slow.
     slow_ns: int
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         """Whether a request of this length and outcome is to be written."""
         ...
 

@@ -101,7 +101,7 @@ class Copying:
 
     def next(self) -> Pending[Cloned | BrokerError]:
         """A slice, once it is durable."""
-        return self._service.background.answer(self._next())
+        return self._service.background.run(self._next())
 
     def _next(self) -> Job[Cloned | BrokerError]:
         while True:

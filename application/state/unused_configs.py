@@ -16,7 +16,7 @@ Configs = Mapping[str, str]
 NOTHING: Configs = {}
 
 
-def sorted_out(
+def split_unusable(
     kept: Configs, check: Callable[[Configs], None], events: EventLog, of: str
 ) -> tuple[Configs, Configs]:
     """Those that can be used, and those that cannot; each of these is told of, once a start."""

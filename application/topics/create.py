@@ -77,7 +77,7 @@ class CreateTopicsService:
                 self._warn(new)
                 if not validate_only:
                     self._topics.save(topic)
-        return respond(self._topics.places(new.name for new in wanted), results)
+        return respond(self._topics.keys(new.name for new in wanted), results)
 
     def create_automatically(self, names: list[str]) -> list[Created] | Pending[list[Created]]:
         """Creates topics that a client asked for, with the broker's defaults."""
@@ -89,7 +89,7 @@ class CreateTopicsService:
                 if isinstance(topic, Topic):
                     self._topics.save(topic)
             results.append(topic)
-        return respond(self._topics.places(names), results)
+        return respond(self._topics.keys(names), results)
 
     def _new(self, new: NewTopic, validate_only: bool) -> Created:
         try:

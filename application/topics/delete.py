@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.groups.forgetting import Forgetting
+from application.groups.offset_cleanup import OffsetCleanup
 from application.ports.pending import Pending, later
 from application.state.catalog import Catalog
 from application.state.runtime import respond
@@ -25,12 +25,12 @@ class DeleteTopicsService:
         self,
         catalog: Catalog,
         topics: TopicState,
-        forgetting: Forgetting,
+        offset_cleanup: OffsetCleanup,
         config: BrokerConfig,
     ) -> None:
         self._catalog = catalog
         self._topics = topics
-        self._forgetting = forgetting
+        self._offset_cleanup = offset_cleanup
         self._config = config
 
     def find(self, name: str | None, topic_id: bytes) -> Deleted:
@@ -61,9 +61,9 @@ class DeleteTopicsService:
             else:
                 gone = UnknownTopicOrPartition("This server does not host this topic-partition.")
                 results.append(gone)
-        pending = later(respond(self._topics.places(topic.name for topic in topics), results))
+        pending = later(respond(self._topics.keys(topic.name for topic in topics), results))
         return pending.map(self._forget)
 
     def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
-        self._forgetting.forget([one for one in deleted if isinstance(one, Topic)])
+        self._offset_cleanup.forget([one for one in deleted if isinstance(one, Topic)])
         return deleted

@@ -55,7 +55,9 @@ class MetadataService:
         return later(self._create.create_automatically(missing)).map(with_created)
 
     def _find(self, name: str) -> Described:
-        return self._catalog.topic(name) or UnknownTopic(name, NO_TOPIC_ID, why_unknown(name))
+        return self._catalog.topic(name) or UnknownTopic(
+            name, NO_TOPIC_ID, unknown_topic_error(name)
+        )
 
     def _may_create(self, count: int) -> bool:
         """As Kafka's controller, which takes no such request either: too many are not made."""
@@ -69,7 +71,7 @@ class MetadataService:
         return topic
 
 
-def why_unknown(name: str) -> BrokerError:
+def unknown_topic_error(name: str) -> BrokerError:
     """A name that no topic has may be one that none can have."""
     try:
         check_topic_name(name)

@@ -48,7 +48,7 @@ class CreatePartitionsService:
                 results.append(self._grown(more, validate_only))
             except BrokerError as refused:
                 results.append(refused.as_value())
-        return respond(self._topics.places(more.name for more in wanted), results)
+        return respond(self._topics.keys(more.name for more in wanted), results)
 
     def _grown(self, more: MorePartitions, validate_only: bool) -> Topic:
         topic = self._topics.find(more.name)

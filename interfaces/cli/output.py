@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interfaces.cli.yaml import as_yaml
-
 Row = Mapping[str, Any]
 NOTHING = "-"
 
@@ -18,7 +16,9 @@ def show(rows: Any, form: str, table: str) -> None:
     if form == "json":
         text = json.dumps(rows, indent=2, ensure_ascii=False)
     elif form == "yaml":
-        text = as_yaml(rows)
+        import yaml
+
+        text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True).rstrip("\n")
     else:
         text = table
     if text:

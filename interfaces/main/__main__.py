@@ -105,9 +105,9 @@ def _generate(parsed: argparse.Namespace) -> int:
 
 
 def _completion(top: argparse.ArgumentParser, shell: str) -> int:
-    from interfaces.cli.completion import script
+    import shtab
 
-    print(script(top, shell), end="", flush=True)
+    print(shtab.complete(top, shell), flush=True)
     return 0
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.architecture.repository import ROOT
 
-#: Values that ports speak of.
+#: Values that ports may use.
 VALUES = {"__init__.py", "pending.py"}
 PORTS = sorted(
     path.name for path in (ROOT / "application/ports").glob("*.py") if path.name not in VALUES

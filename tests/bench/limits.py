@@ -1,4 +1,4 @@
-"""What the machine itself can do, for scale: memory, loopback, disk. Best or median of a few."""
+"""What the machine can do, for scale: memory, loopback, disk. Best or median of a few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs that keep what they are told, so that tests can ask."""
+"""Logs that record their lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FakeRequestLog:
         self.slow_ns = slow_ns or 1 << 63
         self.records: list[RequestRecord] = []
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         return self.enabled and (failed or elapsed_ns >= self.quick_ns)
 
     def write(self, record: RequestRecord) -> None:

@@ -13,7 +13,7 @@ from interfaces.kafka.connections.budgets import ByteBudget
 from interfaces.kafka.connections.connection import Connection, Framing
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.requests import dispatch
-from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.call import Call
 from tests.fuzz.play import Round
 from tests.fuzz.story import events_of
@@ -42,14 +42,14 @@ def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
 
 
 def answers_change_places(patch: Patch) -> None:
-    real = Accounting.take
+    real = RequestAccounting.take
 
-    def take(accounting: Accounting, replies: deque[Call]) -> Any:
+    def take(accounting: RequestAccounting, replies: deque[Call]) -> Any:
         if len(replies) == 4 and all(one.pieces for one in replies):
             replies.rotate(1)
         return real(accounting, replies)
 
-    patch.setattr(Accounting, "take", take)
+    patch.setattr(RequestAccounting, "take", take)
 
 
 def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:

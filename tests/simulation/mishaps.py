@@ -84,7 +84,7 @@ class Mishaps:
         line = self._some_line()
         if line is not None:
             session = line.session
-            if session is not None and session.connection.unanswered:
+            if session is not None and session.connection.running:
                 self._world.tell(Story.LOST_WHILE_RUNNING)
                 process = self._world.process
                 if process is not None and process.store.loading:
@@ -170,7 +170,7 @@ class Mishaps:
     def loaded(self, partition_id: int) -> None:
         process = self._world.process
         assert process is not None
-        if process.broker.catalog.why_gone(partition_id):
+        if process.broker.catalog.unavailable_error(partition_id):
             self._world.tell(Story.DELETED_WHILE_LOADING)
 
     def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:
@@ -180,9 +180,7 @@ class Mishaps:
     def kept(self, changes: list[Change]) -> None:
         process = self._world.process
         if self._is_slow and process is not None:
-            waiting = sum(
-                bool(session.connection.unanswered) for session in process.shared.sessions
-            )
+            waiting = sum(bool(session.connection.running) for session in process.shared.sessions)
             if waiting >= 5:
                 self._world.tell(Story.SLOW_COMMIT)
         committed = self._world.model.committed
@@ -214,7 +212,7 @@ class Mishaps:
         if (
             producers
             and self._world.process is not None
-            and len(self._world.process.broker.messages.fetch._watching)
+            and len(self._world.process.broker.messages.fetch._purgatory)
         ):
             self._world.tell(Story.FETCH_OVER_FAILURE)
 

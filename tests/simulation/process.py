@@ -92,16 +92,16 @@ class Process:
 
     def held_for_clients(self) -> list[str]:
         """What is still held though nobody is connected."""
-        shared, watching = self.shared, self.broker.messages.fetch._watching
+        shared, purgatory = self.shared, self.broker.messages.fetch._purgatory
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
-            "connections looked after": len(shared._reaper),
+            "connections looked after": len(shared._connection_reaper),
             "connections": shared.connections.count,
             "connections by address": shared.connections._by_address,
             "bytes of large requests": shared.memory.used_bytes,
             "requests that wait for memory": len(shared.memory),
-            "waiting fetches": len(watching),
-            "watched partitions": len(watching._watchers),
+            "waiting fetches": len(purgatory),
+            "watched partitions": len(purgatory._watchers),
         }
         return [f"{what}: {value}" for what, value in held.items() if value]
 
@@ -110,7 +110,7 @@ class Process:
         broker = self.broker
         commits = broker.commits
         held: dict[str, object] = {
-            "senders": len(self.shared.outbox._senders),
+            "senders": len(self.shared.response_flusher._senders),
             "waiters for a commit": commits._waiters + commits._in_commit,
             "touched partitions": len(commits._touched),
             "topics being changed": broker.topics.create_topics._topics.runtime.decisions,
@@ -120,7 +120,7 @@ class Process:
             "requests for a producer id": len(broker.messages.init_producer_id._waiting),
             "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
-            "offsets of topics that are gone": len(broker.groups.forgetting),
+            "offsets of topics that are gone": len(broker.groups.offset_cleanup),
             "offsets under way": broker.groups.offsets.under_way,
             "members that wait": broker.groups.coordinator.pending_requests,
             "groups that are not kept yet": broker.groups.registry.runtime.decisions,

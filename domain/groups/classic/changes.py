@@ -12,7 +12,7 @@ from domain.groups.classic.member import ClassicMember, MemberImage
 from domain.groups.group import LEFT, GroupChange, GroupKind
 
 
-class Moment(NamedTuple):
+class Now(NamedTuple):
     """Deadlines use the one, persisted timestamps the other."""
 
     monotonic_ms: int
@@ -81,7 +81,7 @@ class MemberSynced(ClassicGroupChange):
         self.token = token
 
 
-class SyncsAnswered(ClassicGroupChange):
+class SyncsCompleted(ClassicGroupChange):
     """Members that waited for the leader have their responses, and new sessions.
 
     Also who was refused: a rebalance begins, and it is to join again.

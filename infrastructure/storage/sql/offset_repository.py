@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from application.ports.offset_repository import OffsetRow, OffsetWrite
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.errors import StorageUnusable
@@ -202,7 +202,7 @@ class SqlOffsetRepository:
 
     def _tell_all(self, waiting: list[Waiting], failure: StorageFailed | None) -> None:
         self._rows_waiting -= sum(len(writes) for writes, _ in waiting)
-        faults = tell_each((done for _, done in waiting), lambda done: done(failure))
+        faults = notify_each((done for _, done in waiting), lambda done: done(failure))
         if faults:
             raise faults[0]
 

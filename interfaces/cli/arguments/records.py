@@ -100,9 +100,6 @@ def _add_consume(commands: Commands) -> None:
 class _OffsetOrOutput(argparse.Action):
     """`-o` is the offset in rpk and kcat, but the output in all other commands and in kubectl."""
 
-    #: For completion; any other offset is understood as well.
-    offers = ("start", "end", *_OUTPUTS)
-
     def __call__(
         self,
         parser: argparse.ArgumentParser,

@@ -56,12 +56,12 @@ class ByteBudget:
         )
 
 
-class Holder(Protocol):
+class UnreadResponses(Protocol):
     @property
     def unread_bytes(self) -> int: ...
 
 
-class AnswerBudget:
+class ResponseBudget:
     """Bytes of answers that clients have not read yet, of all connections together.
 
     Nobody tells when an answer has left, so `used_bytes` only grows, by every answer, until it is
@@ -69,10 +69,12 @@ class AnswerBudget:
     it is done once in a pass, and for so many bytes of answers; not for each that wants room.
     """
 
-    def __init__(self, limit_bytes: int, holders: Iterable[Holder], scheduler: Scheduler) -> None:
+    def __init__(
+        self, limit_bytes: int, connections: Iterable[UnreadResponses], scheduler: Scheduler
+    ) -> None:
         """A negative limit is none."""
         self._limit_bytes = limit_bytes
-        self._holders = holders
+        self._connections = connections
         self._scheduler = scheduler
         self._counted_bytes = 0
         self._counted_in_this_pass = False
@@ -110,7 +112,7 @@ class AnswerBudget:
         self._counted_in_this_pass = False
 
     def count(self) -> int:
-        self._counted_bytes = self.used_bytes = sum(one.unread_bytes for one in self._holders)
+        self._counted_bytes = self.used_bytes = sum(one.unread_bytes for one in self._connections)
         return self._counted_bytes
 
     @property

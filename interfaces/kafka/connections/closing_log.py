@@ -1,8 +1,7 @@
 """Warnings about connections that the broker closed or refused.
 
-A client that is configured wrong connects again many times a second. What it does wrong is logged
-at once, and then at most once a minute for each host and kind of fault, with the latest connection
-and how many there were.
+A misconfigured client reconnects many times a second. Its mistake is logged at once, and then at
+most once a minute for each host and kind of mistake, with the latest connection and their number.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ MAX_COUNTED = 1000
 OTHER_HOSTS = "other hosts"
 
 
-class Fault(NamedTuple):
+class WarningKey(NamedTuple):
     event: str
     host: str
     kind: str
@@ -31,7 +30,7 @@ class ClosingLog:
         self._events = events
         self._scheduler = scheduler
         #: How often since it was last logged, and the fields of the latest.
-        self._since: dict[Fault, tuple[int, dict[str, object]]] = {}
+        self._since: dict[WarningKey, tuple[int, dict[str, object]]] = {}
 
     def __len__(self) -> int:
         return len(self._since)
@@ -43,39 +42,39 @@ class ClosingLog:
     def rejected(self, client: ClientInfo, kind: str, why: str, **more: object) -> None:
         """For what the client sent."""
         host = client.peer.rpartition(":")[0]
-        self._count(Fault("a connection was closed", host, kind), _fields(client, why) | more)
+        self._count(WarningKey("a connection was closed", host, kind), _fields(client, why) | more)
 
     def refused(self, host: str, why: str) -> None:
-        self._count(Fault("a connection was refused", host, "limit"), {"why": why})
+        self._count(WarningKey("a connection was refused", host, "limit"), {"why": why})
 
-    def _count(self, fault: Fault, fields: dict[str, object]) -> None:
-        if len(self._since) >= MAX_COUNTED and fault not in self._since:
-            fault = fault._replace(host=OTHER_HOSTS)
-        before = self._since.get(fault)
+    def _count(self, key: WarningKey, fields: dict[str, object]) -> None:
+        if len(self._since) >= MAX_COUNTED and key not in self._since:
+            key = key._replace(host=OTHER_HOSTS)
+        before = self._since.get(key)
         if before is None:
-            self._write(fault, 1, fields)
+            self._write(key, 1, fields)
         else:
-            self._since[fault] = before[0] + 1, fields
+            self._since[key] = before[0] + 1, fields
 
     def finish(self) -> None:
         """When the broker stops: what was counted since it was last logged."""
         counted, self._since = self._since, {}
-        for fault, (connections, fields) in counted.items():
+        for key, (connections, fields) in counted.items():
             if connections:
-                self._log(fault, connections, fields)
+                self._log(key, connections, fields)
 
-    def _write(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
-        self._since[fault] = 0, {}
-        self._scheduler.after_ms(MINUTE_MS, partial(self._minute_over, fault))
-        self._log(fault, connections, fields)
+    def _write(self, key: WarningKey, connections: int, fields: dict[str, object]) -> None:
+        self._since[key] = 0, {}
+        self._scheduler.after_ms(MINUTE_MS, partial(self._minute_over, key))
+        self._log(key, connections, fields)
 
-    def _minute_over(self, fault: Fault) -> None:
-        connections, fields = self._since.pop(fault, (0, {}))
+    def _minute_over(self, key: WarningKey) -> None:
+        connections, fields = self._since.pop(key, (0, {}))
         if connections:
-            self._write(fault, connections, fields | {"within_s": MINUTE_MS // 1000})
+            self._write(key, connections, fields | {"within_s": MINUTE_MS // 1000})
 
-    def _log(self, fault: Fault, connections: int, fields: dict[str, object]) -> None:
-        self._events.warning(fault.event, peer=fault.host, connections=connections, **fields)
+    def _log(self, key: WarningKey, connections: int, fields: dict[str, object]) -> None:
+        self._events.warning(key.event, peer=key.host, connections=connections, **fields)
 
 
 def _fields(client: ClientInfo, why: str) -> dict[str, object]:

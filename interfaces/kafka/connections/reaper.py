@@ -1,4 +1,4 @@
-"""Reaper: how long a client may keep what others could use.
+"""ConnectionReaper: how long a client may keep what others could use.
 
 Every few seconds each connection is looked at; in between this costs nothing.
 
@@ -15,7 +15,7 @@ from typing import Protocol
 
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
-from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget
+from interfaces.kafka.connections.budgets import ByteBudget, ResponseBudget
 from interfaces.kafka.connections.connection import Connection
 
 #: A request of which nothing more comes for so long is given up, and its memory with it; and so
@@ -45,14 +45,14 @@ class OpenConnection(Protocol):
     def waiting(self) -> bool: ...
     @property
     def active(self) -> bool: ...
-    def looked_at(self) -> None: ...
+    def mark_checked(self) -> None: ...
     def flush(self) -> None: ...
     def drain(self) -> None: ...
     def close(self, why: str, expected: bool = False) -> None: ...
     def abort(self, why: str | None = None) -> None: ...
 
 
-class Kept:
+class Progress:
     """What was seen of one connection that keeps something, and for how long."""
 
     __slots__ = ("mark", "ms")
@@ -61,29 +61,29 @@ class Kept:
         self.mark = mark
         self.ms = 0
 
-    def seen(self, mark: int, passed_ms: int) -> int:
+    def unchanged_ms(self, mark: int, passed_ms: int) -> int:
         """For how long the same has been there."""
         self.ms = self.ms + passed_ms if mark == self.mark else 0
         self.mark = mark
         return self.ms
 
 
-class Reaper:
+class ConnectionReaper:
     def __init__(
         self,
         sessions: Iterable[OpenConnection],
         memory: ByteBudget,
-        answers: AnswerBudget,
+        response_budget: ResponseBudget,
         idle_ms: int,
         scheduler: Scheduler,
     ) -> None:
         self._sessions = sessions
         self._memory = memory
-        self._answers = answers
+        self._response_budget = response_budget
         self._idle_ms = idle_ms
         self._scheduler = scheduler
-        self._quiet: dict[OpenConnection, Kept] = {}
-        self._large: dict[OpenConnection, Kept] = {}
+        self._quiet: dict[OpenConnection, Progress] = {}
+        self._large: dict[OpenConnection, Progress] = {}
 
     def __len__(self) -> int:
         """Of how many connections anything is remembered."""
@@ -92,40 +92,40 @@ class Reaper:
     def begin(self) -> None:
         idle_ms = self._idle_ms if self._idle_ms > 0 else STALLED_MS
         every_ms = max(min(idle_ms, STALLED_MS) // 4, 10)
-        self._scheduler.after_ms(every_ms, lambda: self._look(every_ms))
+        self._scheduler.after_ms(every_ms, lambda: self._check(every_ms))
 
     def forget(self, session: OpenConnection) -> None:
         self._quiet.pop(session, None)
         self._large.pop(session, None)
 
-    def _look(self, passed_ms: int) -> None:
+    def _check(self, passed_ms: int) -> None:
         others_wait = len(self._memory) > 0
-        much_unread = self._answers.is_scarce
+        much_unread = self._response_budget.is_scarce
         for session in list(self._sessions):
             if others_wait and session.connection.large_bytes:
-                self._look_at_large(session, passed_ms)
+                self._check_large(session, passed_ms)
             else:
                 self._large.pop(session, None)
             if session.active:
-                session.looked_at()
+                session.mark_checked()
                 self._quiet.pop(session, None)
             else:
-                self._look_at_quiet(session, passed_ms, much_unread)
+                self._check_quiet(session, passed_ms, much_unread)
         self.begin()
 
-    def _look_at_large(self, session: OpenConnection, passed_ms: int) -> None:
+    def _check_large(self, session: OpenConnection, passed_ms: int) -> None:
         """Counts only while others wait: alone, anybody may take their time."""
-        kept = self._large.setdefault(session, Kept())
+        progress = self._large.setdefault(session, Progress())
         connection = session.connection
         allowed_ms = STALLED_MS + connection.large_bytes * 1000 // SLOWEST_BYTES_A_SECOND
-        if kept.seen(connection.admitted, passed_ms) >= allowed_ms:
+        if progress.unchanged_ms(connection.admitted, passed_ms) >= allowed_ms:
             session.abort("others wait for the memory of its request, which comes too slowly")
 
-    def _look_at_quiet(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
+    def _check_quiet(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
         unsent_bytes = session.unsent_bytes
-        kept = self._quiet.setdefault(session, Kept(unsent_bytes))
+        progress = self._quiet.setdefault(session, Progress(unsent_bytes))
         # Less is unsent: one large answer may take long, and its client reads all the while.
-        quiet_ms = kept.seen(unsent_bytes, passed_ms)
+        quiet_ms = progress.unchanged_ms(unsent_bytes, passed_ms)
         stalled = quiet_ms >= STALLED_MS
         if stalled and unsent_bytes and much_unread:
             session.abort("its answers are not read, and too many of all are not")

@@ -27,7 +27,7 @@ NOTHING = memoryview(b"")
 JOIN_BYTES = 64 * 1024
 
 
-class LargeAnswers:
+class LargeResponses:
     """The memory of large answers while the transport sends them piece by piece.
 
     The transport reports what it has left to send. Of an answer that is sent in part, all is in
@@ -58,10 +58,10 @@ class Session(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared, connection_id: int, advertised: Advertised) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
-        self._outbox = shared.outbox
-        self._answers = shared.answers
+        self._response_flusher = shared.response_flusher
+        self._response_budget = shared.response_budget
         self.connection = Connection(
-            shared.read_buffer, shared.max_frame_bytes, shared.accounting.take
+            shared.read_buffer, shared.max_frame_bytes, shared.request_accounting.take
         )
         self.get_buffer = self.connection.get_buffer  # type: ignore[method-assign]
         self.broker = shared.broker
@@ -70,13 +70,13 @@ class Session(asyncio.BufferedProtocol):
         self._advertised = advertised
         self.advertised_host, self.advertised_port = "", 0
         self.raw_client_id = b""
-        self.beginning_end = 0
+        self.prefix_end = 0
         self._transport: asyncio.Transport | None = None
         #: Read, and handed to the system.
         self.bytes_in = self.bytes_out = 0
         #: Of answers that are complete, sent or not.
         self._complete_bytes = 0
-        self._large_answers = LargeAnswers()
+        self._large_responses = LargeResponses()
         self._serving = False
         self._paused = False
         #: Responses whose throttle time is not over.
@@ -84,7 +84,7 @@ class Session(asyncio.BufferedProtocol):
         self.closing = False
         self._aborted = False
         #: What had been read and sent when the listener last looked for idle connections.
-        self._looked_at_bytes = -1
+        self._checked_bytes = -1
         self.address = ""
 
     # ---- the transport's side
@@ -119,18 +119,18 @@ class Session(asyncio.BufferedProtocol):
             return
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
-        connection, answers = self.connection, self._answers
+        connection, budget = self.connection, self._response_budget
         begin, replies = self._dispatch.begin, connection.replies
         self._serving = True
         try:
             for frame in connection.received(nbytes):
-                if answers.spent:
+                if budget.spent:
                     connection.park(frame)
                 elif connection.may_run(frame):
                     try:
                         begin(frame, self, replies, received_ns)
                     except NotInMemory as later:
-                        self._put_back(frame, later.loading)
+                        self._requeue(frame, later.loading)
                         frame = NOTHING
                     finally:
                         if len(frame) > READ_BUFFER_BYTES:
@@ -169,23 +169,23 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- requests
 
-    def answered(self, call: Call) -> None:
+    def completed(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
-        self.connection.unanswered -= 1
+        self.connection.running -= 1
         self._complete_bytes += call.bytes_out
-        answers = self._answers
-        answers.used_bytes += call.bytes_out
-        if answers.used_bytes > answers.most_bytes:
+        budget = self._response_budget
+        budget.used_bytes += call.bytes_out
+        if budget.used_bytes > budget.most_bytes:
             self._shared.relieve()
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
-                call.handled_ns = call.answered_ns = perf_counter_ns()
+                call.handled_ns = call.completed_ns = perf_counter_ns()
                 self._send()
             return
         if call.started_ns:
-            call.answered_ns = perf_counter_ns()
-        self._outbox.add(self)
+            call.completed_ns = perf_counter_ns()
+        self._response_flusher.add(self)
 
     def failed(self, call: Call, error: Exception) -> None:
         self._dispatch.log_failure(call, error)
@@ -199,13 +199,13 @@ class Session(asyncio.BufferedProtocol):
 
     def _throttle_over(self) -> None:
         # Until now it was not the client that kept anybody waiting.
-        self._looked_at_bytes = -1
+        self._checked_bytes = -1
         self._throttles -= 1
         self._unmute()
 
-    def _put_back(self, frame: memoryview, loading: Pending[None]) -> None:
+    def _requeue(self, frame: memoryview, loading: Pending[None]) -> None:
         """Until what it needs is in memory, it and those behind it are parked."""
-        self.connection.put_back(frame)
+        self.connection.requeue(frame)
         self._mute()
         loading.then(lambda _: self._unmute())
 
@@ -216,7 +216,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _unmute(self) -> None:
         self.connection.muted -= 1
-        self._outbox.add(self)
+        self._response_flusher.add(self)
 
     # ---- answers
 
@@ -228,16 +228,16 @@ class Session(asyncio.BufferedProtocol):
             self._send()
         if self._paused and not connection.muted and connection.parked_bytes <= PARKED_BYTES:
             self._resume_reading()
-        if connection.draining and not connection.unanswered:
+        if connection.draining and not connection.running:
             self.close("the broker is stopping", expected=True)
 
     def _run_parked(self) -> bool:
         """Whether any could run."""
-        connection, answers = self.connection, self._answers
+        connection, budget = self.connection, self._response_budget
         received_ns = 0
         self._serving = True
         try:
-            while not (self.closing or answers.spent):
+            while not (self.closing or budget.spent):
                 frame = connection.next_parked()
                 if frame is None:
                     break
@@ -245,7 +245,7 @@ class Session(asyncio.BufferedProtocol):
                 try:
                     self._dispatch.begin(frame, self, connection.replies, received_ns)
                 except NotInMemory as later:
-                    self._put_back(frame, later.loading)
+                    self._requeue(frame, later.loading)
                     frame = NOTHING
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
@@ -269,7 +269,7 @@ class Session(asyncio.BufferedProtocol):
         if size_bytes <= JOIN_BYTES:
             transport.write(b"".join(out))
         else:
-            self._large_answers.written(size_bytes, transport.get_write_buffer_size())
+            self._large_responses.written(size_bytes, transport.get_write_buffer_size())
             transport.writelines(out)
 
     # ---- memory
@@ -281,8 +281,8 @@ class Session(asyncio.BufferedProtocol):
     def _admitted(self) -> None:
         self.connection.admit()
         # Until now it was not the client that kept anybody waiting.
-        self._looked_at_bytes = -1
-        self._outbox.add(self)
+        self._checked_bytes = -1
+        self._response_flusher.add(self)
 
     def _give_back_memory(self) -> None:
         memory = self._shared.memory
@@ -300,7 +300,7 @@ class Session(asyncio.BufferedProtocol):
         if transport is None or self._aborted:
             return 0
         left_bytes = transport.get_write_buffer_size()
-        held_bytes = left_bytes + self._large_answers.sent_bytes(left_bytes)
+        held_bytes = left_bytes + self._large_responses.sent_bytes(left_bytes)
         return self._complete_bytes - self.bytes_out + held_bytes
 
     @property
@@ -329,15 +329,15 @@ class Session(asyncio.BufferedProtocol):
     @property
     def waiting(self) -> bool:
         """For a response, or until it is not throttled any more: it is not idle."""
-        return (self.connection.unanswered > 0 or self._throttles > 0) and not self.closing
+        return (self.connection.running > 0 or self._throttles > 0) and not self.closing
 
     @property
     def active(self) -> bool:
         """Read, answered or let in since the listener last looked for idle connections."""
-        return self.bytes_in + self.bytes_out != self._looked_at_bytes
+        return self.bytes_in + self.bytes_out != self._checked_bytes
 
-    def looked_at(self) -> None:
-        self._looked_at_bytes = self.bytes_in + self.bytes_out
+    def mark_checked(self) -> None:
+        self._checked_bytes = self.bytes_in + self.bytes_out
 
     @property
     def in_flight(self) -> int:
@@ -348,7 +348,7 @@ class Session(asyncio.BufferedProtocol):
         """Answers what runs, begins nothing more, and ends."""
         self.connection.draining = True
         self._pause_reading()
-        if not self.connection.unanswered:
+        if not self.connection.running:
             self.close("the broker is stopping", expected=True)
 
     def abort(self, why: str | None = None) -> None:

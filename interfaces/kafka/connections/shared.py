@@ -13,12 +13,12 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
-from application.state.telling import tell_each
-from interfaces.kafka.connections.budgets import AnswerBudget, ByteBudget, ConnectionBudget
+from application.state.notifying import notify_each
+from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, ResponseBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
-from interfaces.kafka.connections.reaper import OpenConnection, Reaper
-from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
+from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
 
 
@@ -39,7 +39,7 @@ class Sender(Protocol):
     def flush(self) -> None: ...
 
 
-class Outbox:
+class ResponseFlusher:
     """Sessions that have something to send at the end of the pass; each is flushed once."""
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -53,7 +53,7 @@ class Outbox:
 
     def flush(self) -> None:
         senders, self._senders = self._senders, {}
-        faults = tell_each(senders, methodcaller("flush"))
+        faults = notify_each(senders, methodcaller("flush"))
         if faults:
             raise faults[0]
 
@@ -71,29 +71,35 @@ class Shared:
         self.closing_log = ClosingLog(events, scheduler)
         #: Where HTTP is served, for a client that connected to this host.
         self.admin_urls: Callable[[str], list[str]] = lambda _host: []
-        self.accounting = Accounting(
+        self.request_accounting = RequestAccounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
         guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
         self.routes = Routes(config.request_elements_max, guarded)
-        self.dispatch = Dispatch(self.routes, events, self.accounting)
-        self.outbox = Outbox(scheduler)
+        self.dispatch = Dispatch(self.routes, events, self.request_accounting)
+        self.response_flusher = ResponseFlusher(scheduler)
         # Not a pass later: clients that are answered together ask again together, and share the
         # next commit too.
-        broker.commits.after_each(self.outbox.flush)
+        broker.commits.after_each(self.response_flusher.flush)
         self.read_buffer = ReadBuffer()
         self.max_frame_bytes = config.socket_request_max_bytes
         self.max_unsent_bytes = config.connection_unsent_max_bytes
         self.sessions: dict[OpenConnection, None] = {}
         self.memory = ByteBudget(config.queued_max_request_bytes)
-        self.answers = AnswerBudget(config.queued_max_response_bytes, self.sessions, scheduler)
-        broker.messages.fetch.bound_by(self.answers.room)
+        self.response_budget = ResponseBudget(
+            config.queued_max_response_bytes, self.sessions, scheduler
+        )
+        broker.messages.fetch.limit_responses(self.response_budget.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         #: The names of the listeners.
         self.listeners: list[str] = []
-        self._reaper = Reaper(
-            self.sessions, self.memory, self.answers, config.connections_max_idle_ms, scheduler
+        self._connection_reaper = ConnectionReaper(
+            self.sessions,
+            self.memory,
+            self.response_budget,
+            config.connections_max_idle_ms,
+            scheduler,
         )
         self.scheduler = scheduler
         self._empty: asyncio.Event | None = None
@@ -106,14 +112,14 @@ class Shared:
 
     def remove(self, session: OpenConnection) -> None:
         del self.sessions[session]
-        self._reaper.forget(session)
+        self._connection_reaper.forget(session)
         self.connections.remove(session.address)
         if not self.sessions and self._empty is not None:
             self._empty.set()
 
     def watch_idle(self) -> None:
         """From now on looks after connections that are idle, slow or do not read."""
-        self._reaper.begin()
+        self._connection_reaper.begin()
 
     # ---- answers that nobody reads
 
@@ -122,10 +128,10 @@ class Shared:
 
         The largest go. Their memory is back in the next pass; until then nobody is answered.
         """
-        excess = self.answers.excess()
-        if not excess or self.answers.spent:
+        excess = self.response_budget.excess()
+        if not excess or self.response_budget.spent:
             return
-        self.answers.spent = True
+        self.response_budget.spent = True
         for session in sorted(self.sessions, key=lambda one: one.unread_bytes, reverse=True):
             if excess <= 0:
                 break
@@ -134,10 +140,10 @@ class Shared:
         self.scheduler.soon(self._relieved)
 
     def _relieved(self) -> None:
-        self.answers.spent = False
+        self.response_budget.spent = False
         for session in self.sessions:
             if session.connection.parked:
-                self.outbox.add(session)
+                self.response_flusher.add(session)
 
     # ---- the end
 

@@ -47,7 +47,7 @@ Partition = TypeVar("Partition", OffsetFetchResponsePartition, OffsetFetchRespon
 def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     if call.version >= FIRST_WITH_GROUPS:
         return _groups(request, call)
-    fetched = _Fetched(request.group_id, None, NO_EPOCH, _Room(call), call)
+    fetched = _Fetched(request.group_id, None, NO_EPOCH, _SizeLimit(call), call)
     offsets = fetched.offsets()
     wanted = (
         [(name, partitions) for name, partitions in offsets.items()]
@@ -67,10 +67,10 @@ def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
 
 
 def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
-    room = _Room(call)
+    limit = _SizeLimit(call)
     groups = []
     for group in request.groups:
-        fetched = _Fetched(group.group_id, group.member_id, group.member_epoch, room, call)
+        fetched = _Fetched(group.group_id, group.member_id, group.member_epoch, limit, call)
         try:
             topics = _topics(group, fetched, call)
         except BrokerError as refused:
@@ -83,7 +83,7 @@ def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     return OffsetFetchResponse(groups=groups)
 
 
-class _Room:
+class _SizeLimit:
     """Many may ask for much of one group in one request: an answer has its limit."""
 
     __slots__ = ("_left",)
@@ -100,7 +100,7 @@ class _Room:
 class _Fetched:
     """What one group has committed, as its partitions are answered."""
 
-    __slots__ = ("_call", "_epoch", "_group_id", "_member_id", "_offsets", "_room")
+    __slots__ = ("_call", "_epoch", "_group_id", "_limit", "_member_id", "_offsets")
 
     _offsets: GroupOffsets
 
@@ -109,13 +109,13 @@ class _Fetched:
         group_id: str,
         member_id: str | None,
         epoch: int,
-        room: _Room,
+        limit: _SizeLimit,
         call: Call,
     ) -> None:
         self._group_id = group_id
         self._member_id = member_id
         self._epoch = epoch
-        self._room = room
+        self._limit = limit
         self._call = call
 
     def offsets(self) -> GroupOffsets:
@@ -128,7 +128,7 @@ class _Fetched:
         self, answer: type[Partition], topic: str, indexes: Collection[int]
     ) -> list[Partition]:
         committed = self._offsets.get(topic, {})
-        self._room.take(PARTITION_BYTES * len(indexes))
+        self._limit.take(PARTITION_BYTES * len(indexes))
         answered = []
         for index in indexes:
             found = committed.get(index)
@@ -137,7 +137,7 @@ class _Fetched:
             else:
                 text = found.metadata
                 if text:
-                    self._room.take(len(text) if text.isascii() else 4 * len(text))
+                    self._limit.take(len(text) if text.isascii() else 4 * len(text))
                 answered.append(answer(index, found.offset, found.leader_epoch, text))
         return answered
 

@@ -21,7 +21,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import Topic, why_not_writable
+from domain.topics.topic import Topic, not_writable_error
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
@@ -46,7 +46,7 @@ NO_ANSWER = 0
 LEGAL_ACKS = (-1, 0, 1)
 
 
-class DurableProduce:
+class StagedProduce:
     """The answer to a request that has batches in the coming commit: made, but not yet true."""
 
     __slots__ = ("_call", "response", "staged")
@@ -67,7 +67,7 @@ class DurableProduce:
             call.peer.failed(call, error)
 
 
-class UnansweredProduce:
+class ProduceWithoutAcks:
     """acks=0: the client learns of a failure by the end of its connection."""
 
     __slots__ = ("_call",)
@@ -81,7 +81,7 @@ class UnansweredProduce:
 
 
 def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
-    durable = DurableProduce(call)
+    durable = StagedProduce(call)
     response = durable.response
     refused = None
     if request.acks not in LEGAL_ACKS or request.transactional_id is not None:
@@ -122,7 +122,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
 
 
 def _append(
-    topic: Topic, data: PartitionProduceData, call: Call, durable: DurableProduce
+    topic: Topic, data: PartitionProduceData, call: Call, durable: StagedProduce
 ) -> PartitionProduceResponse:
     answer = PartitionProduceResponse(index=data.index)
     broker = call.broker
@@ -161,14 +161,14 @@ def _refusal(request: ProduceRequest) -> BrokerError:
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
     if topic is None and by_id:
         return UnknownTopicId()
-    return why_not_writable(name if topic is None else topic.name)
+    return not_writable_error(name if topic is None else topic.name)
 
 
-def _leave_unanswered(durable: DurableProduce, call: Call) -> None:
+def _leave_unanswered(durable: StagedProduce, call: Call) -> None:
     if call.error_codes:
         raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
     if durable.staged:
-        call.broker.commits.wait(UnansweredProduce(call))
+        call.broker.commits.wait(ProduceWithoutAcks(call))
     call.respond_nothing()
 
 
@@ -195,7 +195,7 @@ def _refuse(
     return answer
 
 
-def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
+def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """The next requests may be known by this one, which went well."""
     if request.acks != NO_ANSWER:
-        repeated_produce.learn(frame, request, call, _refuse)
+        repeated_produce.cache_request(frame, request, call, _refuse)

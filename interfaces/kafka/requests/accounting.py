@@ -1,4 +1,4 @@
-"""Accounting: what is noted of every request, when its answer is ready to leave.
+"""RequestAccounting: what is noted of every request, when its answer is ready to leave.
 
 Each passes here once, so what stands here is paid for by every request. All are counted, with their
 bytes and how long they took. Where that time went is noted of so many a second, which are all
@@ -28,7 +28,7 @@ DETAILED_AT_ONCE = 10 * DETAILED_A_TENTH
 TENTH_NS = 100_000_000
 
 
-class Accounting:
+class RequestAccounting:
     def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
         self._log = log
         self._quick_ns = log.quick_ns
@@ -89,8 +89,8 @@ class Accounting:
         codes = tuple(dict.fromkeys(call.error_codes or ()))
         counts = route.counts
         if call.started_ns:
-            answered_ns = call.answered_ns
-            ends_ns = call.started_ns, call.decoded_ns, call.handled_ns, answered_ns, now_ns
+            completed_ns = call.completed_ns
+            ends_ns = call.started_ns, call.decoded_ns, call.handled_ns, completed_ns, now_ns
             begun_ns = call.received_ns
             for durations, end_ns in zip(counts.stages.values(), ends_ns, strict=True):
                 ns = end_ns - begun_ns
@@ -99,23 +99,23 @@ class Accounting:
                 begun_ns = end_ns
         else:
             call.started_ns = call.decoded_ns = call.handled_ns = call.received_ns
-            answered_ns = now_ns
-        about = call.about
-        if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
-            about = about[0], about[1][:REMEMBERED_CHARACTERS]
+            completed_ns = now_ns
+        subject = call.log_subject
+        if subject is not None and len(subject[1]) > REMEMBERED_CHARACTERS:
+            subject = subject[0], subject[1][:REMEMBERED_CHARACTERS]
         record = RequestRecord(
-            route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
+            route, call.correlation_id, call.peer.client, call.topics, subject, call.bytes_in,
             call.bytes_out, codes, tuple(map(NAMES.__getitem__, codes)), call.received_ns,
-            call.started_ns, call.decoded_ns, call.handled_ns, answered_ns, now_ns, self._wall_ns,
+            call.started_ns, call.decoded_ns, call.handled_ns, completed_ns, now_ns, self._wall_ns,
         )  # fmt: skip
         if codes:
             counts.errors.update(codes)
         if route.waits_for_others:
-            took_ns -= answered_ns - call.handled_ns
+            took_ns -= completed_ns - call.handled_ns
         failed = bool(codes)
         if failed or took_ns >= self._slow_ns:
             self.recent.add_troubled(record)
         else:
             self._add(record)
-        if (failed or took_ns >= self._quick_ns) and self._log.wants(took_ns, failed):
+        if (failed or took_ns >= self._quick_ns) and self._log.includes(took_ns, failed):
             self._log.write(self.recent.named(record))

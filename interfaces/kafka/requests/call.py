@@ -13,11 +13,11 @@ from application.ports.request_log import ClientInfo
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
-from interfaces.kafka.requests.about import About
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.requests.gate import gated
+from interfaces.kafka.requests.log_subject import LogSubject
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
 from interfaces.kafka.wire.structs import Pieces
@@ -40,9 +40,9 @@ class Peer(Protocol):
     advertised_port: int
     raw_client_id: bytes
     #: Where that of its last request ended which the next ones may share; 0: none did.
-    beginning_end: int
+    prefix_end: int
 
-    def answered(self, call: Call) -> None:
+    def completed(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
 
     def failed(self, call: Call, error: Exception) -> None:
@@ -55,7 +55,7 @@ class Peer(Protocol):
 
 
 #: What a request that went well teaches of those to come.
-Learn = Callable[[memoryview, Any, "Call"], None]
+CacheRequest = Callable[[memoryview, Any, "Call"], None]
 #: Runs a request like an earlier one; False, and nothing has happened, where the ordinary way is
 #: needed.
 Repeat = Callable[[memoryview, "Call"], bool]
@@ -96,26 +96,29 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from; None where
         #: they depend on who asks.
-        self.kept: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
+        self.cached_responses: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeat] = {}
         #: The catalogue's revision that they hold for.
-        self.learnt_at = -1
-        self.learn: Learn | None = None if guarded else getattr(handler, "learn", None)
+        self.cached_revision = -1
+        self.cache_request: CacheRequest | None = (
+            None if guarded else getattr(handler, "cache_request", None)
+        )
         self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
 
 
 class Call:
     __slots__ = (
-        "about",
-        "answered_ns",
         "broker",
         "bytes_in",
         "bytes_out",
+        "completed_ns",
+        "completed_ns",
         "correlation_id",
         "decoded_ns",
         "error_codes",
         "handled_ns",
+        "log_subject",
         "peer",
         "pending",
         "pieces",
@@ -127,7 +130,7 @@ class Call:
     )
 
     # Times are taken by whoever gets so far with it, where `started_ns` is.
-    answered_ns: int
+    completed_ns: int
     decoded_ns: int
     handled_ns: int
 
@@ -140,7 +143,7 @@ class Call:
         #: 0: only when it was received is known, and when its answer leaves.
         self.started_ns = 0
         #: What it concerns, for the log.
-        self.about: About | None = None
+        self.log_subject: LogSubject | None = None
         self.peer = peer
         self.broker = peer.broker
         self.route = route
@@ -206,13 +209,13 @@ class Call:
         start = response_start(self.correlation_id, body_bytes, route.tagged_response)
         self.bytes_out = len(start) + body_bytes
         self.pieces = [start, *body]
-        self.peer.answered(self)
+        self.peer.completed(self)
 
     def respond_whole(self, answer: bytes) -> None:
         """With its length and header."""
         self.bytes_out = len(answer)
         self.pieces = [answer]
-        self.peer.answered(self)
+        self.peer.completed(self)
 
     def respond_nothing(self) -> None:
         """The client expects no answer."""
@@ -220,7 +223,7 @@ class Call:
             self._throttle([])
         self.bytes_out = 0
         self.pieces = []
-        self.peer.answered(self)
+        self.peer.completed(self)
 
     def respond_later(self, pending: Pending[T], response: Callable[[T], Response]) -> None:
         """Completes the reply when the value is there; nobody else suffers when that fails."""

@@ -47,7 +47,7 @@ def make_admin(
         clock=core.clock,
         version=__version__,
         started_at_ms=metrics.started_at_ms,
-        requests=shared.accounting.recent,
+        requests=shared.request_accounting.recent,
         metrics=metrics,
         counted=lambda: [
             (route.title, route.version, route.counts) for route in shared.routes.made.values()
@@ -56,7 +56,7 @@ def make_admin(
         listeners=open_listeners,
         checks={
             "listeners": listening,
-            "storage": broker.commits.trouble.reason,
+            "storage": broker.commits.storage_health.reason,
             "recovery": recovered,
         },
         origin=settings.origin,

@@ -155,7 +155,7 @@ class App:
         """
         if not self._offsets_in_file or self.broker.groups.offsets.loaded:
             return
-        self.broker.groups.offsets.when_loaded(self._settled.set)
+        self.broker.groups.offsets.on_loaded(self._settled.set)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._settled.wait(), LOADING_PATIENCE_S)
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect
@@ -94,7 +94,7 @@ class ConfigRoutes(Routes):
         self, request: Request, alterations: Sequence[Alteration], validate_only: bool = False
     ) -> Response:
         resource = _resource(request)
-        wanted = WantedConfigs(resource, alterations)
+        wanted = RequestedConfigs(resource, alterations)
         [refused] = await value_of(
             self._broker.configs.alter_configs.alter([wanted], validate_only)
         )

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from application.topics.create import USE_DEFAULT, NewTopic
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
@@ -113,7 +113,7 @@ class TopicRoutes(Routes):
             Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
             for config, text in configs.items()
         ]
-        wanted = WantedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
+        wanted = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
         [refused] = await value_of(
             self._broker.configs.alter_configs.alter([wanted], validate_only)
         )

@@ -187,7 +187,7 @@ class Gate:
             fields["refused"] = exchange.refused
         if failure is not None:
             self._admin.events.error("a request failed", **fields, failure=failure)
-        elif log.wants(elapsed_ns, failed):
+        elif log.includes(elapsed_ns, failed):
             write = self._admin.events.warning if failed else self._admin.events.info
             write("request", **fields)
 

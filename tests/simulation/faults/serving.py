@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from application.partitions.fetch import FetchedPartition, FetchService, WaitingFetch
+from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchService
 from application.partitions.fetch_sessions import FetchSession, _state
 from application.ports.pending import Pending
 from application.state.commits import Commits
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
@@ -20,9 +20,9 @@ from domain.partitions.producers import AppendedBatch, Producers
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from interfaces.kafka.connections.connection import Connection
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Outbox
+from interfaces.kafka.connections.shared import ResponseFlusher
 from interfaces.kafka.handlers import produce
-from interfaces.kafka.requests.accounting import Accounting
+from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.structs import Pieces
 
@@ -161,26 +161,26 @@ def what_gathered_behind_a_failure_is_acknowledged(patch: Patch) -> None:
 
 
 def last_reply_is_sent_first(patch: Patch) -> None:
-    take = Accounting.take
+    take = RequestAccounting.take
 
-    def last_first(self: Accounting, replies: deque[Call]) -> tuple[int, Pieces]:
+    def last_first(self: RequestAccounting, replies: deque[Call]) -> tuple[int, Pieces]:
         for answered in [one for one in replies if one.pieces is not None]:
             replies.remove(answered)
             replies.appendleft(answered)
         return take(self, replies)
 
-    patch.setattr(Accounting, "take", last_first)
+    patch.setattr(RequestAccounting, "take", last_first)
 
 
 def answer_is_forgotten(patch: Patch) -> None:
-    flush = Outbox.flush
+    flush = ResponseFlusher.flush
 
-    def careless(self: Outbox) -> None:
+    def careless(self: ResponseFlusher) -> None:
         if len(self._senders) > 1:
             self._senders.popitem()
         flush(self)
 
-    patch.setattr(Outbox, "flush", careless)
+    patch.setattr(ResponseFlusher, "flush", careless)
 
 
 def parked_request_is_never_run(patch: Patch) -> None:
@@ -188,11 +188,11 @@ def parked_request_is_never_run(patch: Patch) -> None:
 
 
 def waiting_fetch_is_not_woken(patch: Patch) -> None:
-    patch.setattr(Watching, "advanced", lambda self, partition: None)
+    patch.setattr(FetchPurgatory, "advanced", lambda self, partition: None)
 
 
 def abandoned_fetch_goes_on_waiting(patch: Patch) -> None:
-    patch.setattr(WaitingFetch, "abandon", Pending.abandon)
+    patch.setattr(DelayedFetch, "abandon", Pending.abandon)
 
 
 def fetch_session_tells_only_of_new_watermarks(patch: Patch) -> None:
@@ -213,7 +213,7 @@ def memory_of_a_lost_connection_is_not_given_back(patch: Patch) -> None:
 
 
 def lost_unanswered_batch_is_not_told(patch: Patch) -> None:
-    patch.setattr(produce.UnansweredProduce, "__call__", lambda self, failure: None)
+    patch.setattr(produce.ProduceWithoutAcks, "__call__", lambda self, failure: None)
 
 
 SERVING: list[Callable[[Patch], None]] = [

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from application.configs.alter import Altered, WantedConfigs
+from application.configs.alter import Altered, RequestedConfigs
 from application.ports.pending import later
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
@@ -26,7 +26,7 @@ def alter(
     call.topics = sum(one.resource_type == 2 for one in resources)
     times = Counter((one.resource_type, one.resource_name) for one in resources)
     answers: list[Altered] = []
-    wanted: list[WantedConfigs] = []
+    wanted: list[RequestedConfigs] = []
     for one in resources:
         try:
             if times[one.resource_type, one.resource_name] > 1:
@@ -49,7 +49,7 @@ def alter(
     call.respond_later(later(altered), joined)
 
 
-def _wanted(asked: Any, replaces: bool) -> WantedConfigs:
+def _wanted(asked: Any, replaces: bool) -> RequestedConfigs:
     if len({config.name for config in asked.configs}) < len(asked.configs):
         raise InvalidRequest("Error due to duplicate config keys")
     operations = [_operation(config, replaces) for config in asked.configs]
@@ -68,7 +68,7 @@ def _wanted(asked: Any, replaces: bool) -> WantedConfigs:
         if operation is None:
             raise InvalidRequest(f"Unknown operations type {config.config_operation}")
         alterations.append(Alteration(config.name, operation, config.value or ""))
-    return WantedConfigs(Resource(kind, asked.resource_name), alterations, replaces)
+    return RequestedConfigs(Resource(kind, asked.resource_name), alterations, replaces)
 
 
 def _operation(config: Any, replaces: bool) -> Operation | None:

@@ -13,11 +13,11 @@ from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.schema import Response
 
 
-class Named(Protocol):
+class TopicChange(Protocol):
     name: str
 
 
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=TopicChange)
 R = TypeVar("R")
 Changed = Topic | BrokerError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.configs.alter import Altered, WantedConfigs
+from application.configs.alter import Altered, RequestedConfigs
 from application.ports.pending import Pending
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
@@ -26,8 +26,8 @@ def fake() -> FakeBroker:
     return fake
 
 
-def sets(resource: Resource, **configs: str) -> WantedConfigs:
-    return WantedConfigs(
+def sets(resource: Resource, **configs: str) -> RequestedConfigs:
+    return RequestedConfigs(
         resource,
         [Alteration(key.replace("_", "."), Operation.SET, text) for key, text in configs.items()],
     )
@@ -36,7 +36,7 @@ def sets(resource: Resource, **configs: str) -> WantedConfigs:
 class Asked:
     """An answer that may come later."""
 
-    def __init__(self, fake: FakeBroker, *wanted: WantedConfigs, only: bool = False) -> None:
+    def __init__(self, fake: FakeBroker, *wanted: RequestedConfigs, only: bool = False) -> None:
         self.results: list[Altered] | None = None
         answer = fake.broker.configs.alter_configs.alter(wanted, only)
         if isinstance(answer, Pending):
@@ -48,7 +48,7 @@ class Asked:
         self.results = results
 
 
-def alter(fake: FakeBroker, *wanted: WantedConfigs) -> list[Altered]:
+def alter(fake: FakeBroker, *wanted: RequestedConfigs) -> list[Altered]:
     asked = Asked(fake, *wanted)
     fake.run()
     assert asked.results is not None
@@ -203,9 +203,9 @@ def test_what_replaces_leaves_nothing_of_what_was_set(fake: FakeBroker) -> None:
             THIS_BROKER: ("log.retention.ms", ("1", "2")),
         }[resource]
         for value in values:
-            wanted = WantedConfigs(resource, [Alteration(name, Operation.SET, value)], True)
+            wanted = RequestedConfigs(resource, [Alteration(name, Operation.SET, value)], True)
             assert alter(fake, wanted) == [None]
-        assert alter(fake, WantedConfigs(resource, [], replaces=True)) == [None]
+        assert alter(fake, RequestedConfigs(resource, [], replaces=True)) == [None]
     assert fake.existing().configs == {}
     assert fake.broker.groups.configs.names() == []
     assert fake.config.log_retention_ms is None
@@ -241,7 +241,7 @@ def stored(fake: FakeBroker, resource: Resource) -> dict[str, str]:
 
 def test_what_is_not_known_stays_in_the_store_and_is_in_nobodys_way(fake: FakeBroker) -> None:
     fake = kept_by_another_version(fake)
-    wanted = WantedConfigs(GROUP, [Alteration(SESSION, Operation.SET, "46000")])
+    wanted = RequestedConfigs(GROUP, [Alteration(SESSION, Operation.SET, "46000")])
     assert alter(fake, wanted, sets(THIS_BROKER, message_max_bytes="98")) == [None, None]
     assert stored(fake, GROUP) == {SESSION: "46000", HEARTBEAT: "soon", LATER: "1"}
     assert stored(fake, THIS_BROKER) == {"message.max.bytes": "98", LATER: "1"}
@@ -251,16 +251,16 @@ def test_what_is_not_usable_goes_when_a_client_names_it(fake: FakeBroker) -> Non
     fake = kept_by_another_version(fake)
     deletion = Alteration(LATER, Operation.DELETE, "")
     better = Alteration(HEARTBEAT, Operation.SET, "7000")
-    assert alter(fake, WantedConfigs(GROUP, [deletion, better])) == [None]
+    assert alter(fake, RequestedConfigs(GROUP, [deletion, better])) == [None]
     assert stored(fake, GROUP) == {SESSION: "50000", HEARTBEAT: "7000"}
     assert fake.broker.groups.configs.of("g").consumer_heartbeat_interval_ms == 7000
-    assert alter(fake, WantedConfigs(THIS_BROKER, [deletion])) == [None]
+    assert alter(fake, RequestedConfigs(THIS_BROKER, [deletion])) == [None]
     assert stored(fake, THIS_BROKER) == {"message.max.bytes": "99"}
 
 
 def test_nothing_else_is_set_after_all_was_replaced(fake: FakeBroker) -> None:
     fake = kept_by_another_version(fake)
-    assert alter(fake, WantedConfigs(GROUP, [], replaces=True)) == [None]
+    assert alter(fake, RequestedConfigs(GROUP, [], replaces=True)) == [None]
     assert stored(fake, GROUP) == {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.sync import SyncRequest
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
@@ -45,7 +45,7 @@ def keep_offsets(fake: FakeBroker, *partitions: int) -> None:
     fake.broker.groups.registry.put(ClassicGroup("g"))
     one = committed(topic_id=fake.existing("t").topic_id, at_ms=fake.clock.now_ms())
     writes = [("g", "t", partition, one) for partition in partitions]
-    fake.broker.groups.offsets.keep("g", writes, lambda failure: None)
+    fake.broker.groups.offsets.persist("g", writes, lambda failure: None)
     fake.run()
 
 
@@ -66,7 +66,7 @@ def test_many_members_that_join_together_have_one_line(fake: FakeBroker) -> None
 
 def test_a_member_that_leaves_is_removed_and_is_the_reason(fake: FakeBroker) -> None:
     member_id = stable(fake)
-    service(fake).leave_group("g", [Leaving(member_id, None)])
+    service(fake).leave_group("g", [LeavingMember(member_id, None)])
     fake.run()
     assert removals(fake) == [
         {
@@ -197,7 +197,7 @@ def test_offsets_that_expire_while_their_group_stays_have_one_line() -> None:
     longer = committed(
         topic_id=fake.existing("t").topic_id, at_ms=now_ms, expires_ms=now_ms + 600_000
     )
-    fake.broker.groups.offsets.keep("g", [("g", "t", 450, longer)], lambda failure: None)
+    fake.broker.groups.offsets.persist("g", [("g", "t", 450, longer)], lambda failure: None)
     fake.scheduler.advance(65_000)
     assert fake.events.of("expiring offsets of group") == [{"group": "g", "offsets": 400}]
     assert fake.events.of("deleting group") == []

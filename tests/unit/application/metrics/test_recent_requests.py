@@ -85,7 +85,7 @@ def test_each_question_leaves_out_what_is_not_asked_for() -> None:
 
 def test_a_record_says_what_the_log_would_say() -> None:
     [[record]] = recent(1, noted(4, codes=(3,))).find(Wanted())
-    assert (record.asked.title, record.asked.version, record.topics) == ("Produce", 9, 2)
+    assert (record.kind.title, record.kind.version, record.topics) == ("Produce", 9, 2)
     assert (record.error_codes, record.error_names) == ((3,), ("UNKNOWN_TOPIC_OR_PARTITION",))
     assert (record.bytes_in, record.bytes_out) == (100, 50)
     assert (record.received_ns, record.sent_ns) == (1000, 1000 + MS)

@@ -7,9 +7,9 @@ import pytest
 from domain.configs.broker import BrokerConfig
 from interfaces.kafka.connections.budgets import (
     NO_BOUND,
-    AnswerBudget,
     ByteBudget,
     ConnectionBudget,
+    ResponseBudget,
 )
 from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
@@ -130,7 +130,7 @@ def scheduler() -> FakeScheduler:
 
 
 def test_the_room_for_answers_is_what_is_left_of_it(scheduler: FakeScheduler) -> None:
-    budget = AnswerBudget(1000, [], scheduler)
+    budget = ResponseBudget(1000, [], scheduler)
     assert budget.room() == 1000
     budget.used_bytes += 300
     assert budget.room() == 700
@@ -140,7 +140,7 @@ def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
     scheduler: FakeScheduler,
 ) -> None:
     holders = [Unread(200), Unread(0)]
-    budget = AnswerBudget(1000, holders, scheduler)
+    budget = ResponseBudget(1000, holders, scheduler)
     budget.used_bytes = 900
     assert (budget.room(), budget.used_bytes) == (800, 200)
     assert not budget.is_scarce
@@ -157,7 +157,7 @@ def test_when_all_was_spent_and_is_given_back_there_is_room_in_the_next_pass(
 ) -> None:
     """However little was answered since it was counted: nothing may be refused by an old count."""
     holders = [Unread(2500)]
-    budget = AnswerBudget(1000, holders, scheduler)
+    budget = ResponseBudget(1000, holders, scheduler)
     budget.used_bytes = 2500
     assert (budget.excess(), budget.room()) == (1500, -1)
     holders.clear()
@@ -170,7 +170,7 @@ def test_while_all_is_used_the_connections_are_asked_once_a_pass(
 ) -> None:
     """There may be thousands of them, and each of them may ask for room."""
     holders = Holders([Unread(64_000)])
-    budget = AnswerBudget(64_000, holders, scheduler)
+    budget = ResponseBudget(64_000, holders, scheduler)
     budget.used_bytes = 64_000
     for number in range(1, 4):
         assert [budget.room() for _ in range(100)] == [0] * 100
@@ -182,7 +182,7 @@ def test_while_all_is_used_the_connections_are_asked_again_when_much_was_answere
     scheduler: FakeScheduler,
 ) -> None:
     holders = Holders([Unread(70_000)])
-    budget = AnswerBudget(64_000, holders, scheduler)
+    budget = ResponseBudget(64_000, holders, scheduler)
     budget.used_bytes = 70_000
     for _ in range(100):
         budget.room()
@@ -194,7 +194,7 @@ def test_while_all_is_used_the_connections_are_asked_again_when_much_was_answere
 
 
 def test_a_negative_limit_of_answers_is_none(scheduler: FakeScheduler) -> None:
-    budget = AnswerBudget(-1, [Unread(1 << 40)], scheduler)
+    budget = ResponseBudget(-1, [Unread(1 << 40)], scheduler)
     budget.used_bytes = 1 << 40
     assert (budget.room(), budget.is_scarce, budget.excess()) == (NO_BOUND, False, 0)
 

@@ -252,14 +252,14 @@ def full() -> FakeKafka:
 def test_while_much_is_unread_a_fetch_gets_one_batch_at_a_time(full: FakeKafka) -> None:
     sizes = [never_reading(full).session.unread_bytes // 100_000 for _ in range(4)]
     assert sizes == [4, 1, 1, 1]
-    assert full.shared.answers.count() < 500_000 + 4 * 101_000
+    assert full.shared.response_budget.count() < 500_000 + 4 * 101_000
 
 
 def test_what_was_read_makes_room_again(full: FakeKafka) -> None:
     client = never_reading(full)
     client.transport.read_on()
     full.run()
-    assert full.shared.answers.room() == 500_000
+    assert full.shared.response_budget.room() == 500_000
     assert never_reading(full).session.unread_bytes > 400_000
 
 
@@ -281,7 +281,7 @@ def test_who_reads_nothing_for_a_while_is_sent_away_when_much_is_unread(full: Fa
     full.scheduler.advance(STALLED_MS + 2 * LOOK_MS)
     assert deaf.transport.aborted
     assert "not read" in deaf.why_closed()
-    assert full.shared.answers.count() == 0
+    assert full.shared.response_budget.count() == 0
 
 
 def test_who_reads_slowly_stays(full: FakeKafka) -> None:
@@ -307,7 +307,7 @@ def test_when_twice_as_much_is_unread_as_may_be_the_largest_go(full: FakeKafka) 
     clients = [never_reading(full) for _ in range(8)]
     gone = [number for number, client in enumerate(clients) if client.transport.aborted]
     assert gone == [0, 1, 2], "the one with four batches first, and down to the limit"
-    assert full.shared.answers.count() <= 600_000
+    assert full.shared.response_budget.count() <= 600_000
     assert "far over queued.max.response.bytes" in clients[0].why_closed()
 
 
@@ -319,8 +319,8 @@ def test_until_they_have_gone_nobody_is_answered_and_then_everybody(full: FakeKa
     for client in late:
         client.transport.stop_reading()
         client.send(fetch(max_wait_ms=0), 12)
-    assert full.shared.answers.spent
-    assert full.shared.answers.count() <= 600_000
+    assert full.shared.response_budget.spent
+    assert full.shared.response_budget.count() <= 600_000
     assert sum(bool(client.session.connection.parked) for client in late) == 19
     for client in late:
         client.transport.read_on()
@@ -340,5 +340,5 @@ def test_fetches_that_are_answered_together_take_no_more_than_there_is(full: Fak
     for timer in full.scheduler.timers:
         timer.callback()
         timer.cancel()
-        most = max(most, full.shared.answers.count())
+        most = max(most, full.shared.response_budget.count())
     assert most < 1_000_000 + 101_000

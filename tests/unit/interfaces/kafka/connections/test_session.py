@@ -383,15 +383,15 @@ def test_every_answered_request_is_written_with_where_its_time_went() -> None:
     client.send(fetch(offset=1), 12)
     kafka.scheduler.advance(500)
     described, produced, fetched = log.records
-    assert (described.asked.title, described.asked.version) == ("Metadata", 12)
+    assert (described.kind.title, described.kind.version) == ("Metadata", 12)
     assert described.correlation_id == 1
     assert (described.topics, described.error_codes) == (2, (17,))
     assert (described.bytes_in, described.bytes_out) == (sent, answered)
     assert described.client.client_id == "a-client"
-    assert (produced.asked.title, fetched.asked.title) == ("Produce", "Fetch")
+    assert (produced.kind.title, fetched.kind.title) == ("Produce", "Fetch")
     for record in log.records:
         times = [
             *(record.received_ns, record.started_ns, record.decoded_ns, record.handled_ns),
-            *(record.answered_ns, record.sent_ns),
+            *(record.completed_ns, record.sent_ns),
         ]
         assert times == sorted(times)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.connections.shared import Outbox
+from interfaces.kafka.connections.shared import ResponseFlusher
 from tests.fakes.client import FakeKafka
 from tests.fakes.clock import FakeClock
 from tests.fakes.requests import produce
@@ -19,9 +19,9 @@ class Sender:
 
 def test_each_sender_is_flushed_once_at_the_end_of_the_pass() -> None:
     scheduler = FakeScheduler(FakeClock())
-    outbox, senders = Outbox(scheduler), [Sender(), Sender()]
+    flusher, senders = ResponseFlusher(scheduler), [Sender(), Sender()]
     for sender in (*senders, *senders):
-        outbox.add(sender)
+        flusher.add(sender)
     assert [sender.flushed for sender in senders] == [0, 0]
     scheduler.run()
     assert [sender.flushed for sender in senders] == [1, 1]
@@ -29,16 +29,16 @@ def test_each_sender_is_flushed_once_at_the_end_of_the_pass() -> None:
 
 def test_who_asks_while_being_flushed_has_its_turn_in_the_next_pass() -> None:
     scheduler = FakeScheduler(FakeClock())
-    outbox = Outbox(scheduler)
+    flusher = ResponseFlusher(scheduler)
 
     class Again(Sender):
         def flush(self) -> None:
             super().flush()
             if self.flushed < 3:
-                outbox.add(self)
+                flusher.add(self)
 
     sender = Again()
-    outbox.add(sender)
+    flusher.add(sender)
     scheduler.run_pass()
     assert sender.flushed == 1
     scheduler.run()
@@ -47,15 +47,15 @@ def test_who_asks_while_being_flushed_has_its_turn_in_the_next_pass() -> None:
 
 def test_who_cannot_be_flushed_keeps_nobody_else_from_it() -> None:
     scheduler = FakeScheduler(FakeClock())
-    outbox = Outbox(scheduler)
+    flusher = ResponseFlusher(scheduler)
 
     class Broken(Sender):
         def flush(self) -> None:
             raise RuntimeError("nobody foresaw this")
 
     sender = Sender()
-    outbox.add(Broken())
-    outbox.add(sender)
+    flusher.add(Broken())
+    flusher.add(sender)
     with pytest.raises(RuntimeError, match="nobody foresaw this"):
         scheduler.run()
     assert sender.flushed == 1

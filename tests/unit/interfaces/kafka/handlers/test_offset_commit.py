@@ -248,7 +248,7 @@ def test_what_nobody_foresaw_is_said_of_each_partition(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     class Broken(GroupOfOneWord):
-        def heard_from(self, member_id: str, now_ms: int) -> None:
+        def renew_session(self, member_id: str, now_ms: int) -> None:
             raise RuntimeError("a fault")
 
     kafka.broker.groups.registry.put(Broken("g"))
@@ -262,4 +262,4 @@ def test_the_request_log_hears_each_code_once() -> None:
     kafka.commit.fail_next()
     commit(kafka.client(), "g", ("t", [at(0), at(8), at(9)]))
     (record,) = kafka.request_log.records
-    assert (record.asked.title, record.topics, record.error_codes) == ("OffsetCommit", 1, (3, 15))
+    assert (record.kind.title, record.topics, record.error_codes) == ("OffsetCommit", 1, (3, 15))

@@ -64,10 +64,10 @@ def test_answers_leave_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
     waiting = deque([first, second, third])
     for call, answer in ((third, b"c"), (second, b"b")):
         call.pieces, call.bytes_out = [answer], 1
-    assert kafka.shared.accounting.take(waiting) == (0, [])
+    assert kafka.shared.request_accounting.take(waiting) == (0, [])
     first.pieces, first.bytes_out = [b"a1", b"a2"], 4
-    assert kafka.shared.accounting.take(waiting) == (6, [b"a1", b"a2", b"b", b"c"])
-    assert kafka.shared.accounting.take(waiting) == (0, [])
+    assert kafka.shared.request_accounting.take(waiting) == (6, [b"a1", b"a2", b"b", b"c"])
+    assert kafka.shared.request_accounting.take(waiting) == (0, [])
 
 
 def test_no_answer_at_all_holds_nothing_back_and_pieces_leave_as_they_are(kafka: FakeKafka) -> None:
@@ -79,7 +79,7 @@ def test_no_answer_at_all_holds_nothing_back_and_pieces_leave_as_they_are(kafka:
     nothing.pieces, nothing.bytes_out = [], 0
     answered.pieces, answered.bytes_out = [b"ab", records], 1002
     waiting = deque([nothing, answered, unanswered])
-    size_bytes, pieces = kafka.shared.accounting.take(waiting)
+    size_bytes, pieces = kafka.shared.request_accounting.take(waiting)
     assert (size_bytes, list(waiting)) == (1002, [unanswered])
     assert pieces[1] is records
 
@@ -141,7 +141,7 @@ def test_what_failed_or_was_slow_is_always_looked_at_closely() -> None:
     client.ask(metadata("t"), 12)
     client.ask(metadata("a b"), 12)
     assert [one.correlation_id for one in log.records] == [2]
-    [remembered] = kafka.shared.accounting.recent.find(Wanted())
+    [remembered] = kafka.shared.request_accounting.recent.find(Wanted())
     assert [one.correlation_id for one in remembered] == [2]
 
 
@@ -158,7 +158,7 @@ def test_a_repeated_produce_that_nobody_looked_at_on_its_way_is_told_where_it_fa
     client.ask(produce(), 9)
     [record] = log.records
     assert (record.correlation_id, record.error_names) == (4, ("KAFKA_STORAGE_ERROR",))
-    assert record.received_ns == record.handled_ns < record.answered_ns == record.sent_ns
+    assert record.received_ns == record.handled_ns < record.completed_ns == record.sent_ns
     kept = counts(kafka, PRODUCE, 9)
     assert kept.requests == 4 > detailed(kept)
 
@@ -172,7 +172,7 @@ def test_a_failed_request_is_found_when_many_others_have_come_since() -> None:
     client.ask(unknown, 9)
     for _ in range(50):
         client.ask(metadata("t"), 12)
-    recent = kafka.shared.accounting.recent
+    recent = kafka.shared.request_accounting.recent
     [found] = [one for some in recent.find(Wanted(correlation_id=1)) for one in some]
     assert found.error_names == ("UNKNOWN_TOPIC_OR_PARTITION",)
     everything = [one.correlation_id for some in recent.find(Wanted()) for one in some]
@@ -187,10 +187,10 @@ def test_a_topic_given_by_its_id_is_shown_by_its_name(kafka: FakeKafka) -> None:
     client.ask(by_id, 13)
     by_id.topics[0].topic_id = bytes(range(16))
     client.ask(by_id, 13)
-    recent = kafka.shared.accounting.recent
+    recent = kafka.shared.request_accounting.recent
     [[unknown, known]] = recent.find(Wanted(api="Fetch"))
-    assert known.about == ("topic", "t")
-    assert unknown.about == ("topic_id", text_of_id(bytes(range(16))))
+    assert known.log_subject == ("topic", "t")
+    assert unknown.log_subject == ("topic_id", text_of_id(bytes(range(16))))
 
 
 def test_who_is_gone_before_the_answer_is_counted_apart(kafka: FakeKafka) -> None:
@@ -206,8 +206,8 @@ def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKaf
     client = kafka.client()
     client.ask(produce(), 9)
     client.ask(fetch(), 12)
-    [[newest, before]] = kafka.shared.accounting.recent.find(Wanted(client_id="a-client"))
-    assert (newest.asked.title, before.asked.title) == ("Fetch", "Produce")
+    [[newest, before]] = kafka.shared.request_accounting.recent.find(Wanted(client_id="a-client"))
+    assert (newest.kind.title, before.kind.title) == ("Fetch", "Produce")
     assert newest.client.peer == "192.0.2.7:40001"
 
 
@@ -217,12 +217,12 @@ def test_of_a_connection_that_is_gone_no_long_name_is_remembered(kafka: FakeKafk
     kafka.run()
     client.session.abort()
     kafka.run()
-    [[record]] = kafka.shared.accounting.recent.find(Wanted())
+    [[record]] = kafka.shared.request_accounting.recent.find(Wanted())
     assert record.client.client_id == "x" * 200
 
 
 def test_no_long_name_of_what_it_concerns_is_remembered(kafka: FakeKafka) -> None:
     client = kafka.client()
     client.ask(DescribeGroupsRequest(groups=["g" * 30_000]), 5)
-    [[record]] = kafka.shared.accounting.recent.find(Wanted())
-    assert record.about == ("group", "g" * 200)
+    [[record]] = kafka.shared.request_accounting.recent.find(Wanted())
+    assert record.log_subject == ("group", "g" * 200)

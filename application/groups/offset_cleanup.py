@@ -1,4 +1,4 @@
-"""Forgetting: committed offsets of deleted topics are removed from the store a slice at a time.
+"""OffsetCleanup: committed offsets of deleted topics are removed from the store a slice at a time.
 
 They are out of memory already. A restart continues where this run stopped: an offset in the store
 whose topic does not exist is found when offsets are loaded.
@@ -19,7 +19,7 @@ from domain.topics.topic import Topic
 ROWS_PER_WRITE = 100
 
 
-class Forgetting:
+class OffsetCleanup:
     def __init__(self, offsets: Offsets, background: Runner) -> None:
         self._offsets = offsets
         self._background = background
@@ -29,7 +29,7 @@ class Forgetting:
         return len(self._rows)
 
     def start(self) -> None:
-        self._offsets.when_loaded(self._begin_with_stale)
+        self._offsets.on_loaded(self._begin_with_stale)
 
     def forget(self, topics: Iterable[Topic]) -> None:
         self._begin(self._offsets.forget(topics))
@@ -58,7 +58,7 @@ class Forgetting:
     def _next_rows(self) -> list[OffsetWrite]:
         rows = []
         for row in [self._rows.popleft() for _ in range(min(ROWS_PER_WRITE, len(self._rows)))]:
-            if self._offsets.is_being_committed(*row[:3]):
+            if self._offsets.is_pending(*row[:3]):
                 self._rows.append(row)
             # Where the topic was created again and committed to, the row is of the new one.
             elif not self._offsets.has(*row[:3]):

@@ -1,7 +1,7 @@
-"""Trouble: says in the log why the store refuses what it is given or asked for, and when no longer.
+"""StorageHealth: logs why the store fails, and when it works again.
 
-Clients get a number, and retry; whoever runs the broker is the one who can make room on the disk.
-A reason is told once, not with every commit or read, until the store works again.
+Clients get an error code and retry; only the operator can make room on the disk. Each reason is
+logged once, not with every commit or read, until a commit succeeds.
 """
 
 from __future__ import annotations
@@ -11,41 +11,41 @@ from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 
-#: A partition that cannot be read is named again after so long.
+#: A partition that cannot be read is logged again after this time.
 REPEAT_MS = 60_000
-#: So many are remembered; with more of them, some are named more often.
+#: Partitions that are remembered as logged; with more of them some are logged more often.
 REMEMBERED = 1000
 
 
-class Trouble:
+class StorageHealth:
     def __init__(self, events: EventLog, clock: Clock) -> None:
         self._events = events
         self._clock = clock
-        self._told: dict[str, None] = {}
+        self._logged: dict[str, None] = {}
         self._commits = 0
         self._unreadable: dict[int, int] = {}
 
     def failed(self, failure: StorageFailed) -> None:
         self._commits += 1
-        if failure.message not in self._told:
-            self._told[failure.message] = None
+        if failure.message not in self._logged:
+            self._logged[failure.message] = None
             self._events.error("nothing can be stored", reason=failure.message)
 
     def succeeded(self) -> None:
-        """Called after every commit that kept something, so the usual case must cost nothing."""
+        """Called after every commit that persisted something: the usual case must cost nothing."""
         if self._commits:
             self._events.info("data is stored again", failed_commits=self._commits)
             self._commits = 0
-            self._told.clear()
+            self._logged.clear()
 
     def reason(self) -> str | None:
-        """Why nothing could be stored when it was last tried; None: it could."""
-        return next(reversed(self._told), None)
+        """Why the last commit failed, or None."""
+        return next(reversed(self._logged), None)
 
     def unreadable(self, partition: Partition, failure: StorageFailed) -> None:
         now_ms = self._clock.monotonic_ms()
-        told_ms = self._unreadable.get(partition.partition_id)
-        if told_ms is not None and now_ms - told_ms < REPEAT_MS:
+        logged_ms = self._unreadable.get(partition.partition_id)
+        if logged_ms is not None and now_ms - logged_ms < REPEAT_MS:
             return
         if len(self._unreadable) == REMEMBERED:
             self._unreadable.clear()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import FetchItem, FetchQuery
-from application.state.trouble import REPEAT_MS
+from application.state.storage_health import REPEAT_MS
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker

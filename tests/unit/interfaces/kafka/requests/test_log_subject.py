@@ -29,7 +29,7 @@ def named(request: Request, version: int) -> list[Named]:
     """By the lines of requests, all of which are slow enough."""
     kafka = FakeKafka(FakeRequestLog(enabled=True))
     kafka.client().ask(request, version)
-    return [record.about for record in kafka.request_log.records]
+    return [record.log_subject for record in kafka.request_log.records]
 
 
 def test_a_request_of_a_group_names_it() -> None:

@@ -13,7 +13,7 @@ from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
 GROUP = 0
 
 #: What is concerned, and its name; for a topic it may be the id, whose name the log looks up.
-About = tuple[str, str | bytes]
+LogSubject = tuple[str, str | bytes]
 
 #: Fields of requests, and what they name; the first that is not empty counts.
 _FIELDS = {
@@ -30,7 +30,7 @@ _FIELDS = {
 }
 
 
-def about_of(request: Any) -> About | None:
+def log_subject_of(request: Any) -> LogSubject | None:
     """None where it names more than one: the line would not say which of them failed."""
     for field in _fields_of(request.__class__):
         named = getattr(request, field)
