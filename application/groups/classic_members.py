@@ -1,6 +1,6 @@
 """ClassicMembers: requests of the classic protocol to a consumer group.
 
-Such members are there while a group is upgraded or downgraded a member at a time.
+A group has such members while it is upgraded or downgraded one member at a time (KIP-848).
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ class ClassicMembers:
         decision = join(group, request, new_id, context, self._decisions.now())
         if decision.response.error is None:
             self._consumer.apply(group_id, decision, context)
-            self._has_joined(group_id, decision.response.member_id)
+            self._start_sync_timeout(group_id, decision.response.member_id)
         return self._decisions.response(group_id, decision.response)
 
     def _replace(self, group: ConsumerGroup, request: JoinRequest) -> PendingJoin:
-        """A group without members is of the kind of the next member, unless that is refused."""
+        """An empty group becomes a classic one with its next member, unless that is refused."""
         self._classic.check_first(request)
         self._decisions.apply(group.group_id, group.deletion())
         return self._classic.create(request)
 
-    def _has_joined(self, group_id: str, member_id: str) -> None:
+    def _start_sync_timeout(self, group_id: str, member_id: str) -> None:
         group = ConsumerGroup.of(self._groups.find(group_id))
         if group is not None:
             member = group.members[member_id]

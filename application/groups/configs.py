@@ -1,4 +1,4 @@
-"""GroupConfigs: what is set for single groups, and what each of them goes by."""
+"""GroupConfigs: the configs set for each group, and the resolved ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.configs.resource import ResourceKind
 
 
 class GroupConfigs:
-    """What is here is durable. A group need not exist to have configs."""
+    """Durable configs only. A group need not exist to have configs."""
 
     def __init__(
         self, repository: ConfigRepository, broker: BrokerConfig, events: EventLog
@@ -23,9 +23,8 @@ class GroupConfigs:
         self._resolved: dict[str, GroupConfig] = {}
         for resource, configs in repository.load().items():
             if resource.kind is ResourceKind.GROUP:
-                self.put(
-                    resource.name, *split_unusable(configs, check_group_configs, events, "groups")
-                )
+                usable = split_unusable(configs, check_group_configs, events, resource)
+                self.put(resource.name, *usable)
 
     def of(self, group_id: str) -> GroupConfig:
         return self._resolved.get(group_id, self._default)
@@ -34,11 +33,11 @@ class GroupConfigs:
         return self._overrides.get(group_id, NOTHING)
 
     def unused(self, group_id: str) -> Configs:
-        """Kept, but counting for nothing."""
+        """Persisted, but without effect."""
         return self._unused.get(group_id, NOTHING)
 
     def names(self) -> list[str]:
-        """Of the groups for which something is set."""
+        """Groups that have configs."""
         return sorted(self._overrides)
 
     def put(self, group_id: str, overrides: Configs, unused: Configs = NOTHING) -> None:

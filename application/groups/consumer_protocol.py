@@ -1,7 +1,7 @@
-"""ConsumerProtocol: groups whose members send heartbeats and nothing else (KIP-848).
+"""ConsumerProtocol: groups whose members send only ConsumerGroupHeartbeat (KIP-848).
 
-A heartbeat that changes nothing is answered at once, unless an earlier change of its group is not
-durable yet.
+A heartbeat that changes nothing gets its response at once, unless an earlier change of its group is
+not durable yet.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from domain.groups.consumer.target import GroupRules
 from domain.groups.consumer.timeouts import Timeout
 from domain.groups.group import Decision, Group
 
-#: Now, or when the changes are durable.
+#: At once, or when the changes are durable.
 HeartbeatResponse = HeartbeatResult | Pending[HeartbeatResult | BrokerError]
 
 
@@ -109,7 +109,7 @@ class ConsumerProtocol:
                     return steady
                 return self._decisions.response(group_id, steady)
             draft = Draft(group)
-        return self._carry_out(group_id, beat(draft, heartbeat, context), context)
+        return self._apply_heartbeat(group_id, beat(draft, heartbeat, context), context)
 
     def _joining(self, group_id: str, group: Group | None) -> Draft:
         if isinstance(group, ClassicGroup):
@@ -121,7 +121,7 @@ class ConsumerProtocol:
             raise GroupIdNotFound(f"Consumer group {group_id} not found.")
         return ConsumerGroup.existing(group, group_id)
 
-    def _carry_out(
+    def _apply_heartbeat(
         self, group_id: str, decision: Decision, context: GroupContext
     ) -> HeartbeatResponse:
         self.apply(group_id, decision, context)
@@ -154,14 +154,14 @@ class ConsumerProtocol:
         return GroupContext(self._catalog, GroupRegexes(self._regexes, group_id, {}), self.rules)
 
     def apply(self, group_id: str, decision: Decision, context: GroupContext) -> None:
-        """What was decided has taken the present topics into account."""
+        """The decision has seen the current topics."""
         self._decisions.apply(group_id, decision.changes)
         group = ConsumerGroup.of(self._groups.find(group_id))
         if group is not None and topics_changed(group, context) and context.regexes.is_complete:
             group.topics_seen(context.topics.layout_revision)
 
     def _regexes_resolved(self, group: ConsumerGroup, regexes: GroupRegexes) -> None:
-        """Members get the topics with their next heartbeats."""
+        """Members get the topics in their next heartbeat responses."""
         context = GroupContext(self._catalog, regexes, self.rules)
         draft = Draft(group)
         update_epoch(draft, False, context)
@@ -177,7 +177,7 @@ class ConsumerProtocol:
         self.set_timeout(group, member.member_id, Timeout.SESSION, timeout_ms)
 
     def _begin_revocation(self, group: ConsumerGroup, member: MemberSubscription) -> None:
-        """Of the partitions that it must give up, if any."""
+        """Starts the timeout for partitions that the member must revoke, if any."""
         state = group.current(member.member_id).state
         if state is MemberState.UNREVOKED_PARTITIONS and member.classic is None:
             self.set_timeout(

@@ -1,4 +1,4 @@
-"""DeleteGroups: a group and all that it has committed are deleted together."""
+"""DeleteGroups: a group is deleted together with its committed offsets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DeleteGroupsService:
         self._events = events
 
     def delete(self, group_ids: Iterable[str]) -> Pending[DeletedGroups]:
-        """Each once; a group that may not be deleted does not keep the others."""
+        """Each group once; a group that cannot be deleted does not affect the others."""
         results: DeletedGroups = dict.fromkeys(group_ids)
         keys: list[AggregateKey] = []
         for group_id in results:
@@ -32,7 +32,7 @@ class DeleteGroupsService:
                 results[group_id] = refused.as_value()
             else:
                 self.remove(group, "requested")
-            keys += self._keys(group_id)  # also of one whose deletion is in flight
+            keys += self._keys(group_id)  # also of a group whose deletion is in flight
 
         def done(failures: list[BrokerError | None]) -> DeletedGroups:
             for (_, group_id), failure in zip(keys, failures, strict=True):
@@ -52,10 +52,10 @@ class DeleteGroupsService:
         return [(self._offsets.runtime, group_id), (self._groups.runtime, group_id)]
 
     def remove(self, group: Group, reason: str) -> None:
-        """The group, which is empty, and its offsets, in one commit where they share a store."""
+        """Removes an empty group and its offsets, in one commit if they share a store."""
         group_id = group.group_id
         rows = [(group_id, *one, None) for one in self._offsets.partitions(group_id)]
         if rows:
             self._offsets.persist(group_id, rows, ignore)
         self._groups.apply(group_id, group.deletion())
-        self._events.info("deleting group", group=group_id, reason=reason)
+        self._events.info("group_deleted", group=group_id, reason=reason)

@@ -1,7 +1,7 @@
-"""Resetting offsets: where a group is to go on reading, as kafka-consumer-groups decides it.
+"""Resets committed offsets, by the rules of kafka-consumer-groups.
 
-Partitions are looked up one at a time, so that long lists are done in slices, and all offsets are
-committed together. A group with members is refused: they would not notice.
+Partitions are looked up in slices, and all offsets are committed together. A group with members is
+refused: they would go on from their own positions.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class ResetStrategy(Enum):
 
 class ResetTarget(NamedTuple):
     strategy: ResetStrategy
-    #: The offset, the time in milliseconds, or how far; of the others nothing.
+    #: The offset, the timestamp in milliseconds, or the distance.
     value: int = 0
 
 
 class Reset(NamedTuple):
     topic: str
     partition: int
-    #: None: nothing was committed.
+    #: None: no committed offset.
     before: int | None
     after: int
     start: int
@@ -81,7 +81,7 @@ class ResetOffsetsService:
         target: ResetTarget,
         dry_run: bool,
     ) -> Job[list[Reset]]:
-        """Raises what the whole is refused with. Without a topic: whatever is committed."""
+        """Raises if the whole reset is refused. Without a topic: all committed offsets."""
         self._check(group_id)
         resets: list[Reset] = []
         for each in self._partitions(group_id, topic, partitions):
@@ -96,7 +96,7 @@ class ResetOffsetsService:
     ) -> list[tuple[str, int]]:
         if topic is None:
             if partitions is not None:
-                raise InvalidRequest("Partitions are named, and no topic they are of.")
+                raise InvalidRequest("Partitions need a topic.")
             self._groups.existing(group_id)
             return sorted(self._offsets.partitions(group_id))
         found = self._catalog.topic(topic)
@@ -105,14 +105,14 @@ class ResetOffsetsService:
         count = len(found.partition_ids)
         if partitions is None:
             partitions = range(count)
-        strangers = [index for index in partitions if not 0 <= index < count]
-        if strangers:
-            raise UnknownTopicOrPartition(f"Topic {topic} has no partition {strangers[0]}.")
+        unknown = [index for index in partitions if not 0 <= index < count]
+        if unknown:
+            raise UnknownTopicOrPartition(f"Topic {topic} has no partition {unknown[0]}.")
         return [(topic, index) for index in sorted(set(partitions))]
 
     def _check(self, group_id: str) -> None:
         if not group_id:
-            raise InvalidGroupId("A group has a name.")
+            raise InvalidGroupId("The group id is empty.")
         self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is not None and not group.is_empty:
@@ -122,28 +122,28 @@ class ResetOffsetsService:
             )
 
     def _reset_of(self, group_id: str, topic: str, index: int, target: ResetTarget) -> Job[Reset]:
-        """Within what there is: as Kafka's tool, not below the start, not beyond the end."""
+        """Clamped to the log start and the log end, as in Kafka's tool."""
         partition = self._catalog.existing_partition(topic, index)
         start, end = partition.log_start_offset, partition.high_watermark
         committed = self._offsets.of(group_id).get(topic, {}).get(index)
         before = None if committed is None else committed.offset
         if target.strategy is ResetStrategy.EARLIEST:
-            wanted = start
+            offset = start
         elif target.strategy is ResetStrategy.LATEST:
-            wanted = end
+            offset = end
         elif target.strategy is ResetStrategy.OFFSET:
-            wanted = target.value
+            offset = target.value
         elif target.strategy is ResetStrategy.TIMESTAMP:
             found = yield from self._find(partition, max(target.value, 0))
-            wanted = end if found.offset == UNKNOWN_OFFSET else found.offset
+            offset = end if found.offset == UNKNOWN_OFFSET else found.offset
         elif before is not None:
-            wanted = before + target.value
+            offset = before + target.value
         else:
             raise InvalidRequest(
                 f"Cannot shift offset for partition {topic}-{index} since "
                 "there is no current committed offset"
             )
-        return Reset(topic, index, before, max(start, min(wanted, end)), start, end)
+        return Reset(topic, index, before, max(start, min(offset, end)), start, end)
 
     def _find(self, partition: Partition, timestamp: int) -> Job[FoundOffset]:
         found = self._list_offsets.find(partition, timestamp, read_committed=False)
@@ -157,16 +157,16 @@ class ResetOffsetsService:
         return found.result
 
     def _commit_all(self, group_id: str, resets: Sequence[Reset]) -> Job[None]:
-        """All of them or none; refused where a member has joined meanwhile."""
+        """All or none; refused if a member has joined meanwhile."""
         commit = OffsetCommit(group_id, "", None, NO_EPOCH)
         self._commit.begin(commit)
         for reset in resets:
             topic = self._catalog.topic(reset.topic)
-            if topic is not None:  # else deleted meanwhile
+            if topic is not None:  # else it was deleted meanwhile
                 partition = self._catalog.existing_partition(reset.topic, reset.partition)
                 epoch = partition.leader_epochs.at(reset.after)
-                wanted = _RequestedOffset(reset.partition, reset.after, epoch)
-                self._commit.add(commit, topic, (wanted,))
+                requested = _RequestedOffset(reset.partition, reset.after, epoch)
+                self._commit.add(commit, topic, (requested,))
             yield SLICE
         self._check(group_id)
         self._commit.check(commit)
@@ -179,7 +179,7 @@ class ResetOffsetsService:
 
 @dataclass
 class _RequestedOffset:
-    """An offset as OffsetCommitService takes it."""
+    """Satisfies RequestedOffset."""
 
     partition_index: int
     committed_offset: int

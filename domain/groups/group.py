@@ -22,7 +22,7 @@ from domain.topics.topic import Topic
 NO_EPOCH = -1
 
 #: Why a member was removed, where no timeout is the reason.
-LEFT = "left the group"
+LEFT = "left"
 
 
 class GroupKind(Enum):

@@ -43,13 +43,12 @@ class StructuredRequestLog:
         sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
         total_ns = record.sent_ns - record.received_ns
         troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
-        say = self._log.warning if troubled else self._log.info
         subject: dict[str, object] = (
             {} if record.log_subject is None else dict((record.log_subject,))
         )
         if record.topics:
             subject["topics"] = record.topics
-        say(
+        (self._log.warning if troubled else self._log.info)(
             "request",
             time=sent.isoformat(timespec="milliseconds"),
             correlation_id=record.correlation_id,

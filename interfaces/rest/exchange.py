@@ -9,7 +9,9 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 
+from application.ports.request_log import Requester
 from domain.errors import BrokerError
+from domain.security.principal import ANONYMOUS
 from interfaces.rest.answers import error_body
 from interfaces.rest.errors import RestError, message_of, refusal_of
 
@@ -67,6 +69,14 @@ class Exchange:
         """As in GET /topics/{topic_name}: few values, however many topics there are."""
         path = getattr(self.scope.get("route"), "path", None)
         return f"{self.method} {path or '(not routed)'}"
+
+    @property
+    def peer(self) -> str:
+        return "{}:{}".format(*(self.scope.get("client") or ("", "")))
+
+    @property
+    def requester(self) -> Requester:
+        return Requester(ANONYMOUS, None, self.peer)
 
     @property
     def failed(self) -> bool:

@@ -391,4 +391,4 @@ def test_a_fault_while_learning_is_logged_and_harms_nobody() -> None:
     route_of(kafka).cache_request = learn
     first, second = told(kafka, client, produce()), told(kafka, client, produce())
     assert len(first) == len(second)
-    assert len(kafka.events.of("a request failed")) == 2
+    assert len(kafka.events.of("request_failed")) == 2

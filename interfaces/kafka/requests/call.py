@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, Requester
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
@@ -26,7 +26,14 @@ T = TypeVar("T")
 
 
 class CloseConnection(Exception):
-    """The only answer to this request is the end of its connection; the message says why."""
+    """The only response to this request is that its connection is closed.
+
+    `reason` is one of those of `connection_closed` (application/ports/events.py).
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class Peer(Protocol):
@@ -51,7 +58,7 @@ class Peer(Protocol):
     def throttle(self, throttle_ms: int) -> None:
         """Begins nothing more for so long."""
 
-    def close(self, why: str) -> None: ...
+    def close(self, reason: str, detail: str) -> None: ...
 
 
 #: What a request that went well teaches of those to come.
@@ -113,7 +120,6 @@ class Call:
         "bytes_in",
         "bytes_out",
         "completed_ns",
-        "completed_ns",
         "correlation_id",
         "decoded_ns",
         "error_codes",
@@ -153,6 +159,11 @@ class Call:
         self.topics = 0
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
+
+    @property
+    def requester(self) -> Requester:
+        client = self.peer.client
+        return Requester(self.peer.principal, client.client_id, client.peer)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """Or something else that is enough, as in Kafka: who may create topics in the cluster may

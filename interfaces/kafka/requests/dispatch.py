@@ -26,6 +26,8 @@ from interfaces.kafka.wire.schema import Request
 
 NO_TAGS = b"\0"
 
+NO_RESPONSE = "the response could not be built"
+
 
 #: SaslHandshake and SaslAuthenticate; clients send them without looking for them in ApiVersions.
 _SASL = (17, 36)
@@ -117,7 +119,7 @@ class Dispatch:
             raise
         except Exception as error:
             self.log_failure(call, error)
-            raise CloseConnection("its answer could not be made") from error
+            raise CloseConnection("internal_error", NO_RESPONSE) from error
         if call.started_ns:
             call.handled_ns = perf_counter_ns()
         return begun
@@ -152,24 +154,24 @@ class Dispatch:
         except CloseConnection:
             raise
         except Exception as error:
-            raise CloseConnection("its answer could not be made") from error
+            raise CloseConnection("internal_error", NO_RESPONSE) from error
 
     def _route_without_version(self, key: int, version: int) -> Route:
         """An ApiVersions of an unknown version gets a response in version 0."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
-            raise CloseConnection(_why_not_served(key, version))
+            raise _not_served(key, version)
         return route
 
     def log_failure(self, call: Call, error: Exception) -> None:
         """The broker's own fault, with its traceback; the client hears -1 or loses the line."""
         self._events.error(
-            "a request failed",
+            "request_failed",
             api=call.route.api.title,
-            api_version=call.version,
+            version=call.version,
             correlation_id=call.correlation_id,
             connection_id=call.peer.client.connection_id,
-            failure=error,
+            error=error,
             **_concerning(call),
         )
 
@@ -192,10 +194,11 @@ def _set_client_id(peer: Peer, frame: memoryview, length: int) -> None:
     peer.client.client_id = None if length < 0 else peer.raw_client_id.decode("utf-8", "replace")
 
 
-def _why_not_served(key: int, version: int) -> str:
+def _not_served(key: int, version: int) -> CloseConnection:
     if key in _SASL:
-        return (
+        return CloseConnection(
+            "sasl_handshake",
             f"the client began SASL authentication (API {key}), and this listener is PLAINTEXT: "
-            "set security.protocol=PLAINTEXT in the client"
+            "set security.protocol=PLAINTEXT in the client",
         )
-    return f"API {key} version {version} is not served"
+    return CloseConnection("unsupported_version", f"API {key} version {version} is not served")

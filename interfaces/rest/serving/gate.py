@@ -173,7 +173,7 @@ class Gate:
         fields: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": headers.get("user-agent", "")[:200],
-            "peer": "{}:{}".format(*(exchange.scope.get("client") or ("", ""))),
+            "peer": exchange.peer,
             "listener": "admin",
             "api": exchange.api,
             "path": exchange.path,
@@ -186,10 +186,10 @@ class Gate:
         if exchange.refused:
             fields["refused"] = exchange.refused
         if failure is not None:
-            self._admin.events.error("a request failed", **fields, failure=failure)
+            self._admin.events.error("request_failed", **fields, error=failure)
         elif log.includes(elapsed_ns, failed):
-            write = self._admin.events.warning if failed else self._admin.events.info
-            write("request", **fields)
+            events = self._admin.events
+            (events.warning if failed else events.info)("request", **fields)
 
 
 def _is_bodiless(headers: dict[str, str]) -> bool:

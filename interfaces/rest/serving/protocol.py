@@ -85,7 +85,8 @@ class BoundedProtocol(H11Protocol):
             self._expect_progress()
             return
         self._events.warning(
-            "a connection is closed: its client does not read",
+            "connection_closed",
+            reason="slow_reader",
             listener="admin",
             peer="{}:{}".format(*(self.client or ("", ""))),
             waited_seconds=STALL_S,

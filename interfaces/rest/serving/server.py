@@ -64,7 +64,7 @@ class AdminServer:
             await http.serve(self._sockets)
             self._http = http
         except Exception as failure:
-            self._events.error("the admin side cannot serve", failure=failure)
+            self._events.error("admin_server_failed", reason="start", error=failure)
             self.close()
 
     async def drain(self, timeout_seconds: float) -> bool:
@@ -76,7 +76,7 @@ class AdminServer:
             await self._starting
             return self._http is None or await self._http.drain(timeout_seconds)
         except Exception as failure:
-            self._events.error("the admin side did not end in good order", failure=failure)
+            self._events.error("admin_server_failed", reason="drain", error=failure)
             return False
 
     def close(self) -> None:

@@ -121,7 +121,7 @@ def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
 
 
 def nobody_is_ever_too_late(patch: Patch) -> None:
-    patch.setattr(Deadlines, "_wake", lambda self, group_id: None)
+    patch.setattr(Deadlines, "_fire", lambda self, group_id, timer: None)
 
 
 def restart_takes_everybody_out(patch: Patch) -> None:

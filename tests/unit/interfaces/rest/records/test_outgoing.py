@@ -78,7 +78,7 @@ def test_all_that_a_record_may_have() -> None:
         ({"headers": [{"name": "h", "value": "?"}]}, "headers"),
     ],
 )
-def test_what_is_wrong_is_said(body: Any, words: str) -> None:
+def test_a_record_that_is_not_valid_is_refused(body: Any, words: str) -> None:
     with pytest.raises(RestError) as refused:
         outgoing(body)
     assert words in refused.value.message

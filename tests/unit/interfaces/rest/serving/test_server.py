@@ -114,7 +114,7 @@ def test_a_server_that_cannot_be_made_is_logged_and_connections_are_closed() -> 
 
     events = play(broken, story)
     [(level, _, fields)] = events.lines
-    assert (level, type(fields["failure"])) == ("error", ImportError)
+    assert (level, type(fields["error"])) == ("error", ImportError)
 
 
 def test_a_stop_waits_until_it_is_made() -> None:
@@ -146,4 +146,4 @@ def test_a_server_that_fails_to_drain_is_logged() -> None:
 
     asyncio.run(played())
     [(level, _, fields)] = events.lines
-    assert (level, type(fields["failure"])) == ("error", OSError)
+    assert (level, type(fields["error"])) == ("error", OSError)
