@@ -129,7 +129,7 @@ class ProduceRoutes(Routes):
         has to read the reports meanwhile.
         """
         self._topic(topic_name)
-        exchange_of(request).most_body_bytes = None
+        exchange_of(request).max_body_bytes = None
         reports = self._reports(request, topic_name)
         # Until the first report a failure can set the status of the response.
         first = await anext(reports, b"")
@@ -140,7 +140,7 @@ class ProduceRoutes(Routes):
         """Entries with ids that the client chooses; the response lists successes and failures."""
         self._topic(topic_name)
         exchange = exchange_of(request)
-        exchange.most_body_bytes = _most_of_batch(self._admin)
+        exchange.max_body_bytes = _most_of_batch(self._admin)
         entries = _entries(parse_object(await request.body()))
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []

@@ -18,7 +18,7 @@ from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
 from application.records.scan_worker import RunningScan, ScanPart
 from domain.errors import BrokerError
-from interfaces.rest.answers import JsonAnswer, Large, error_body
+from interfaces.rest.answers import JsonAnswer, error_body, large
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of, when_loaded
@@ -84,7 +84,7 @@ class RecordRoutes(Routes):
                 for each, before in zip(end.ranges, whole, strict=True)
             ],
         }
-        return Large([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"], INERT)
+        return large([orjson.dumps(head)[:-1], b',"data":[', *pieces, b"]}"], INERT)
 
     @get(
         "/topics/{topic_name}/records:tail",

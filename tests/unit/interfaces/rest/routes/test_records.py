@@ -199,13 +199,12 @@ def test_records_are_produced_and_reported_in_order(some: FakeAdmin) -> None:
     assert (last["offset"], last["key"], last["value"]) == (2, {"type": "STRING", "size": 1}, None)
 
 
-def test_what_is_no_json_ends_the_stream(some: FakeAdmin) -> None:
+def test_a_record_that_is_not_json_is_refused(some: FakeAdmin) -> None:
     path = f"{some.v3}/topics/t/records"
     good, broken = lines(some.ask("POST", path, raw=b'{"value":"a"} nonsense {"value":"b"}'))
     assert (good["error_code"], broken["error_code"]) == (200, 40001)
     [ended] = lines(some.ask("POST", path, raw=b'{"value":'))
     assert ended["error_code"] == 40001
-    assert ended["message"] == "the body ends within an object"
     assert some.ask("POST", "/topics/nowhere/records", raw=b"{}").status == 404
 
 
@@ -285,7 +284,7 @@ def test_topics_are_cloned(some: FakeAdmin) -> None:
     before, after = (some.get(f"/topics/{name}/records").json["data"] for name in ("t", "whole"))
     assert before == after
     assert some.post("/topics/t:clone", {"name": "whole"}).status == 400
-    assert some.post("/topics/t:clone", {}).json["message"] == "name: is missing"
+    assert some.post("/topics/t:clone", {}).json["message"] == "name: Field required"
     assert some.post("/topics/nowhere:clone", {"name": "x"}).status == 404
 
 
