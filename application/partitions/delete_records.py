@@ -1,4 +1,4 @@
-"""DeleteRecords: a log starts later from now on; what lies below goes afterwards, in slices."""
+"""DeleteRecords: moves the log start offset; a background job removes the batches below it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from application.state.commits import Commits
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
-#: Where the log starts now, or why no record of it was deleted.
+#: The new log start offset, or why no record was deleted.
 LowWatermark = int | BrokerError
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsToDelete:
-    """All of a partition that come before an offset; `UP_TO_HIGH_WATERMARK` means all."""
+    """The records of a partition below an offset; `UP_TO_HIGH_WATERMARK`: all."""
 
     topic: str
     index: int
@@ -28,7 +28,7 @@ class RecordsToDelete:
 
 
 class DeleteRecordsService:
-    """Partitions that nobody has used yet are loaded in slices first; then all move at once."""
+    """Loads unused partitions in slices first; then all log starts move in one commit."""
 
     def __init__(
         self, catalog: Catalog, commits: Commits, trimming: Trimming, background: Runner
@@ -38,18 +38,18 @@ class DeleteRecordsService:
         self._trimming = trimming
         self._background = background
 
-    def delete(self, wanted: list[RecordsToDelete]) -> JobResult[list[LowWatermark]]:
-        """One answer each, in order, when it is durable."""
-        return self._background.run(self._delete(wanted))
+    def delete(self, requested: list[RecordsToDelete]) -> JobResult[list[LowWatermark]]:
+        """One result per partition, in order, when it is durable."""
+        return self._background.run(self._delete(requested))
 
-    def _delete(self, wanted: list[RecordsToDelete]) -> Job[list[LowWatermark]]:
-        for one in wanted:
+    def _delete(self, requested: list[RecordsToDelete]) -> Job[list[LowWatermark]]:
+        for one in requested:
             topic = self._catalog.topic(one.topic)
             if topic is not None and not self._catalog.is_loaded(topic, one.index):
-                with suppress(NotLeaderOrFollower, StorageFailed):  # it is reported by the move
+                with suppress(NotLeaderOrFollower, StorageFailed):  # reported by _move
                     self._catalog.partition(topic, one.index)
                 yield SLICE
-        found = [self._move(one) for one in wanted]
+        found = [self._move(one) for one in requested]
         moving = dict.fromkeys(
             one
             for one in found

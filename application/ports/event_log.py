@@ -1,4 +1,4 @@
-"""EventLog: what happens to the broker itself, in structured lines."""
+"""EventLog: structured log lines about the broker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 class EventLog(Protocol):
     """`event` is a constant phrase, all that varies is a field; an exception in a field named
-    `failure` is written with its traceback. Never raises: a full disk under the log stops nobody.
+    `failure` is written with its traceback. Never raises, also with a full disk.
     """
 
     def info(self, event: str, **fields: object) -> None: ...

@@ -110,7 +110,7 @@ class RecordRoutes(Routes):
                 wanted.partition or None,
                 offset=wanted.offset,
                 last=wanted.last,
-                wanted=wanted.filter(),
+                conditions=wanted.filter(),
                 data_format=wanted.format,
             )
         )
