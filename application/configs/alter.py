@@ -9,7 +9,8 @@ from application.configs.describe import NO_CLIENT_METRICS, broker_id
 from application.configs.state import ConfigState, ResourceConfigs
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
-from application.state.runtime import AggregateKey, Done, respond
+from application.ports.request_log import NO_CLIENT, Requester
+from application.state.runtime import AggregateKey, Done, if_durable, respond
 from application.state.unused_configs import Configs, still_unused
 from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
@@ -24,7 +25,6 @@ from domain.errors import (
     BrokerError,
     InvalidConfig,
     InvalidRequest,
-    StorageFailed,
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import check_topic_name
@@ -55,13 +55,13 @@ class AlterConfigsService:
         self._events = events
 
     def alter(
-        self, requested: Sequence[RequestedConfigs], validate_only: bool
+        self, requested: Sequence[RequestedConfigs], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Altered] | Pending[list[Altered]]:
         """One result per resource, in order, once all changes are durable."""
         results: list[Altered] = []
         for one in requested:
             try:
-                self._alter(one, validate_only)
+                self._alter(one, validate_only, by)
             except BrokerError as refused:
                 results.append(refused.as_value())
             else:
@@ -77,20 +77,20 @@ class AlterConfigsService:
             resource = self._configs.this_broker
         return self._configs.runtime, resource
 
-    def _alter(self, requested: RequestedConfigs, validate_only: bool) -> None:
+    def _alter(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         kind = requested.resource.kind
         if kind is ResourceKind.TOPIC:
-            self._topic(requested, validate_only)
+            self._topic(requested, validate_only, by)
         elif kind is ResourceKind.BROKER:
-            self._broker(requested, validate_only)
+            self._broker(requested, validate_only, by)
         elif kind is ResourceKind.GROUP:
-            self._group(requested, validate_only)
+            self._group(requested, validate_only, by)
         elif kind is ResourceKind.BROKER_LOGGER:
             self._check_logger(requested)
         else:
             raise InvalidRequest(NO_CLIENT_METRICS)
 
-    def _topic(self, requested: RequestedConfigs, validate_only: bool) -> None:
+    def _topic(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         name = requested.resource.name
         if not name:
             raise InvalidRequest("Default topic resources are not allowed.")
@@ -102,14 +102,14 @@ class AlterConfigsService:
         if topic is None:
             raise UnknownTopicOrPartition(f"The topic '{name}' does not exist.")
         if configs != current and not validate_only:
-            log = self._log_change(requested.resource, current, configs)
+            log = self._log_change(requested.resource, current, configs, by)
             self._topics.save(topic.configured(configs), log)
 
-    def _broker(self, requested: RequestedConfigs, validate_only: bool) -> None:
+    def _broker(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         resource = self._broker_resource(requested.resource.name)
         before = self._configs.find(resource)
         configs = altered_broker_configs(requested.base(before.configs), requested.alterations)
-        self._save(resource, before, configs, requested, validate_only)
+        self._save(resource, before, configs, requested, validate_only, by)
 
     def _broker_resource(self, name: str) -> Resource:
         if not name:
@@ -119,14 +119,14 @@ class AlterConfigsService:
             raise InvalidRequest(f"Unexpected broker id, expected {this}, but received {name}")
         return self._configs.this_broker
 
-    def _group(self, requested: RequestedConfigs, validate_only: bool) -> None:
+    def _group(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         resource = requested.resource
         if not resource.name:
             raise InvalidRequest("Default group resources are not allowed.")
         before = self._configs.find(resource)
         configs = altered(requested.base(before.configs), requested.alterations, GROUP_CONFIGS)
         validate_group_configs(configs, self._config)
-        self._save(resource, before, configs, requested, validate_only)
+        self._save(resource, before, configs, requested, validate_only, by)
 
     def _save(
         self,
@@ -135,29 +135,34 @@ class AlterConfigsService:
         configs: Configs,
         requested: RequestedConfigs,
         validate_only: bool,
+        by: Requester,
     ) -> None:
         unused = still_unused(before.unused, requested.alterations, requested.replaces)
         after = ResourceConfigs(configs, unused)
         if after != before and not validate_only:
-            log = self._log_change(resource, before.all, after.all)
+            log = self._log_change(resource, before.all, after.all, by)
             self._configs.save(resource, after, log)
 
     def _log_change(
-        self, resource: Resource, before: Mapping[str, str], after: Mapping[str, str]
+        self,
+        resource: Resource,
+        before: Mapping[str, str],
+        after: Mapping[str, str],
+        by: Requester,
     ) -> Done:
         """Logs names only: a value may be a secret."""
         names = sorted({name for name, _ in before.items() ^ after.items()})
 
-        def log(failure: StorageFailed | None) -> None:
-            if failure is None:
-                self._events.info(
-                    "configs change",
-                    resource=resource.kind.value,
-                    name=resource.name,
-                    configs=names,
-                )
+        def log() -> None:
+            self._events.info(
+                "configs_altered",
+                resource=resource.kind.value,
+                name=resource.name,
+                configs=names,
+                **by.fields(),
+            )
 
-        return log
+        return if_durable(log)
 
     def _check_logger(self, requested: RequestedConfigs) -> None:
         """The broker has no loggers whose level can be changed."""

@@ -30,7 +30,7 @@ class BrokerConfigs:
         self._unused: dict[Resource, Configs] = {}
         for resource in (ALL_BROKERS, self.this_broker):
             self._set[resource], self._unused[resource] = split_unusable(
-                persisted.get(resource, NOTHING), _check, events, "brokers"
+                persisted.get(resource, NOTHING), _check, events, resource
             )
         self._configure()
 

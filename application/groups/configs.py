@@ -23,9 +23,8 @@ class GroupConfigs:
         self._resolved: dict[str, GroupConfig] = {}
         for resource, configs in repository.load().items():
             if resource.kind is ResourceKind.GROUP:
-                self.put(
-                    resource.name, *split_unusable(configs, check_group_configs, events, "groups")
-                )
+                usable = split_unusable(configs, check_group_configs, events, resource)
+                self.put(resource.name, *usable)
 
     def of(self, group_id: str) -> GroupConfig:
         return self._resolved.get(group_id, self._default)

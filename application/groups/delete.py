@@ -58,4 +58,4 @@ class DeleteGroupsService:
         if rows:
             self._offsets.persist(group_id, rows, ignore)
         self._groups.apply(group_id, group.deletion())
-        self._events.info("deleting group", group=group_id, reason=reason)
+        self._events.info("group_deleted", group=group_id, reason=reason)

@@ -79,7 +79,7 @@ class OffsetExpiry:
                     break
         offsets += self._remove(group_id, expired)
         if offsets:
-            self._events.info("expiring offsets of group", group=group_id, offsets=offsets)
+            self._events.info("offsets_expired", group=group_id, offsets=offsets)
         is_unused = group.is_empty and not self._offsets.has_any(group_id)
         if is_unused and self._groups.find(group_id) is group:
             self._delete_groups.remove(group, "expired")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from domain.security.principal import ANONYMOUS, Principal
+
 #: Of client ids and names in requests that are remembered.
 REMEMBERED_CHARACTERS = 200
 
@@ -30,7 +32,22 @@ class ClientInfo:
         self.software_version = self.software_version[:REMEMBERED_CHARACTERS]
 
 
-class RequestedApi(Protocol):
+class Requester(NamedTuple):
+    """The client that a change is made for, as the log names it."""
+
+    principal: Principal
+    client_id: str | None
+    peer: str
+
+    def fields(self) -> dict[str, object]:
+        return {**self._asdict(), "principal": str(self.principal)}
+
+
+#: Of changes that the broker makes by itself.
+NO_CLIENT = Requester(ANONYMOUS, None, "")
+
+
+class RequestKind(Protocol):
     """The API and version of a request; satisfied by the route of a Kafka request."""
 
     @property
@@ -46,12 +63,12 @@ class RequestedApi(Protocol):
 class RequestRecord(NamedTuple):
     """One request with its response. Times are `time.perf_counter_ns()` readings, in order."""
 
-    api: RequestedApi
+    kind: RequestKind
     correlation_id: int
     client: ClientInfo
     topics: int
     #: Another field and its value: a group, or a topic by name or id.
-    about: tuple[str, str | bytes] | None
+    log_subject: tuple[str, str | bytes] | None
     bytes_in: int
     bytes_out: int
     #: Each error code of the response, once.
@@ -61,7 +78,7 @@ class RequestRecord(NamedTuple):
     started_ns: int
     decoded_ns: int
     handled_ns: int
-    responded_ns: int
+    completed_ns: int
     sent_ns: int
     #: Offset from these clock readings to the wall clock.
     wall_ns: int
@@ -74,7 +91,7 @@ class RequestRecord(NamedTuple):
     @property
     def elapsed_ns(self) -> int:
         """The time of the request, without waiting for data."""
-        waited_ns = self.responded_ns - self.handled_ns if self.api.waits_for_others else 0
+        waited_ns = self.completed_ns - self.handled_ns if self.kind.waits_for_others else 0
         return self.sent_ns - self.received_ns - waited_ns
 
 

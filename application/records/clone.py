@@ -16,6 +16,7 @@ from application.ports.checksum import Checksum
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT, Requester
 from application.records.scan import batches_in
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -58,7 +59,11 @@ class CloneService:
         self.background = background
 
     def create(
-        self, source_name: str, name: str, configs: Mapping[str, str | None]
+        self,
+        source_name: str,
+        name: str,
+        configs: Mapping[str, str | None],
+        by: Requester = NO_CLIENT,
     ) -> list[Created] | Pending[list[Created]]:
         """Creates the topic. `configs` replace those of its source; None removes one."""
         source = self.catalog.topic(source_name)
@@ -67,7 +72,7 @@ class CloneService:
         merged = {**source.configs, **configs}
         present = {key: value for key, value in merged.items() if value is not None}
         return self._create.create(
-            [NewTopic(name, len(source.partition_ids), configs=present)], False
+            [NewTopic(name, len(source.partition_ids), configs=present)], False, by
         )
 
     def copy(self, source_name: str, target: Topic) -> Copying:

@@ -32,6 +32,11 @@ def ignore(failure: StorageFailed | None) -> None:
     """For changes that no other callback waits for."""
 
 
+def if_durable(call: Callable[[], None]) -> Done:
+    """Calls back unless the changes are lost."""
+    return lambda failure: call() if failure is None else None
+
+
 class Aggregates(ABC, Generic[K, C]):
     """One kind of durable state. A key identifies one aggregate, a change is a fact about it.
 

@@ -29,12 +29,12 @@ class StorageHealth:
         self._commits += 1
         if failure.message not in self._logged:
             self._logged[failure.message] = None
-            self._events.error("nothing can be stored", reason=failure.message)
+            self._events.error("storage_failed", error=failure.message)
 
     def succeeded(self) -> None:
         """Called after every commit that persisted something: the usual case must cost nothing."""
         if self._commits:
-            self._events.info("data is stored again", failed_commits=self._commits)
+            self._events.info("storage_recovered", failed_commits=self._commits)
             self._commits = 0
             self._logged.clear()
 
@@ -51,8 +51,8 @@ class StorageHealth:
             self._unreadable.clear()
         self._unreadable[partition.partition_id] = now_ms
         self._events.error(
-            "a partition cannot be read",
+            "partition_unreadable",
             topic=partition.topic,
             partition=partition.index,
-            reason=failure.message,
+            error=failure.message,
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from application.ports.event_log import EventLog
 from domain.configs.alteration import Alteration
+from domain.configs.resource import Resource
 from domain.errors import BrokerError
 
 Configs = Mapping[str, str]
@@ -17,7 +18,7 @@ NOTHING: Configs = {}
 
 
 def split_unusable(
-    persisted: Configs, check: Callable[[Configs], None], events: EventLog, of: str
+    persisted: Configs, check: Callable[[Configs], None], events: EventLog, resource: Resource
 ) -> tuple[Configs, Configs]:
     """Splits usable and unusable configs; each unusable one is logged at start."""
     used: dict[str, str] = {}
@@ -26,8 +27,12 @@ def split_unusable(
         try:
             check({name: text})
         except BrokerError as refused:
-            words = f"a config that was set for {of} is not used"
-            events.warning(words, reason=refused.message)
+            events.warning(
+                "config_unused",
+                resource=resource.kind.value,
+                name=resource.name,
+                error=refused.message,
+            )
             unused[name] = text
         else:
             used[name] = text

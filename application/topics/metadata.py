@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from application.ports.pending import Pending, later
+from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, Created, CreateTopicsService
 from domain.configs.broker import BrokerConfig
@@ -33,7 +34,7 @@ class MetadataService:
         return list(self._catalog)
 
     def topics(
-        self, names: list[str], may_create: bool
+        self, names: list[str], may_create: bool, by: Requester = NO_CLIENT
     ) -> list[Described] | Pending[list[Described]]:
         """Each name once, in order, when new topics are durable."""
         found = {name: self._find(name) for name in names}
@@ -52,7 +53,7 @@ class MetadataService:
                 )
             return list(found.values())
 
-        return later(self._create.create_automatically(missing)).map(with_created)
+        return later(self._create.create_automatically(missing, by)).map(with_created)
 
     def _find(self, name: str) -> Described:
         return self._catalog.topic(name) or UnknownTopic(

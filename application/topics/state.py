@@ -52,8 +52,8 @@ class TopicState(Aggregates[str, TopicChange]):
     def save(self, topic: Topic, then: Done = ignore) -> None:
         self.runtime.persist(topic.name, (TopicChange(topic),), then)
 
-    def delete(self, topic: Topic) -> None:
-        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), ignore)
+    def delete(self, topic: Topic, then: Done = ignore) -> None:
+        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), then)
 
     # ---- Aggregates
 

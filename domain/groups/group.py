@@ -21,7 +21,7 @@ from domain.topics.topic import Topic
 NO_EPOCH = -1
 
 #: The removal reason if no timeout expired.
-LEFT = "left the group"
+LEFT = "left"
 
 
 class GroupKind(Enum):

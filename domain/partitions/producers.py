@@ -1,9 +1,9 @@
 """Producers: the state of idempotent producers of a partition, which detects retries and gaps.
 
 For each producer id its epoch and last five batches, as in Kafka (clients have at most five
-requests in flight). An unknown producer id is accepted at any sequence, because its state may have expired.
-Exception: if a failed commit lost all batches of a producer, batches that it had pipelined behind
-them must not be accepted first.
+requests in flight). An unknown producer id is accepted at any sequence, because its state may have
+expired. Exception: if a failed commit lost all batches of a producer, batches that it had pipelined
+behind them must not be accepted first.
 
 There may be a hundred thousand producers, so a snapshot has only those that changed since the last
 one, and a restart loads none: they are looked up at their first batch.

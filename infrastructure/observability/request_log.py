@@ -43,11 +43,12 @@ class StructuredRequestLog:
         sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
         total_ns = record.sent_ns - record.received_ns
         troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
-        say = self._log.warning if troubled else self._log.info
-        about: dict[str, object] = {} if record.about is None else dict((record.about,))
+        subject: dict[str, object] = (
+            {} if record.log_subject is None else dict((record.log_subject,))
+        )
         if record.topics:
-            about["topics"] = record.topics
-        say(
+            subject["topics"] = record.topics
+        (self._log.warning if troubled else self._log.info)(
             "request",
             time=sent.isoformat(timespec="milliseconds"),
             correlation_id=record.correlation_id,
@@ -56,16 +57,16 @@ class StructuredRequestLog:
             software=f"{client.software_name}/{client.software_version}".strip("/"),
             peer=client.peer,
             listener=client.listener,
-            api=record.api.title,
-            version=record.api.version,
-            **about,
+            api=record.kind.title,
+            version=record.kind.version,
+            **subject,
             bytes_in=record.bytes_in,
             bytes_out=record.bytes_out,
             queue_us=(record.started_ns - record.received_ns) // 1000,
             decode_us=(record.decoded_ns - record.started_ns) // 1000,
             handle_us=(record.handled_ns - record.decoded_ns) // 1000,
-            wait_us=(record.responded_ns - record.handled_ns) // 1000,
-            send_us=(record.sent_ns - record.responded_ns) // 1000,
+            wait_us=(record.completed_ns - record.handled_ns) // 1000,
+            send_us=(record.sent_ns - record.completed_ns) // 1000,
             total_us=total_ns // 1000,
             errors=list(record.error_names),
             error_codes=list(record.error_codes),

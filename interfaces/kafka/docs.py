@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
-from pkgutil import iter_modules
 
-from interfaces.kafka.requests.apis import APIS, Api, title_of
-from interfaces.kafka.wire import messages
+from interfaces.kafka.requests.apis import APIS, Api
 from interfaces.kafka.wire.schema import Message
 
 _HEAD = """\
@@ -22,13 +19,6 @@ that Kafka's own messages have. A request of any other API or version closes its
 Kafka; only an ApiVersions of an unknown version is answered, in version 0 with code 35.
 """
 
-_LATER = """
-## Not served
-
-The codec has these messages as well, in every version; the handlers come later. They are not
-advertised. [skipped.md](skipped.md) says what is never going to be served.
-"""
-
 _CARDS = """
 ## What each version brings
 
@@ -40,7 +30,6 @@ def render() -> str:
     return "\n".join(
         [
             *(_HEAD, *_served()),
-            *(_LATER, *_not_served()),
             *(_CARDS, *(line for api in APIS for line in _card(api))),
         ]
     )
@@ -50,7 +39,7 @@ def _served() -> Iterable[str]:
     yield "| key | API | advertised | served | flexible from | in Kafka 4.2 |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for api in APIS:
-        request = _request(api.name)
+        request: type[Message] = getattr(api.messages(), f"{api.title}Request")
         versions = (
             _span(api.min_version, api.max_version),
             _span(api.first_served, api.max_version),
@@ -60,27 +49,9 @@ def _served() -> Iterable[str]:
         yield f"| {api.key} | [{api.title}](#{api.title.lower()}) | {' | '.join(versions)} |"
 
 
-def _not_served() -> Iterable[str]:
-    yield "| key | API | flexible from | in Kafka 4.2 |"
-    yield "| --- | --- | --- | --- |"
-    served = {api.name for api in APIS}
-    names = [found.name for found in iter_modules(messages.__path__) if found.name not in served]
-    requests = [_request(name) for name in names]
-    for request in sorted(requests, key=lambda one: one.api_key):
-        title = request.__name__.removesuffix("Request")
-        versions = _span(request.min_version, request.max_version)
-        yield f"| {request.api_key} | {title} | {_flexible(request)} | {versions} |"
-
-
 def _card(api: Api) -> Iterable[str]:
     card = (api.handler().__doc__ or "").rstrip()
     yield f"### {api.title}\n\n```text\n{card}\n```\n"
-
-
-def _request(name: str) -> type[Message]:
-    module = import_module(f".{name}", messages.__name__)
-    request: type[Message] = getattr(module, f"{title_of(name)}Request")
-    return request
 
 
 def _flexible(request: type[Message]) -> str:

@@ -35,16 +35,6 @@ def measure(folder: Path, quick: bool) -> Figures:
     }
 
 
-LABELS = {
-    "memcpy_gb_per_s": "memcpy, 64 MB, GB/s",
-    "loopback_round_trip_p50_us": "loopback round trip of 64 bytes, two processes, p50 us",
-    "loopback_mb_per_s": "loopback stream, MB/s",
-    "fsync_p50_us": "4 KB append and fdatasync, p50 us",
-    "fsync_p99_us": "4 KB append and fdatasync, p99 us",
-    "page_cache_write_mb_per_s": "new file written to the page cache in 1 MB pieces, MB/s",
-}
-
-
 def _memcpy_gb_per_s() -> float:
     source, target = bytearray(64 * _MB), memoryview(bytearray(64 * _MB))
     target[:] = source

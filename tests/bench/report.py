@@ -16,7 +16,6 @@ from typing import Any
 
 from tests.bench.aims import Aim, memory, outcomes
 from tests.bench.gauges import Figures
-from tests.bench.limits import LABELS
 from tests.bench.number import shown
 from tests.bench.runs import medians
 from tests.tool import Arguments
@@ -86,12 +85,6 @@ def markdown(run: dict[str, Any]) -> str:
         for part, (heading, columns) in _TABLES.items()
         if part in measured
     ]
-    if run["limits"]:
-        rows = [f"| {label} | {_number(run['limits'][key])} |" for key, label in LABELS.items()]
-        sections.append("### The machine alone\n\n" + _lines("| what | figure |", rows))
-    if run["micro"]:
-        rows = [f"| {piece} | {us:,.2f} |" for piece, us in run["micro"].items()]
-        sections.append("### Pieces, without sockets\n\n" + _lines("| piece | us |", rows))
     return "\n\n".join(section for section in sections if section)
 
 

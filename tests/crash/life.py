@@ -43,7 +43,7 @@ MOVE_EVERY = 3
 #: Free bytes at the beginning of a run with a full map.
 ROOM_BYTES = 128 * 1024
 #: Warnings that a dying and restarting broker may log, and no others.
-FORESEEN = re.compile("a batch sent with acks=0 was lost|nothing can be stored")
+FORESEEN = re.compile("produce_failed|storage_failed")
 
 
 class Life:

@@ -165,7 +165,7 @@ class FakeBroker(InProcessBroker):
         super().__init__(**settings)
 
     def _storage(self, url: str, flush: str) -> Storage:
-        info = StorageInfo("memory", None, 0, "none", "a-store", None)
+        info = StorageInfo("memory", None, 0, "none", "a-store")
         return Storage(self.log, MemoryStateStore(self.store), self.commit, info)
 
     def _clock(self) -> Clock:

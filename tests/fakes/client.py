@@ -111,10 +111,11 @@ class FakeClient:
         return self.transport.closing
 
     def why_closed(self) -> str:
+        """The reasons that the log has for the end of this connection."""
         connection_id = self.session.client.connection_id
-        lines = self._listener.events.of("a connection was closed")
-        return "; ".join(
-            str(line["why"]) for line in lines if line["connection_id"] == connection_id
+        lines = self._listener.events.of("connection_closed")
+        return " ".join(
+            str(line["reason"]) for line in lines if line["connection_id"] == connection_id
         )
 
 

@@ -218,8 +218,6 @@ async def capture(arguments: argparse.Namespace) -> None:
     for jars, name in zip(arguments.java, ("java-a", "java-b"), strict=False):
         print(name)
         await java(jars, "Client", sasl_address, name)
-    if arguments.java:
-        await java(arguments.java[0], "Share")
     for name, program in (("confluent-kafka", confluent.run), ("aiokafka", aio.run)):
         print(name)
         recorder.client = f"{name}-{version(name)}"

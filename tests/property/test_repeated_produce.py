@@ -388,7 +388,7 @@ def test_a_fault_while_learning_is_logged_and_harms_nobody() -> None:
     def learn(*_: object) -> None:
         raise RuntimeError("out of mind")
 
-    route_of(kafka).learn = learn
+    route_of(kafka).cache_request = learn
     first, second = told(kafka, client, produce()), told(kafka, client, produce())
     assert len(first) == len(second)
-    assert len(kafka.events.of("a request failed")) == 2
+    assert len(kafka.events.of("request_failed")) == 2

@@ -84,7 +84,7 @@ class Mishaps:
         line = self._some_line()
         if line is not None:
             session = line.session
-            if session is not None and session.connection.unanswered:
+            if session is not None and session.connection.running:
                 self._world.tell(Story.LOST_WHILE_RUNNING)
                 process = self._world.process
                 if process is not None and process.store.loading:
@@ -180,9 +180,7 @@ class Mishaps:
     def kept(self, changes: list[Change]) -> None:
         process = self._world.process
         if self._is_slow and process is not None:
-            waiting = sum(
-                bool(session.connection.unanswered) for session in process.shared.sessions
-            )
+            waiting = sum(bool(session.connection.running) for session in process.shared.sessions)
             if waiting >= 5:
                 self._world.tell(Story.SLOW_COMMIT)
         committed = self._world.model.committed

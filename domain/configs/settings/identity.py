@@ -36,5 +36,5 @@ class IdentitySettings:
         "listener.security.protocol.map",
         LIST,
         ("PLAINTEXT:PLAINTEXT",),
-        "The security protocol of each listener name, as NAME:PROTOCOL; only PLAINTEXT is supported.",
+        "Security protocol of each listener name, as NAME:PROTOCOL; only PLAINTEXT is supported.",
     )

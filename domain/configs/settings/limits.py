@@ -111,7 +111,7 @@ class LimitSettings:
         "connection.unsent.max.bytes",
         INT,
         1048576,
-        "The most bytes of unread responses of one connection; above it no more of its requests are "
+        "Most bytes of unread responses of one connection; above it no more of its requests are "
         "read.",
         minimum=1,
         unit="bytes",

@@ -12,8 +12,8 @@ class TelemetrySettings:
         "otel.endpoint",
         STRING,
         None,
-        "The OpenTelemetry collector that receives all metrics, by OTLP over HTTP, as in "
-        "http://localhost:4318/v1/metrics; needs the library opentelemetry-proto.",
+        "The OpenTelemetry collector that receives all metrics, by OTLP over HTTP in JSON, as in "
+        "http://localhost:4318/v1/metrics.",
     )
     otel_interval_ms: int = setting(
         "otel.interval.ms",

@@ -135,7 +135,7 @@ def complete(group: ClassicGroup, now: Now) -> Decision:
     for member in group.members.values():
         (staying if member.joining is not None or member.is_static else absent).append(member)
     removed = tuple(
-        MemberRemoved(group.group_id, one.member_id, "rebalance timeout") for one in absent
+        MemberRemoved(group.group_id, one.member_id, "rebalance_timeout") for one in absent
     )
     if not staying:
         return Decision((*removed, _empty(group, now)))
@@ -213,13 +213,13 @@ def expire(group: ClassicGroup, now: Now, limits: Limits) -> Decision | None:
     now_ms = now.monotonic_ms
     expired = _expired(group, now_ms)
     if expired:
-        return _without(group, expired, "session timeout", now_ms, limits)
+        return _without(group, expired, "session_timeout", now_ms, limits)
     if group.join_deadline_ms is not None and group.join_deadline_ms <= now_ms:
         if group.is_initial and group.has_new_member and group.extension_ms:
             return _extension(group, now_ms, limits)
         return complete(group, now)
     if group.sync_deadline_ms is not None and group.sync_deadline_ms <= now_ms:
-        return _without(group, group.unsynced, "sync timeout", now_ms, limits)
+        return _without(group, group.unsynced, "sync_timeout", now_ms, limits)
     return None
 
 

@@ -9,12 +9,12 @@ from enum import Enum
 
 
 class Timeout(Enum):
-    SESSION = "session timeout"
+    SESSION = "session_timeout"
     #: Revocation of partitions.
-    REVOCATION = "rebalance timeout"
+    REVOCATION = "rebalance_timeout"
     #: A classic member must send JoinGroup or SyncGroup.
-    JOIN = "join timeout"
-    SYNC = "sync timeout"
+    JOIN = "join_timeout"
+    SYNC = "sync_timeout"
 
 
 class Timeouts:

@@ -137,14 +137,15 @@ class ConnectionBudget:
         #: Of all that there ever were.
         self.made = 0
 
-    def refusal(self, address: str) -> str | None:
-        """Why one more connection may not be, or None."""
+    def refusal(self, address: str) -> tuple[str, str] | None:
+        """The reason and its detail if one more connection is not allowed."""
         limit = self._config.max_connections
         if self.count >= limit:
-            return f"max.connections ({limit}) is reached"
+            return "max_connections", f"max.connections ({limit}) is reached"
         limit = self._config.max_connections_per_ip
         if self._by_address[address] >= limit:
-            return f"max.connections.per.ip ({limit}) is reached for {address}"
+            detail = f"max.connections.per.ip ({limit}) is reached for {address}"
+            return "max_connections_per_ip", detail
         return None
 
     def add(self, address: str) -> None:

@@ -56,8 +56,8 @@ class Framing:
     __slots__ = (
         "_filled",
         "_frame",
-        "_kept",
         "_max_frame_bytes",
+        "_partial",
         "_shared",
         "admitted",
         "illegal",
@@ -68,7 +68,7 @@ class Framing:
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int) -> None:
         self._shared = shared
         self._max_frame_bytes = max_frame_bytes
-        self._kept = b""
+        self._partial = b""
         self._frame: memoryview | None = None
         self._filled = 0
         #: The size of a large frame that waits for `admit`; until then nothing may be received.
@@ -83,7 +83,7 @@ class Framing:
     @property
     def mid_frame(self) -> bool:
         """The client owes the rest of a request; not where the broker makes it wait for memory."""
-        return (self._frame is not None or bool(self._kept)) and not self.needs_bytes
+        return (self._frame is not None or bool(self._partial)) and not self.needs_bytes
 
     @property
     def held_bytes(self) -> int:
@@ -94,7 +94,7 @@ class Framing:
     def get_buffer(self, sizehint: int = -1) -> memoryview:
         if self._frame is not None:
             return self._frame[self._filled :]
-        return self._shared.views[len(self._kept)]
+        return self._shared.views[len(self._partial)]
 
     def received(self, count: int) -> list[memoryview]:
         """The frames that are whole now, without their lengths; views until the next bytes."""
@@ -108,11 +108,11 @@ class Framing:
         memory = self._shared.memory
         start = 0
         end = count
-        kept = self._kept
-        if kept:
-            memory[: len(kept)] = kept
-            end += len(kept)
-            self._kept = b""
+        partial = self._partial
+        if partial:
+            memory[: len(partial)] = partial
+            end += len(partial)
+            self._partial = b""
         frames: list[memoryview] = []
         while end - start >= PREFIX_BYTES:
             (size,) = _LENGTH.unpack_from(memory, start)
@@ -130,13 +130,13 @@ class Framing:
             frames.append(memory[start : start + size])
             start += size
         if start < end:
-            self._kept = bytes(memory[start:end])
+            self._partial = bytes(memory[start:end])
         return frames
 
     def _begin_frame(self, size: int, part: memoryview) -> None:
         if size > READ_BUFFER_BYTES:
             self.needs_bytes = size
-            self._kept = bytes(part)
+            self._partial = bytes(part)
         else:
             self._own(size, part)
 
@@ -144,8 +144,8 @@ class Framing:
         """There is memory for the large frame now."""
         size, self.needs_bytes = self.needs_bytes, 0
         self.admitted += 1
-        kept, self._kept = self._kept, b""
-        self._own(size, kept)
+        partial, self._partial = self._partial, b""
+        self._own(size, partial)
 
     def _own(self, size: int, part: bytes | memoryview) -> None:
         frame = memoryview(bytearray(size))
@@ -167,8 +167,8 @@ class Connection(Framing):
         "parked",
         "parked_bytes",
         "replies",
+        "running",
         "to_send",
-        "unanswered",
     )
 
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int, take: Take) -> None:
@@ -177,7 +177,7 @@ class Connection(Framing):
         self.replies: deque[Call] = deque()
         self.to_send: Callable[[], tuple[int, Pieces]] = partial(take, self.replies)
         #: Requests that run and are not answered yet; more than one only when all are Produce.
-        self.unanswered = 0
+        self.running = 0
         self._only_produce = True
         self.parked: deque[memoryview] = deque()
         self.parked_bytes = 0
@@ -190,12 +190,12 @@ class Connection(Framing):
     def may_run(self, frame: memoryview) -> bool:
         """Whether the request that was just received runs now; otherwise it is parked."""
         is_produce = frame[1] == PRODUCE and frame[0] == 0
-        unanswered = self.unanswered
-        if self.parked or self.muted or (unanswered and not (is_produce and self._only_produce)):
+        running = self.running
+        if self.parked or self.muted or (running and not (is_produce and self._only_produce)):
             self.park(frame)
             return False
         self._only_produce = is_produce
-        self.unanswered = unanswered + 1
+        self.running = running + 1
         return True
 
     def park(self, frame: memoryview) -> None:
@@ -203,10 +203,10 @@ class Connection(Framing):
         self.parked.append(parked)
         self.parked_bytes += len(parked)
 
-    def put_back(self, frame: memoryview) -> None:
+    def requeue(self, frame: memoryview) -> None:
         """The request that began last has had no effect: it begins again before those behind it."""
         self.replies.pop()
-        self.unanswered -= 1
+        self.running -= 1
         parked = frame if is_large(frame) else memoryview(bytearray(frame))
         self.parked.appendleft(parked)
         self.parked_bytes += len(parked)
@@ -217,10 +217,10 @@ class Connection(Framing):
             return None
         frame = self.parked[0]
         is_produce = frame[1] == PRODUCE and frame[0] == 0
-        if self.unanswered and not (is_produce and self._only_produce):
+        if self.running and not (is_produce and self._only_produce):
             return None
         self._only_produce = is_produce
-        self.unanswered += 1
+        self.running += 1
         self.parked_bytes -= len(frame)
         return self.parked.popleft()
 
@@ -231,7 +231,7 @@ class Connection(Framing):
     @property
     def in_flight(self) -> int:
         """Requests that came as a whole and are not answered."""
-        return self.unanswered + len(self.parked)
+        return self.running + len(self.parked)
 
     @property
     def large_bytes(self) -> int:

@@ -48,8 +48,8 @@ class OpenConnection(Protocol):
     def mark_checked(self) -> None: ...
     def flush(self) -> None: ...
     def drain(self) -> None: ...
-    def close(self, why: str, expected: bool = False) -> None: ...
-    def abort(self, why: str | None = None) -> None: ...
+    def close(self, reason: str, detail: str = "", expected: bool = False) -> None: ...
+    def abort(self, reason: str | None = None) -> None: ...
 
 
 class Progress:
@@ -119,7 +119,7 @@ class ConnectionReaper:
         connection = session.connection
         allowed_ms = STALLED_MS + connection.large_bytes * 1000 // SLOWEST_BYTES_A_SECOND
         if progress.unchanged_ms(connection.admitted, passed_ms) >= allowed_ms:
-            session.abort("others wait for the memory of its request, which comes too slowly")
+            session.abort("slow_request")
 
     def _check_quiet(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
         unsent_bytes = session.unsent_bytes
@@ -128,7 +128,7 @@ class ConnectionReaper:
         quiet_ms = progress.unchanged_ms(unsent_bytes, passed_ms)
         stalled = quiet_ms >= STALLED_MS
         if stalled and unsent_bytes and much_unread:
-            session.abort("its answers are not read, and too many of all are not")
+            session.abort("slow_reader")
         elif session.closing:
             # The transport waits until everything is sent, however long nobody reads it.
             if stalled:
@@ -136,6 +136,6 @@ class ConnectionReaper:
         elif session.waiting:
             return  # it is not idle
         elif stalled and session.connection.mid_frame:
-            session.close("the rest of a request did not come")
+            session.close("incomplete_request")
         elif 0 < self._idle_ms <= quiet_ms:
             session.close("idle", expected=True)

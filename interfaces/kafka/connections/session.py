@@ -19,6 +19,7 @@ from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BY
 from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.connections.shared import Advertised, Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.dispatch import NO_RESPONSE
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 #: In place of a frame whose memory is not to be given back.
@@ -70,7 +71,7 @@ class Session(asyncio.BufferedProtocol):
         self._advertised = advertised
         self.advertised_host, self.advertised_port = "", 0
         self.raw_client_id = b""
-        self.beginning_end = 0
+        self.prefix_end = 0
         self._transport: asyncio.Transport | None = None
         #: Read, and handed to the system.
         self.bytes_in = self.bytes_out = 0
@@ -101,7 +102,7 @@ class Session(asyncio.BufferedProtocol):
         self.client.since_ms = time_ns() // 1_000_000
         refusal = self._shared.connections.refusal(self.address)
         if refusal is not None:
-            self._shared.closing_log.refused(self.address, refusal)
+            self._shared.closing_log.refused(self.address, *refusal)
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
@@ -130,7 +131,7 @@ class Session(asyncio.BufferedProtocol):
                     try:
                         begin(frame, self, replies, received_ns)
                     except NotInMemory as later:
-                        self._put_back(frame, later.loading)
+                        self._requeue(frame, later.loading)
                         frame = NOTHING
                     finally:
                         if len(frame) > READ_BUFFER_BYTES:
@@ -139,8 +140,10 @@ class Session(asyncio.BufferedProtocol):
                 self._end_illegal(connection.illegal)
             elif connection.needs_bytes:
                 self._ask_for_memory()
-        except (MalformedRequest, CloseConnection) as reason:
-            self._reject(type(reason).__name__, str(reason))
+        except MalformedRequest as malformed:
+            self._reject("malformed_request", str(malformed))
+        except CloseConnection as failed:
+            self._reject(failed.reason, str(failed))
         self._serving = False
         if connection.parked_bytes > PARKED_BYTES:
             self._pause_reading()
@@ -169,9 +172,9 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- requests
 
-    def answered(self, call: Call) -> None:
+    def completed(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
-        self.connection.unanswered -= 1
+        self.connection.running -= 1
         self._complete_bytes += call.bytes_out
         budget = self._response_budget
         budget.used_bytes += call.bytes_out
@@ -180,16 +183,16 @@ class Session(asyncio.BufferedProtocol):
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
                 # Now, not after the requests that follow: whoever does not read is to be noticed.
-                call.handled_ns = call.responded_ns = perf_counter_ns()
+                call.handled_ns = call.completed_ns = perf_counter_ns()
                 self._send()
             return
         if call.started_ns:
-            call.responded_ns = perf_counter_ns()
+            call.completed_ns = perf_counter_ns()
         self._response_flusher.add(self)
 
     def failed(self, call: Call, error: Exception) -> None:
         self._dispatch.log_failure(call, error)
-        self.close("its answer could not be made")
+        self.close("internal_error", NO_RESPONSE)
 
     def throttle(self, throttle_ms: int) -> None:
         """Responses are sent meanwhile."""
@@ -203,9 +206,9 @@ class Session(asyncio.BufferedProtocol):
         self._throttles -= 1
         self._unmute()
 
-    def _put_back(self, frame: memoryview, loading: Pending[None]) -> None:
+    def _requeue(self, frame: memoryview, loading: Pending[None]) -> None:
         """Until what it needs is in memory, it and those behind it are parked."""
-        self.connection.put_back(frame)
+        self.connection.requeue(frame)
         self._mute()
         loading.then(lambda _: self._unmute())
 
@@ -228,8 +231,8 @@ class Session(asyncio.BufferedProtocol):
             self._send()
         if self._paused and not connection.muted and connection.parked_bytes <= PARKED_BYTES:
             self._resume_reading()
-        if connection.draining and not connection.unanswered:
-            self.close("the broker is stopping", expected=True)
+        if connection.draining and not connection.running:
+            self.close("broker_stopping", expected=True)
 
     def _run_parked(self) -> bool:
         """Whether any could run."""
@@ -245,13 +248,15 @@ class Session(asyncio.BufferedProtocol):
                 try:
                     self._dispatch.begin(frame, self, connection.replies, received_ns)
                 except NotInMemory as later:
-                    self._put_back(frame, later.loading)
+                    self._requeue(frame, later.loading)
                     frame = NOTHING
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
                         self._shared.memory.give(len(frame))
-        except (MalformedRequest, CloseConnection) as reason:
-            self._reject(type(reason).__name__, str(reason))
+        except MalformedRequest as malformed:
+            self._reject("malformed_request", str(malformed))
+        except CloseConnection as failed:
+            self._reject(failed.reason, str(failed))
         self._serving = False
         return received_ns > 0
 
@@ -329,7 +334,7 @@ class Session(asyncio.BufferedProtocol):
     @property
     def waiting(self) -> bool:
         """For a response, or until it is not throttled any more: it is not idle."""
-        return (self.connection.unanswered > 0 or self._throttles > 0) and not self.closing
+        return (self.connection.running > 0 or self._throttles > 0) and not self.closing
 
     @property
     def active(self) -> bool:
@@ -348,43 +353,43 @@ class Session(asyncio.BufferedProtocol):
         """Answers what runs, begins nothing more, and ends."""
         self.connection.draining = True
         self._pause_reading()
-        if not self.connection.unanswered:
-            self.close("the broker is stopping", expected=True)
+        if not self.connection.running:
+            self.close("broker_stopping", expected=True)
 
-    def abort(self, why: str | None = None) -> None:
+    def abort(self, reason: str | None = None) -> None:
         """Ends the connection now, whatever the client has not read yet."""
         if self._transport is None:
             return
-        if why is not None and not self.closing:
-            self._shared.closing_log.closed(self.client, why)
+        if reason is not None and not self.closing:
+            self._shared.closing_log.closed(self.client, reason)
         self.closing = self._aborted = True
         self._transport.abort()
 
-    def close(self, why: str, expected: bool = False) -> None:
-        """Ends the connection; what is answered is still sent."""
+    def close(self, reason: str, detail: str = "", expected: bool = False) -> None:
+        """Ends the connection after the complete responses are sent."""
         if self.closing or self._transport is None:
             return
         if not expected:
-            self._shared.closing_log.closed(self.client, why)
+            self._shared.closing_log.closed(self.client, reason, detail)
         self._send()
         self.closing = True
         self._transport.close()
 
-    def _reject(self, kind: str, why: str, **more: str) -> None:
+    def _reject(self, reason: str, detail: str, **more: str) -> None:
         """Ends the connection for what the client sent."""
         if not self.closing:
             self.client.forget_long_names()
-            self._shared.closing_log.rejected(self.client, kind, why, **more)
-            self.close(why, expected=True)
+            self._shared.closing_log.rejected(self.client, reason, detail, **more)
+            self.close(reason, expected=True)
 
-    def _end_illegal(self, why: str) -> None:
+    def _end_illegal(self, detail: str) -> None:
         connection = self.connection
         other = None
         if not self.bytes_out and not connection.replies:
             urls = self._shared.admin_urls(self.advertised_host)
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
-            self._reject("length", why)
+            self._reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:
             self._transport.write(other.answer)
-            self._reject(other.protocol, other.why, hint=other.hint)
+            self._reject(other.reason, other.detail, hint=other.hint)

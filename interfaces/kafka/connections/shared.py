@@ -136,7 +136,7 @@ class Shared:
             if excess <= 0:
                 break
             excess -= session.unread_bytes
-            session.abort("all connections' unread answers are far over queued.max.response.bytes")
+            session.abort("slow_reader")
         self.scheduler.soon(self._relieved)
 
     def _relieved(self) -> None:

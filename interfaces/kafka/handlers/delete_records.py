@@ -36,7 +36,7 @@ def handle(request: DeleteRecordsRequest, call: Call) -> None:
         }.values()
     )
     call.respond_later(
-        call.broker.messages.delete_records.delete(wanted),
+        call.broker.messages.delete_records.delete(wanted, call.requester),
         lambda low_watermarks: _response(wanted, low_watermarks, call),
     )
 

@@ -118,6 +118,6 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
 
 def _code(error: BrokerError, item: FetchItem, call: Call) -> int:
     """A fetch in a session names no topic: the log tells the first that failed."""
-    if call.about is None:
-        call.about = "topic", item.topic_name or item.topic_id
+    if call.log_subject is None:
+        call.log_subject = "topic", item.topic_name or item.topic_id
     return call.code(error)

@@ -38,14 +38,14 @@ from interfaces.kafka.wire.messages.metadata import (
 FIRST_BY_ID = 12
 
 #: Clients that were told different addresses get different answers; there are few of those.
-MAX_KEPT = 16
+MAX_CACHED = 16
 
 
 def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     metadata = call.broker.topics.metadata
     wanted = request.topics
     if wanted is None and call.version == 0:
-        raise CloseConnection("Metadata version 0 does not know null topics")
+        raise CloseConnection("malformed_request", "null topics in Metadata version 0")
     call.topics = len(wanted or ())
     if wanted is None or (not wanted and call.version == 0):
         return _all_topics(request, call)
@@ -54,7 +54,7 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     names = dict.fromkeys(topic.name for topic in wanted if topic.name is not None)
     allowed = [name for name in names if _is_allowed(name, request, call)]
     refused = [_not_allowed(name, NO_TOPIC_ID) for name in sorted(names.keys() - set(allowed))]
-    found = metadata.topics(allowed, request.allow_auto_topic_creation)
+    found = metadata.topics(allowed, request.allow_auto_topic_creation, call.requester)
     if isinstance(found, Pending):
         call.respond_later(found, lambda topics: _response(topics + refused, request, call))
         return None
@@ -78,8 +78,8 @@ def _not_allowed(name: str | None, topic_id: bytes) -> Described:
 def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     """Encoded once for each change of topics, nodes and leaders: partitions may be thousands."""
     all_topics = call.broker.topics.metadata.all_topics
-    kept = call.route.kept
-    if kept is None:
+    cached = call.route.cached_responses
+    if cached is None:
         topics = [topic for topic in all_topics() if may_describe(topic.name, call)]
         return _response(topics, request, call)
     peer = call.peer
@@ -90,11 +90,11 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
         request.include_cluster_authorized_operations,
     )
     revision = call.broker.catalog.revision
-    found = kept.get(asked)
+    found = cached.get(asked)
     if found is None or found[0] != revision:
-        if len(kept) >= MAX_KEPT:
-            kept.clear()
-        found = kept[asked] = revision, call.route.encode(_response(all_topics(), request, call))
+        if len(cached) >= MAX_CACHED:
+            cached.clear()
+        found = cached[asked] = revision, call.route.encode(_response(all_topics(), request, call))
     call.respond_encoded(found[1])
     return None
 

@@ -77,7 +77,9 @@ class ProduceWithoutAcks:
 
     def __call__(self, failure: StorageFailed | None) -> None:
         if failure is not None:
-            self._call.peer.close(f"a batch sent with acks=0 was lost: {failure.message}")
+            self._call.peer.close(
+                "produce_failed", f"a batch sent with acks=0 was lost: {failure.message}"
+            )
 
 
 def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
@@ -166,15 +168,19 @@ def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
 
 def _leave_unanswered(durable: StagedProduce, call: Call) -> None:
     if call.error_codes:
-        raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
+        raise _refused_batch(call.error_codes[0])
     if durable.staged:
         call.broker.commits.wait(ProduceWithoutAcks(call))
     call.respond_nothing()
 
 
+def _refused_batch(code: int) -> CloseConnection:
+    return CloseConnection("produce_failed", f"a batch sent with acks=0 was refused: error {code}")
+
+
 def failed(request: ProduceRequest, code: int, message: str | None, version: int) -> Response:
     if request.acks == NO_ANSWER:
-        raise CloseConnection(f"a batch sent with acks=0 was refused: error {code}")
+        raise _refused_batch(code)
     values = {"base_offset": -1}
     return failed_response(ProduceRequest, ProduceResponse, version, values)(request, code, message)
 
@@ -195,7 +201,7 @@ def _refuse(
     return answer
 
 
-def learn(frame: memoryview, request: ProduceRequest, call: Call) -> None:
+def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """The next requests may be known by this one, which went well."""
     if request.acks != NO_ANSWER:
-        repeated_produce.learn(frame, request, call, _refuse)
+        repeated_produce.cache_request(frame, request, call, _refuse)

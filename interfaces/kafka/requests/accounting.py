@@ -89,8 +89,8 @@ class RequestAccounting:
         codes = tuple(dict.fromkeys(call.error_codes or ()))
         counts = route.counts
         if call.started_ns:
-            responded_ns = call.responded_ns
-            ends_ns = call.started_ns, call.decoded_ns, call.handled_ns, responded_ns, now_ns
+            completed_ns = call.completed_ns
+            ends_ns = call.started_ns, call.decoded_ns, call.handled_ns, completed_ns, now_ns
             begun_ns = call.received_ns
             for durations, end_ns in zip(counts.stages.values(), ends_ns, strict=True):
                 ns = end_ns - begun_ns
@@ -99,19 +99,19 @@ class RequestAccounting:
                 begun_ns = end_ns
         else:
             call.started_ns = call.decoded_ns = call.handled_ns = call.received_ns
-            responded_ns = now_ns
-        about = call.about
-        if about is not None and len(about[1]) > REMEMBERED_CHARACTERS:
-            about = about[0], about[1][:REMEMBERED_CHARACTERS]
+            completed_ns = now_ns
+        subject = call.log_subject
+        if subject is not None and len(subject[1]) > REMEMBERED_CHARACTERS:
+            subject = subject[0], subject[1][:REMEMBERED_CHARACTERS]
         record = RequestRecord(
-            route, call.correlation_id, call.peer.client, call.topics, about, call.bytes_in,
+            route, call.correlation_id, call.peer.client, call.topics, subject, call.bytes_in,
             call.bytes_out, codes, tuple(map(NAMES.__getitem__, codes)), call.received_ns,
-            call.started_ns, call.decoded_ns, call.handled_ns, responded_ns, now_ns, self._wall_ns,
+            call.started_ns, call.decoded_ns, call.handled_ns, completed_ns, now_ns, self._wall_ns,
         )  # fmt: skip
         if codes:
             counts.errors.update(codes)
         if route.waits_for_others:
-            took_ns -= responded_ns - call.handled_ns
+            took_ns -= completed_ns - call.handled_ns
         failed = bool(codes)
         if failed or took_ns >= self._slow_ns:
             self.recent.add_troubled(record)

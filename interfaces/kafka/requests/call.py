@@ -9,15 +9,15 @@ from typing import Any, Protocol, TypeVar
 from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, Requester
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
-from interfaces.kafka.requests.about import About
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.requests.gate import gated
+from interfaces.kafka.requests.log_subject import LogSubject
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
 from interfaces.kafka.wire.structs import Pieces
@@ -26,7 +26,14 @@ T = TypeVar("T")
 
 
 class CloseConnection(Exception):
-    """The only answer to this request is the end of its connection; the message says why."""
+    """The only response to this request is that its connection is closed.
+
+    `reason` is one of those of `connection_closed` (application/ports/events.py).
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class Peer(Protocol):
@@ -40,9 +47,9 @@ class Peer(Protocol):
     advertised_port: int
     raw_client_id: bytes
     #: Where that of its last request ended which the next ones may share; 0: none did.
-    beginning_end: int
+    prefix_end: int
 
-    def answered(self, call: Call) -> None:
+    def completed(self, call: Call) -> None:
         """A reply is complete; it leaves in its turn."""
 
     def failed(self, call: Call, error: Exception) -> None:
@@ -51,11 +58,11 @@ class Peer(Protocol):
     def throttle(self, throttle_ms: int) -> None:
         """Begins nothing more for so long."""
 
-    def close(self, why: str) -> None: ...
+    def close(self, reason: str, detail: str) -> None: ...
 
 
 #: What a request that went well teaches of those to come.
-Learn = Callable[[memoryview, Any, "Call"], None]
+CacheRequest = Callable[[memoryview, Any, "Call"], None]
 #: Runs a request like an earlier one; False, and nothing has happened, where the ordinary way is
 #: needed.
 Repeat = Callable[[memoryview, "Call"], bool]
@@ -96,30 +103,32 @@ class Route:
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded answers that a handler may give again, with what they were made from; None where
         #: they depend on who asks.
-        self.kept: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
+        self.cached_responses: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
         #: Requests known by how they begin (see repeated_produce.py).
         self.repeated: dict[bytes, Repeat] = {}
         #: The catalogue's revision that they hold for.
-        self.learnt_at = -1
-        self.learn: Learn | None = None if guarded else getattr(handler, "learn", None)
+        self.cached_revision = -1
+        self.cache_request: CacheRequest | None = (
+            None if guarded else getattr(handler, "cache_request", None)
+        )
         self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
 
 
 class Call:
     __slots__ = (
-        "about",
         "broker",
         "bytes_in",
         "bytes_out",
+        "completed_ns",
         "correlation_id",
         "decoded_ns",
         "error_codes",
         "handled_ns",
+        "log_subject",
         "peer",
         "pending",
         "pieces",
         "received_ns",
-        "responded_ns",
         "route",
         "started_ns",
         "topics",
@@ -127,7 +136,7 @@ class Call:
     )
 
     # Times are taken by whoever gets so far with it, where `started_ns` is.
-    responded_ns: int
+    completed_ns: int
     decoded_ns: int
     handled_ns: int
 
@@ -140,7 +149,7 @@ class Call:
         #: 0: only when it was received is known, and when its answer leaves.
         self.started_ns = 0
         #: What it concerns, for the log.
-        self.about: About | None = None
+        self.log_subject: LogSubject | None = None
         self.peer = peer
         self.broker = peer.broker
         self.route = route
@@ -150,6 +159,11 @@ class Call:
         self.topics = 0
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
+
+    @property
+    def requester(self) -> Requester:
+        client = self.peer.client
+        return Requester(self.peer.principal, client.client_id, client.peer)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """Or something else that is enough, as in Kafka: who may create topics in the cluster may
@@ -206,13 +220,13 @@ class Call:
         start = response_start(self.correlation_id, body_bytes, route.tagged_response)
         self.bytes_out = len(start) + body_bytes
         self.pieces = [start, *body]
-        self.peer.answered(self)
+        self.peer.completed(self)
 
     def respond_whole(self, answer: bytes) -> None:
         """With its length and header."""
         self.bytes_out = len(answer)
         self.pieces = [answer]
-        self.peer.answered(self)
+        self.peer.completed(self)
 
     def respond_nothing(self) -> None:
         """The client expects no answer."""
@@ -220,7 +234,7 @@ class Call:
             self._throttle([])
         self.bytes_out = 0
         self.pieces = []
-        self.peer.answered(self)
+        self.peer.completed(self)
 
     def respond_later(self, pending: Pending[T], response: Callable[[T], Response]) -> None:
         """Completes the reply when the value is there; nobody else suffers when that fails."""

@@ -9,15 +9,15 @@ from application.ports.event_log import EventLog
 from application.ports.log_store import NotInMemory
 from domain.errors import BrokerError, UnsupportedVersion
 from domain.topics.topic import text_of_id
-from interfaces.kafka.requests.about import about_of
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.apis import BY_KEY
-from interfaces.kafka.requests.call import Call, CloseConnection, Learn, Peer, Route
+from interfaces.kafka.requests.call import CacheRequest, Call, CloseConnection, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
+from interfaces.kafka.requests.log_subject import log_subject_of
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
-    BEGINNING_START,
     CLIENT_ID_START,
+    PREFIX_START,
     skip_header_tags,
     unpack_fixed_header,
 )
@@ -25,6 +25,8 @@ from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request
 
 NO_TAGS = b"\0"
+
+NO_RESPONSE = "the response could not be built"
 
 
 #: SaslHandshake and SaslAuthenticate; clients send them without looking for them in ApiVersions.
@@ -68,7 +70,7 @@ class Dispatch:
         if route is None:
             route = self._route_without_version(key, version)
             call = Call(peer, route, correlation_id, len(frame) + 4, received_ns)
-            call.started_ns = call.decoded_ns = call.handled_ns = call.responded_ns = received_ns
+            call.started_ns = call.decoded_ns = call.handled_ns = call.completed_ns = received_ns
             call.respond(call.refused(None, UnsupportedVersion()))
             replies.append(call)
             return
@@ -78,7 +80,7 @@ class Dispatch:
             return
         position = CLIENT_ID_START + max(0, id_length)
         if frame[CLIENT_ID_START:position] != peer.raw_client_id:
-            _learn_client_id(peer, frame, id_length)
+            _set_client_id(peer, frame, id_length)
         if route.tagged_request:
             if frame[position : position + 1] == NO_TAGS:
                 position += 1
@@ -86,44 +88,48 @@ class Dispatch:
                 position = skip_header_tags(frame, position)
         call.started_ns = perf_counter_ns()
         request, end = route.decode(frame, position)
-        call.decoded_ns = call.handled_ns = call.responded_ns = perf_counter_ns()
+        call.decoded_ns = call.handled_ns = call.completed_ns = perf_counter_ns()
         self._handle(request, call, route)
         call.handled_ns = perf_counter_ns()
         if call.pieces is not None:
-            call.responded_ns = call.handled_ns
+            call.completed_ns = call.handled_ns
         failed = call.error_codes is not None
         # The log may ask for it; of what fails later, the request is gone by then.
-        if call.about is None and (failed or call.pending is not None or self._accounting.timed):
-            call.about = about_of(request)
-        if not failed and route.learn is not None and end == len(frame):
-            self._learn(frame, request, call, route.learn)
+        if call.log_subject is None and (
+            failed or call.pending is not None or self._accounting.timed
+        ):
+            call.log_subject = log_subject_of(request)
+        if not failed and route.cache_request is not None and end == len(frame):
+            self._cache(frame, request, call, route.cache_request)
 
     def _repeat(self, frame: memoryview, call: Call, route: Route) -> bool:
         """What begins as an earlier request did is known already, all but its batch.
 
         To look at the clock three times would be a fiftieth of its cost: see the accounting.
         """
-        beginning = frame[BEGINNING_START : call.peer.beginning_end].tobytes()
-        repeat = route.repeated.get(beginning)
+        prefix = frame[PREFIX_START : call.peer.prefix_end].tobytes()
+        repeat = route.repeated.get(prefix)
         if repeat is None:
             return False
         if self._accounting.timed:
-            call.started_ns = call.decoded_ns = call.responded_ns = perf_counter_ns()
+            call.started_ns = call.decoded_ns = call.completed_ns = perf_counter_ns()
         try:
             begun = repeat(frame, call)
         except MalformedRequest:
             raise
         except Exception as error:
             self.log_failure(call, error)
-            raise CloseConnection("its answer could not be made") from error
+            raise CloseConnection("internal_error", NO_RESPONSE) from error
         if call.started_ns:
             call.handled_ns = perf_counter_ns()
         return begun
 
-    def _learn(self, frame: memoryview, request: Request, call: Call, learn: Learn) -> None:
+    def _cache(
+        self, frame: memoryview, request: Request, call: Call, cache_request: CacheRequest
+    ) -> None:
         """The request is on its way: a fault here is nobody's but ours."""
         try:
-            learn(frame, request, call)
+            cache_request(frame, request, call)
         except Exception as error:
             self.log_failure(call, error)
 
@@ -137,7 +143,7 @@ class Dispatch:
         except (CloseConnection, NotInMemory):
             raise
         except Exception as error:
-            call.about = call.about or about_of(request)
+            call.log_subject = call.log_subject or log_subject_of(request)
             self.log_failure(call, error)
             call.note_code(UNKNOWN_SERVER_ERROR)
             self._refuse(request, call, UNKNOWN_SERVER_ERROR, None)
@@ -148,39 +154,39 @@ class Dispatch:
         except CloseConnection:
             raise
         except Exception as error:
-            raise CloseConnection("its answer could not be made") from error
+            raise CloseConnection("internal_error", NO_RESPONSE) from error
 
     def _route_without_version(self, key: int, version: int) -> Route:
         """An ApiVersions of an unknown version gets a response in version 0."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
-            raise CloseConnection(_why_not_served(key, version))
+            raise _not_served(key, version)
         return route
 
     def log_failure(self, call: Call, error: Exception) -> None:
         """The broker's own fault, with its traceback; the client hears -1 or loses the line."""
         self._events.error(
-            "a request failed",
+            "request_failed",
             api=call.route.api.title,
-            api_version=call.version,
+            version=call.version,
             correlation_id=call.correlation_id,
             connection_id=call.peer.client.connection_id,
-            failure=error,
+            error=error,
             **_concerning(call),
         )
 
 
 def _concerning(call: Call) -> dict[str, str]:
-    if call.about is None:
+    if call.log_subject is None:
         return {}
-    field, value = call.about
+    field, value = call.log_subject
     if isinstance(value, str):
         return {field: value}
     name = call.broker.catalog.name_of(value)
     return {"topic_id": text_of_id(value)} if name is None else {field: name}
 
 
-def _learn_client_id(peer: Peer, frame: memoryview, length: int) -> None:
+def _set_client_id(peer: Peer, frame: memoryview, length: int) -> None:
     end = CLIENT_ID_START + max(length, 0)
     if end > len(frame):
         raise MalformedRequest("The client id is longer than the request")
@@ -188,10 +194,11 @@ def _learn_client_id(peer: Peer, frame: memoryview, length: int) -> None:
     peer.client.client_id = None if length < 0 else peer.raw_client_id.decode("utf-8", "replace")
 
 
-def _why_not_served(key: int, version: int) -> str:
+def _not_served(key: int, version: int) -> CloseConnection:
     if key in _SASL:
-        return (
+        return CloseConnection(
+            "sasl_handshake",
             f"the client began SASL authentication (API {key}), and this listener is PLAINTEXT: "
-            "set security.protocol=PLAINTEXT in the client"
+            "set security.protocol=PLAINTEXT in the client",
         )
-    return f"API {key} version {version} is not served"
+    return CloseConnection("unsupported_version", f"API {key} version {version} is not served")

@@ -16,9 +16,9 @@ from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from domain.partitions.partition import Appended, Partition
 from domain.topics.topic import NO_TOPIC_ID
-from interfaces.kafka.requests.about import about_of
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.wire.headers import BEGINNING_START, response_start
+from interfaces.kafka.requests.log_subject import log_subject_of
+from interfaces.kafka.wire.headers import PREFIX_START, response_start
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -29,7 +29,7 @@ from interfaces.kafka.wire.messages.produce import (
 from interfaces.kafka.wire.primitives import finish_uvarint, write_uvarint
 
 #: A longer beginning is not worth its memory.
-MAX_BEGINNING_BYTES = 512
+MAX_PREFIX_BYTES = 512
 #: Of one route; what comes after them goes the ordinary way.
 MAX_REPEATED = 1000
 
@@ -40,7 +40,7 @@ FIRST_WITH_ZSTD = 7
 SHORTEST_REST_BYTES = HEADER_BYTES + 4
 
 _INT32 = Struct(">i")
-_RECOGNISABLE = (0x0102030405060708, 0x1112131415161718, 0x2122232425262728)
+_PLACEHOLDERS = (0x0102030405060708, 0x1112131415161718, 0x2122232425262728)
 
 #: Puts an error into the response of a partition.
 Refuse = Callable[[PartitionProduceResponse, BrokerError, Call], PartitionProduceResponse]
@@ -48,17 +48,17 @@ Refuse = Callable[[PartitionProduceResponse, BrokerError, Call], PartitionProduc
 
 class RepeatedProduce:
     __slots__ = (
-        "_about",
         "_after",
-        "_answer_end",
-        "_answer_size",
-        "_answer_start",
         "_flexible",
+        "_log_subject",
         "_number_count",
         "_pack",
         "_partition",
         "_raw_client_id",
         "_refuse",
+        "_response_end",
+        "_response_size",
+        "_response_start",
         "_revision",
         "_size_at",
         "index",
@@ -79,7 +79,7 @@ class RepeatedProduce:
         self.name = topic.name
         self.topic_id = topic.topic_id
         self.index = topic.partition_data[0].index
-        self._about = about_of(request)
+        self._log_subject = log_subject_of(request)
         self._refuse = refuse
         self._partition = partition
         self._revision = call.broker.catalog.revision
@@ -87,19 +87,19 @@ class RepeatedProduce:
         self._size_at = size_at
         self._flexible = route.tagged_request
         self._after = _after(route.tagged_request)
-        body = b"".join(route.encode(self._recognisable()))
+        body = b"".join(route.encode(self._template()))
         start = response_start(0, len(body), route.tagged_response)
         number_count = 3 if route.version >= FIRST_WITH_LOG_START else 2
-        recognisable = Struct(">" + "q" * number_count).pack(*_RECOGNISABLE[:number_count])
-        before, self._answer_end = (start + body).split(recognisable)
-        self._answer_size, self._answer_start = before[:4], before[8:]
+        placeholders = Struct(">" + "q" * number_count).pack(*_PLACEHOLDERS[:number_count])
+        before, self._response_end = (start + body).split(placeholders)
+        self._response_size, self._response_start = before[:4], before[8:]
         self._pack = Struct(
-            f">4si{len(self._answer_start)}s{'q' * number_count}{len(self._answer_end)}s"
+            f">4si{len(self._response_start)}s{'q' * number_count}{len(self._response_end)}s"
         ).pack
         self._number_count = number_count
 
-    def _recognisable(self) -> ProduceResponse:
-        base_offset, log_append_time_ms, log_start_offset = _RECOGNISABLE
+    def _template(self) -> ProduceResponse:
+        base_offset, log_append_time_ms, log_start_offset = _PLACEHOLDERS
         return self._response(
             PartitionProduceResponse(
                 index=self.index,
@@ -155,7 +155,7 @@ class RepeatedProduce:
             partition.traffic.forget_append(refused=not isinstance(appended, Appended))
             return False
         call.topics = 1
-        call.about = self._about
+        call.log_subject = self._log_subject
         broker.commits.wait(
             RepeatedProduceResponse(self, call, appended, partition.durable.start_offset)
         )
@@ -164,11 +164,11 @@ class RepeatedProduce:
     def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
         """Base offset, log append time, log start offset, as far as the version has them."""
         return self._pack(
-            self._answer_size,
+            self._response_size,
             correlation_id,
-            self._answer_start,
+            self._response_start,
             *numbers[: self._number_count],
-            self._answer_end,
+            self._response_end,
         )
 
 
@@ -199,7 +199,7 @@ class RepeatedProduceResponse:
             call.peer.failed(call, error)
 
 
-def learn(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse) -> None:
+def cache_request(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse) -> None:
     """A request that went well and was for one partition: the next ones may be known by it."""
     if len(request.topic_data) != 1 or len(request.topic_data[0].partition_data) != 1:
         return
@@ -207,14 +207,14 @@ def learn(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse
     [data] = topic_data.partition_data
     route, catalog = call.route, call.broker.catalog
     size_at = _size_at(frame, data, route.tagged_request)
-    if not 0 < size_at <= MAX_BEGINNING_BYTES:
+    if not 0 < size_at <= MAX_PREFIX_BYTES:
         return
-    if route.learnt_at != catalog.revision:
+    if route.cached_revision != catalog.revision:
         # Nothing of it is of use any more, and it holds partitions that may be deleted.
         route.repeated.clear()
-        route.learnt_at = catalog.revision
-    beginning = frame[BEGINNING_START:size_at].tobytes()
-    if beginning not in route.repeated:
+        route.cached_revision = catalog.revision
+    prefix = frame[PREFIX_START:size_at].tobytes()
+    if prefix not in route.repeated:
         by_id = topic_data.topic_id != NO_TOPIC_ID
         topic = (
             catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
@@ -223,8 +223,8 @@ def learn(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse
         if partition is None or len(route.repeated) >= MAX_REPEATED:
             return
         repeated = RepeatedProduce(size_at, request, partition, call, refuse)
-        route.repeated[beginning] = repeated.begin
-    call.peer.beginning_end = size_at
+        route.repeated[prefix] = repeated.begin
+    call.peer.prefix_end = size_at
 
 
 def _size_at(frame: memoryview, data: PartitionProduceData, flexible: bool) -> int:

@@ -18,7 +18,7 @@ API_VERSIONS = 18
 MIN_REQUEST_BYTES = 10
 
 #: Behind key, version and correlation id: from here on, requests of one kind may be the same.
-BEGINNING_START = 8
+PREFIX_START = 8
 CLIENT_ID_START = 10
 
 _FIXED = Struct(">hhih")

@@ -1,4 +1,4 @@
-"""Core: a store with its repositories, and what every service is given."""
+"""Core: a store with its repositories, and the parts that every service has."""
 
 from __future__ import annotations
 

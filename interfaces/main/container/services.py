@@ -1,4 +1,4 @@
-"""Broker: every application service, and who is given what."""
+"""Makes the application services."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def make_broker(
             ),
             list_offsets=list_offsets,
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
-            delete_records=DeleteRecordsService(catalog, commits, trimming, background),
+            delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
@@ -116,8 +116,10 @@ def make_broker(
         topics=TopicServices(
             metadata=MetadataService(catalog, create_topics, config),
             create_topics=create_topics,
-            delete_topics=DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config),
-            create_partitions=CreatePartitionsService(topics, topic_state, config),
+            delete_topics=DeleteTopicsService(
+                catalog, topic_state, groups.offset_cleanup, config, events
+            ),
+            create_partitions=CreatePartitionsService(topics, topic_state, config, events),
             replicas=ReplicasService(catalog, config),
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),

@@ -19,6 +19,7 @@ from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.configs import (
@@ -95,9 +96,8 @@ class ConfigRoutes(Routes):
     ) -> Response:
         resource = _resource(request)
         wanted = RequestedConfigs(resource, alterations)
-        [refused] = await value_of(
-            self._broker.configs.alter_configs.alter([wanted], validate_only)
-        )
+        alter, by = self._broker.configs.alter_configs.alter, exchange_of(request).requester
+        [refused] = await value_of(alter([wanted], validate_only, by))
         if refused is not None:
             raise refused
         return Response(status_code=204, headers=_warnings(resource, alterations))

@@ -80,7 +80,7 @@ def _number(text: str) -> int | None:
 def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:
     client = record.client
     sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
-    about = {} if record.about is None else dict((record.about,))
+    subject = {} if record.log_subject is None else dict((record.log_subject,))
     return {
         "time": sent.isoformat(timespec="milliseconds"),
         "ago_ms": (now_ns - record.sent_ns) // MS,
@@ -90,9 +90,9 @@ def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:
         "software": f"{client.software_name}/{client.software_version}".strip("/"),
         "peer": client.peer,
         "listener": client.listener,
-        "api": record.api.title,
-        "version": record.api.version,
-        **about,
+        "api": record.kind.title,
+        "version": record.kind.version,
+        **subject,
         "topics": record.topics,
         "bytes_in": record.bytes_in,
         "bytes_out": record.bytes_out,
@@ -107,7 +107,7 @@ def _times_us(record: RequestRecord) -> dict[str, int]:
         "queue_us": (record.started_ns - record.received_ns) // 1000,
         "decode_us": (record.decoded_ns - record.started_ns) // 1000,
         "handle_us": (record.handled_ns - record.decoded_ns) // 1000,
-        "wait_us": (record.responded_ns - record.handled_ns) // 1000,
-        "send_us": (record.sent_ns - record.responded_ns) // 1000,
+        "wait_us": (record.completed_ns - record.handled_ns) // 1000,
+        "send_us": (record.sent_ns - record.completed_ns) // 1000,
         "total_us": (record.sent_ns - record.received_ns) // 1000,
     }

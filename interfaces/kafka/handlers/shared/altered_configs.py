@@ -45,7 +45,8 @@ def alter(
             results.append(result(code, message, one.resource_type, one.resource_name))
         return response(responses=results)
 
-    altered = call.broker.configs.alter_configs.alter(wanted, request.validate_only)
+    alter_configs = call.broker.configs.alter_configs
+    altered = alter_configs.alter(wanted, request.validate_only, call.requester)
     call.respond_later(later(altered), joined)
 
 

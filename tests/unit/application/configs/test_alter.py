@@ -6,6 +6,7 @@ import pytest
 
 from application.configs.alter import Altered, RequestedConfigs
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
@@ -266,11 +267,11 @@ def test_nothing_else_is_set_after_all_was_replaced(fake: FakeBroker) -> None:
 
 def test_the_log_says_what_changes_and_no_value(fake: FakeBroker) -> None:
     Asked(fake, sets(TOPIC, retention_ms="4711"), sets(GROUP, **{SESSION: "46000"}))
-    assert fake.events.of("configs change") == []
+    assert fake.events.of("configs_altered") == []
     fake.run()
-    assert fake.events.of("configs change") == [
-        {"resource": "topic", "name": "t", "configs": ["retention.ms"]},
-        {"resource": "group", "name": "g", "configs": [SESSION]},
+    assert fake.events.of("configs_altered") == [
+        {"resource": "topic", "name": "t", "configs": ["retention.ms"], **NO_CLIENT.fields()},
+        {"resource": "group", "name": "g", "configs": [SESSION], **NO_CLIENT.fields()},
     ]
 
 
@@ -278,7 +279,7 @@ def test_what_is_not_kept_is_no_change_in_the_log(fake: FakeBroker) -> None:
     fake.commit.fail_next()
     Asked(fake, sets(TOPIC, retention_ms="4711"))
     fake.run()
-    assert fake.events.of("configs change") == []
+    assert fake.events.of("configs_altered") == []
 
 
 # ---- configs without effect

@@ -127,8 +127,8 @@ def test_what_another_version_has_kept_does_not_stop_the_start() -> None:
     store.keep()
     fake = FakeBroker(store)
     assert fake.config.dynamic_default == {"message.max.bytes": "3"}
-    lines = fake.events.of("a config that was set for brokers is not used")
-    assert [str(line["reason"]).split(":")[0] for line in lines] == [
+    lines = fake.events.of("config_unused")
+    assert [str(line["error"]).split(":")[0] for line in lines] == [
         "Unknown broker config name",
         "Cannot update these configs dynamically",
         "Invalid value soon for configuration log.retention.ms",

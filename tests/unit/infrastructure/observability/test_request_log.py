@@ -46,7 +46,7 @@ def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
     assert all(log.includes(1, failed=True) for _ in range(3))
 
 
-class Asked:
+class Produce:
     title, version, waits_for_others = "Produce", 9, True
 
 
@@ -57,11 +57,11 @@ def record(
     client.software_name, client.software_version = "librdkafka", "2.6"
     sent_ns = 16_000 + waited_ns + slow_by_ns
     return RequestRecord(
-        Asked(),
+        Produce(),
         correlation_id=17,
         client=client,
         topics=2,
-        about=None,
+        log_subject=None,
         bytes_in=100,
         bytes_out=50,
         error_codes=tuple(errors or ()),
@@ -70,7 +70,7 @@ def record(
         started_ns=2000,
         decoded_ns=4000,
         handled_ns=7000,
-        responded_ns=11_000 + waited_ns,
+        completed_ns=11_000 + waited_ns,
         sent_ns=sent_ns,
         wall_ns=1_780_000_000_007 * MS - sent_ns,
     )
@@ -109,5 +109,5 @@ def test_a_fetch_that_waited_for_data_is_no_warning() -> None:
 
 
 def test_what_a_request_does_not_concern_is_left_out() -> None:
-    written = line(record()._replace(topics=0, about=("group", "g")))
+    written = line(record()._replace(topics=0, log_subject=("group", "g")))
     assert written["group"] == "g" and "topics" not in written

@@ -1,10 +1,13 @@
-"""Every declared message, and every (message, version)."""
+"""Every declared message, and every (message, version); those that no API serves need --long."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 
+import pytest
+
+from interfaces.kafka.requests.apis import APIS
 from interfaces.kafka.wire import messages
 from interfaces.kafka.wire.schema import Message
 
@@ -20,11 +23,18 @@ def messages_of(module_name: str) -> list[type[Message]]:
     ]
 
 
+SERVED = {api.name for api in APIS}
 MODULES = sorted(module.name for module in pkgutil.iter_modules(messages.__path__))
-MESSAGES = [message for module in MODULES for message in messages_of(module)]
+#: Each with its marks.
+DECLARED = [
+    (message, () if module in SERVED else pytest.mark.long)
+    for module in MODULES
+    for message in messages_of(module)
+]
+MESSAGES = [pytest.param(message, marks=marks) for message, marks in DECLARED]
 VERSIONS = [
-    (message, version)
-    for message in MESSAGES
+    pytest.param(message, version, marks=marks)
+    for message, marks in DECLARED
     for version in range(message.min_version, message.max_version + 1)
 ]
 

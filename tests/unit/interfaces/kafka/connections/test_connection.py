@@ -55,7 +55,7 @@ class Driver:
         [place] = [one for one in replies if one.number == number]  # type: ignore[attr-defined]
         place.pieces = [b"%d;" % number]
         self.running.remove(number)
-        self.connection.unanswered -= 1
+        self.connection.running -= 1
         while (frame := self.connection.next_parked()) is not None:
             self._run(frame)
         return b"".join(self.connection.to_send()[1])

@@ -262,4 +262,4 @@ def test_the_request_log_hears_each_code_once() -> None:
     kafka.commit.fail_next()
     commit(kafka.client(), "g", ("t", [at(0), at(8), at(9)]))
     (record,) = kafka.request_log.records
-    assert (record.api.title, record.topics, record.error_codes) == ("OffsetCommit", 1, (3, 15))
+    assert (record.kind.title, record.topics, record.error_codes) == ("OffsetCommit", 1, (3, 15))

@@ -158,7 +158,7 @@ def test_a_repeated_produce_that_nobody_looked_at_on_its_way_is_told_where_it_fa
     client.ask(produce(), 9)
     [record] = log.records
     assert (record.correlation_id, record.error_names) == (4, ("KAFKA_STORAGE_ERROR",))
-    assert record.received_ns == record.handled_ns < record.responded_ns == record.sent_ns
+    assert record.received_ns == record.handled_ns < record.completed_ns == record.sent_ns
     kept = counts(kafka, PRODUCE, 9)
     assert kept.requests == 4 > detailed(kept)
 
@@ -189,8 +189,8 @@ def test_a_topic_given_by_its_id_is_shown_by_its_name(kafka: FakeKafka) -> None:
     client.ask(by_id, 13)
     recent = kafka.shared.request_accounting.recent
     [[unknown, known]] = recent.find(Wanted(api="Fetch"))
-    assert known.about == ("topic", "t")
-    assert unknown.about == ("topic_id", text_of_id(bytes(range(16))))
+    assert known.log_subject == ("topic", "t")
+    assert unknown.log_subject == ("topic_id", text_of_id(bytes(range(16))))
 
 
 def test_who_is_gone_before_the_answer_is_counted_apart(kafka: FakeKafka) -> None:
@@ -207,7 +207,7 @@ def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKaf
     client.ask(produce(), 9)
     client.ask(fetch(), 12)
     [[newest, before]] = kafka.shared.request_accounting.recent.find(Wanted(client_id="a-client"))
-    assert (newest.api.title, before.api.title) == ("Fetch", "Produce")
+    assert (newest.kind.title, before.kind.title) == ("Fetch", "Produce")
     assert newest.client.peer == "192.0.2.7:40001"
 
 
@@ -225,4 +225,4 @@ def test_no_long_name_of_what_it_concerns_is_remembered(kafka: FakeKafka) -> Non
     client = kafka.client()
     client.ask(DescribeGroupsRequest(groups=["g" * 30_000]), 5)
     [[record]] = kafka.shared.request_accounting.recent.find(Wanted())
-    assert record.about == ("group", "g" * 200)
+    assert record.log_subject == ("group", "g" * 200)

@@ -61,7 +61,7 @@ def kafka(tmp_path: Path, limits: Limits) -> Iterator[InProcessKafka]:
     if limits is ORDINARY:
         route = kafka.shared.dispatch._routes.find(PRODUCE, VERSION)
         assert route is not None
-        route.learn = None
+        route.cache_request = None
     yield kafka
     kafka.close()
 
