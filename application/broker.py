@@ -1,4 +1,4 @@
-"""Broker: the services of each subject in a value; what the interfaces receive."""
+"""Broker: all services, by subject, for the interfaces."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from domain.errors import StorageFailed
 
 @dataclass(frozen=True)
 class MessageServices:
-    """Records: written, read, found and deleted."""
+    """Records: produce, fetch, search and delete."""
 
     produce: ProduceService
     fetch: FetchService
@@ -125,7 +125,7 @@ class Broker:
     background: Runner
 
     def start_upkeep(self) -> None:
-        """What goes on beside requests."""
+        """Starts the background jobs."""
         self.dropping.start()
         self.trimming.start()
         self.producer_expiry.start()
@@ -134,17 +134,17 @@ class Broker:
         self.groups.offsets.on_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:
-        """Not before: until offsets are loaded no member can be heard."""
+        """Sessions start when offsets are loaded: until then heartbeats are refused."""
         if not self.background.is_over:
             self.groups.coordinator.start()
 
     def stop_upkeep(self) -> None:
-        """Nothing of it touches the store from now on."""
+        """From now on no background job touches the store."""
         self.background.end()
         self.groups.coordinator.release()
 
     def snapshot_all(self, done: Callable[[StorageFailed | None], None]) -> None:
-        """Keeps a snapshot of every touched partition: the next start reads no headers."""
+        """Persists a snapshot of every changed partition: the next start reads no headers."""
         grown = [
             partition
             for partition in self.catalog.loaded()

@@ -1,10 +1,10 @@
-"""Everything that can be refused, as one tree under BrokerError.
+"""All errors that clients get, as one tree under BrokerError.
 
     BrokerError
       InvalidRequest                 the request contradicts itself
       UnsupportedVersion             a field's value needs a newer version
       MismatchedEndpointType  UnsupportedEndpointType
-      StorageFailed                  the store could not keep or give what it was asked
+      StorageFailed                  the store failed
       security
         SecurityDisabled               no authorizer is configured
         TopicAuthorizationFailed  GroupAuthorizationFailed  ClusterAuthorizationFailed
@@ -26,8 +26,8 @@
         OffsetOutOfRange  UnknownLeaderEpoch
         FetchSessionNotFound  InvalidFetchSessionEpoch  FetchSessionTopicIdError
       groups
-        CoordinatorLoadInProgress      asked before what is stored has been read
-        CoordinatorNotAvailable        asked again, it may work
+        CoordinatorLoadInProgress      committed offsets are not loaded yet
+        CoordinatorNotAvailable        a retry may succeed
         NotCoordinator                 another node coordinates the group
         InvalidGroupId  GroupIdNotFound  NonEmptyGroup  GroupMaxSizeReached
         GroupMetadataTooLarge
@@ -38,8 +38,8 @@
         OffsetMetadataTooLarge  InvalidCommitOffsetSize
         GroupSubscribedToTopic
 
-A partition's failure is a value in a result; a whole request's failure is raised. The number
-that goes over the wire is known to `interfaces/kafka/requests/error_codes.py` alone.
+An error of a partition is a value in a result; an error of a whole request is raised. Error codes
+are in `interfaces/kafka/requests/error_codes.py` only.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ from domain.cluster.nodes import NO_LEADER, Leader
 
 
 class BrokerError(Exception):
-    """What a client did, or what the broker could not do, in words for the client."""
+    """An error with a message for the client."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
         self.message = message
 
     def as_value(self) -> Self:
-        """Without the way it came. What is raised and then kept would hold by its traceback all
-        that the functions on that way held, the request's bytes too, and itself: a cycle.
+        """Removes the traceback of an error that is stored: it would hold all locals on its way,
+        such as the bytes of the request, and itself in a cycle.
         """
         self.__traceback__ = self.__cause__ = self.__context__ = None
         return self
@@ -165,7 +165,7 @@ class MessageTooLarge(BrokerError):
 
 
 class RecordFault:
-    """One record of a batch that was refused, by its place in the batch."""
+    """One refused record, by its index in the batch."""
 
     __slots__ = ("index", "message")
 
@@ -203,7 +203,7 @@ class InvalidProducerEpoch(BrokerError):
 
 
 class TransactionalIdNotAuthorized(BrokerError):
-    """The code is the one that makes every client give up at once instead of retrying."""
+    """With this code clients fail at once instead of retrying."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -220,7 +220,7 @@ class LeaderNotAvailable(BrokerError):
 
 
 class NotLeaderOrFollower(BrokerError):
-    """Bears the current leader, so that the client need not ask for metadata (KIP-951)."""
+    """With the current leader, so that the client needs no metadata request (KIP-951)."""
 
     def __init__(self, leader: Leader = NO_LEADER, message: str = "") -> None:
         super().__init__(message)
@@ -228,7 +228,7 @@ class NotLeaderOrFollower(BrokerError):
 
 
 class FencedLeaderEpoch(NotLeaderOrFollower):
-    """The same node leads, in a later epoch than the client knows."""
+    """The leader epoch of the client is older."""
 
 
 class UnknownLeaderEpoch(BrokerError):

@@ -1,4 +1,4 @@
-"""Filters of client quotas (KIP-546): which can be asked for, in Kafka's words."""
+"""Validates filters of DescribeClientQuotas (KIP-546), with Kafka's messages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from domain.errors import InvalidRequest, UnsupportedVersion
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
-#: Kafka's names of the match types, by their numbers.
+#: Kafka's names of the match types.
 MATCH_TYPES = {0: "MATCH_TYPE_EXACT", 1: "MATCH_TYPE_DEFAULT", 2: "MATCH_TYPE_SPECIFIED"}
 EXACT = 0
 
 
 def check_quota_filter(components: Iterable[tuple[str, int, str | None]]) -> None:
-    """Each component: a type of entity, how it is matched, and the name to match."""
+    """Each component is an entity type, a match type and the name to match."""
     types: set[str] = set()
     for entity_type, match_type, match in components:
         _check_type(entity_type, types)

@@ -1,14 +1,14 @@
 """Jobs: generators that do work in steps, run by `application/background/runner.py:Runner`.
 
-A job yields between its steps, often: whether a slice is over is for the runner to say. It yields
+A job yields often, between its steps; the runner decides when a slice is over. It yields
 
-    SLICE          others may go on here
-    PAUSE          there is nothing to do for the moment, or others count more
-    COMMIT         what it has staged is to be persisted: it is resumed at the end of the commit,
-                   with None or the StorageFailed of it
-    END_OF_COMMIT  the same without anything staged
+    SLICE          other jobs may run here
+    PAUSE          it has nothing to do for the moment, or yields to more important work
+    COMMIT         it has staged changes: it is resumed at the end of the commit, with None or
+                   StorageFailed
+    END_OF_COMMIT  the same with nothing staged
     Pending        it is resumed with the value
-    StorageFailed  what it could not read: it is resumed after a back-off
+    StorageFailed  it could not read: it is resumed after a back-off
 
 and returns its result.
 """

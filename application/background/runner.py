@@ -1,13 +1,12 @@
-"""Runner: all work that is done in slices, beside requests or for one of them.
+"""Runner: runs background jobs, and requests that take more than one slice.
 
-    run     for a request: begins at once, as most are done then; the rest has its turns
+    run     for a request: the first slice at once, in which most are done; the rest in turn
     start   maintenance: one job of a kind at a time, with a pause after each slice and commit
-    every   maintenance that comes back after an interval
+    every   maintenance that is repeated after an interval
 
-Each pass of the loop has one slice of one job, in turn, however many there are. A slice ends when
-the clock has gone on by a millisecond. After a commit that fails a maintenance job backs off: its
-slice takes along all else that is in the commit. What is called later (`soon`, `after_ms`) and all
-jobs end with the broker, before the store is closed: nothing here touches it after that.
+Each pass of the loop runs one slice of one job, in turn. A slice takes a millisecond. After a
+failed commit a maintenance job backs off, because its changes fail all others of that commit. All
+jobs and callbacks (`soon`, `after_ms`) end with the broker, before the store is closed.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from application.state.commits import Commits
 from domain.errors import StorageFailed
 
 SLICE_NS = 1_000_000
-#: A slice has no more steps, also where the clock stands still.
+#: The most steps of a slice, also if the clock does not move.
 STEPS_PER_SLICE = 1000
-#: Between two slices of maintenance, and after each of its commits.
+#: After each slice and each commit of maintenance.
 PAUSE_MS = 2
-#: After a failure, doubled with each further one.
+#: After a failure; doubled with each further one.
 RETRY_MS = 1000
 LONGEST_RETRY_MS = 60_000
 
@@ -46,11 +45,11 @@ class JobResult(Pending[T], Generic[T]):
         self.pauses = pauses
         self._ends_when_abandoned = ends_when_abandoned
         self.failures = 0
-        #: At the next SLICE the job pauses for so long, whatever is left of the slice.
+        #: The pause at the next SLICE of the job.
         self.rest_ms = 0
 
     def abandon(self) -> None:
-        """Between two slices."""
+        """The request was abandoned, between two slices."""
         super().abandon()
         if self._ends_when_abandoned:
             self.job.close()
@@ -77,29 +76,29 @@ class Runner:
         self._at_end: list[Callable[[], None]] = []
 
     def __len__(self) -> int:
-        """Jobs that wait for their turn."""
+        """Jobs that are ready to run."""
         return len(self._ready)
 
     # ---- jobs
 
     def run(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
-        """A job that only reads ends when its request is abandoned; one that changes something
-        is done as it was asked for.
+        """A job that only reads may end when its request is abandoned; one that changes something
+        is completed.
         """
         result = JobResult(job, ends_when_abandoned=ends_when_abandoned)
         self._slice(result)
         return result
 
     def run_later(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
-        """Begins with its first turn."""
+        """As `run`, but the first slice is in turn, too."""
         result = JobResult(job, ends_when_abandoned=ends_when_abandoned)
         self._queue(result)
         return result
 
     def start(self, make: Callable[[], Job[None]], *, pauses: bool = True) -> None:
-        """Begins a job of maintenance, unless the last one of `make` still runs.
+        """Starts a maintenance job, unless the last one of `make` still runs.
 
-        After a fault of ours it begins again. Without pauses where clients wait for it.
+        After an unexpected exception it starts again. Without pauses if clients wait for it.
         """
         if make not in self._started:
             self._started.add(make)
@@ -118,7 +117,7 @@ class Runner:
             self.soon(begin)
 
     def every(self, interval_ms: int, make: Callable[[], Job[None]]) -> None:
-        """The interval begins anew when the job is done."""
+        """The interval starts when the job is done."""
 
         def again() -> None:
             self.every(interval_ms, make)
@@ -192,7 +191,7 @@ class Runner:
     # ---- the end
 
     def at_end(self, callback: Callable[[], None]) -> None:
-        """For what was put off, and is not to be lost."""
+        """For delayed work that must not be lost."""
         self._at_end.append(callback)
 
     def end(self) -> None:

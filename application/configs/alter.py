@@ -1,4 +1,4 @@
-"""AlterConfigs and IncrementalAlterConfigs: checked, persisted, and then in effect."""
+"""AlterConfigs and IncrementalAlterConfigs."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from domain.topics.topic import check_topic_name
 
 
 class RequestedConfigs(NamedTuple):
-    """What a client asks for one resource; `replaces`: and nothing else is set from now on."""
+    """The alterations of one resource; `replaces`: all other configs are reset (AlterConfigs)."""
 
     resource: Resource
     alterations: Sequence[Alteration]
     replaces: bool = False
 
-    def kept(self, configs: Mapping[str, str]) -> Mapping[str, str]:
+    def base(self, configs: Mapping[str, str]) -> Mapping[str, str]:
         return {} if self.replaces else configs
 
 
-#: None: it is done.
+#: None: success.
 Altered = BrokerError | None
 
 
@@ -55,11 +55,11 @@ class AlterConfigsService:
         self._events = events
 
     def alter(
-        self, wanted: Sequence[RequestedConfigs], validate_only: bool, by: Requester = NO_CLIENT
+        self, requested: Sequence[RequestedConfigs], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Altered] | Pending[list[Altered]]:
-        """One response a resource, in order, once all that changes is durable."""
+        """One result per resource, in order, once all changes are durable."""
         results: list[Altered] = []
-        for one in wanted:
+        for one in requested:
             try:
                 self._alter(one, validate_only, by)
             except BrokerError as refused:
@@ -68,7 +68,7 @@ class AlterConfigsService:
                 found = altered_without_effect(one.resource.kind, one.alterations)
                 warn_without_effect(self._events, one.resource, found)
                 results.append(None)
-        return respond([self._key(one.resource) for one in wanted], results)
+        return respond([self._key(one.resource) for one in requested], results)
 
     def _key(self, resource: Resource) -> AggregateKey:
         if resource.kind is ResourceKind.TOPIC:
@@ -77,39 +77,39 @@ class AlterConfigsService:
             resource = self._configs.this_broker
         return self._configs.runtime, resource
 
-    def _alter(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
-        kind = wanted.resource.kind
+    def _alter(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
+        kind = requested.resource.kind
         if kind is ResourceKind.TOPIC:
-            self._topic(wanted, validate_only, by)
+            self._topic(requested, validate_only, by)
         elif kind is ResourceKind.BROKER:
-            self._broker(wanted, validate_only, by)
+            self._broker(requested, validate_only, by)
         elif kind is ResourceKind.GROUP:
-            self._group(wanted, validate_only, by)
+            self._group(requested, validate_only, by)
         elif kind is ResourceKind.BROKER_LOGGER:
-            self._check_logger(wanted)
+            self._check_logger(requested)
         else:
             raise InvalidRequest(NO_CLIENT_METRICS)
 
-    def _topic(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
-        name = wanted.resource.name
+    def _topic(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
+        name = requested.resource.name
         if not name:
             raise InvalidRequest("Default topic resources are not allowed.")
         topic = self._topics.find(name)
         current = {} if topic is None else topic.configs
-        configs = altered(wanted.kept(current), wanted.alterations, TOPIC_CONFIGS)
+        configs = altered(requested.base(current), requested.alterations, TOPIC_CONFIGS)
         check_topic_name(name)
         validate_topic_configs(configs, self._config)
         if topic is None:
             raise UnknownTopicOrPartition(f"The topic '{name}' does not exist.")
         if configs != current and not validate_only:
-            log = self._log_change(wanted.resource, current, configs, by)
+            log = self._log_change(requested.resource, current, configs, by)
             self._topics.save(topic.configured(configs), log)
 
-    def _broker(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
-        resource = self._broker_resource(wanted.resource.name)
+    def _broker(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
+        resource = self._broker_resource(requested.resource.name)
         before = self._configs.find(resource)
-        configs = altered_broker_configs(wanted.kept(before.configs), wanted.alterations)
-        self._save(resource, before, configs, wanted, validate_only, by)
+        configs = altered_broker_configs(requested.base(before.configs), requested.alterations)
+        self._save(resource, before, configs, requested, validate_only, by)
 
     def _broker_resource(self, name: str) -> Resource:
         if not name:
@@ -119,25 +119,25 @@ class AlterConfigsService:
             raise InvalidRequest(f"Unexpected broker id, expected {this}, but received {name}")
         return self._configs.this_broker
 
-    def _group(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
-        resource = wanted.resource
+    def _group(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
+        resource = requested.resource
         if not resource.name:
             raise InvalidRequest("Default group resources are not allowed.")
         before = self._configs.find(resource)
-        configs = altered(wanted.kept(before.configs), wanted.alterations, GROUP_CONFIGS)
+        configs = altered(requested.base(before.configs), requested.alterations, GROUP_CONFIGS)
         validate_group_configs(configs, self._config)
-        self._save(resource, before, configs, wanted, validate_only, by)
+        self._save(resource, before, configs, requested, validate_only, by)
 
     def _save(
         self,
         resource: Resource,
         before: ResourceConfigs,
         configs: Configs,
-        wanted: RequestedConfigs,
+        requested: RequestedConfigs,
         validate_only: bool,
         by: Requester,
     ) -> None:
-        unused = still_unused(before.unused, wanted.alterations, wanted.replaces)
+        unused = still_unused(before.unused, requested.alterations, requested.replaces)
         after = ResourceConfigs(configs, unused)
         if after != before and not validate_only:
             log = self._log_change(resource, before.all, after.all, by)
@@ -150,7 +150,7 @@ class AlterConfigsService:
         after: Mapping[str, str],
         by: Requester,
     ) -> Done:
-        """Names only: a value may be a secret."""
+        """Logs names only: a value may be a secret."""
         names = sorted({name for name, _ in before.items() ^ after.items()})
 
         def log() -> None:
@@ -164,13 +164,13 @@ class AlterConfigsService:
 
         return if_durable(log)
 
-    def _check_logger(self, wanted: RequestedConfigs) -> None:
-        """There are none whose level could be changed."""
-        name = wanted.resource.name
+    def _check_logger(self, requested: RequestedConfigs) -> None:
+        """The broker has no loggers whose level can be changed."""
+        name = requested.resource.name
         this = self._config.node_id
         if broker_id(name, "Node") != this:
             raise InvalidRequest(f"Unexpected node id. Expected {this}, but received {name}")
-        for logger, operation, _ in wanted.alterations:
+        for logger, operation, _ in requested.alterations:
             if operation in (Operation.APPEND, Operation.SUBTRACT):
                 raise InvalidRequest(
                     f"{operation.name} operation is not allowed for the BROKER_LOGGER resource"

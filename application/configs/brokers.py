@@ -1,4 +1,4 @@
-"""BrokerConfigs: what was set for this broker, or for all, while it ran."""
+"""BrokerConfigs: dynamic configs of this broker, and of all brokers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.errors import BrokerError
 
 
 class BrokerConfigs:
-    """What is here is durable, and is told to whoever does not read the config each time."""
+    """Durable configs only; applies them to the broker and its topics."""
 
     def __init__(
         self,
@@ -25,12 +25,12 @@ class BrokerConfigs:
         self._config = config
         self._catalog = catalog
         self.this_broker = Resource(ResourceKind.BROKER, str(config.node_id))
-        kept = repository.load()
+        persisted = repository.load()
         self._set: dict[Resource, Configs] = {}
         self._unused: dict[Resource, Configs] = {}
         for resource in (ALL_BROKERS, self.this_broker):
             self._set[resource], self._unused[resource] = split_unusable(
-                kept.get(resource, NOTHING), _check, events, resource
+                persisted.get(resource, NOTHING), _check, events, resource
             )
         self._configure()
 
@@ -38,7 +38,7 @@ class BrokerConfigs:
         return self._set[resource]
 
     def unused(self, resource: Resource) -> Configs:
-        """Kept, but counting for nothing."""
+        """Persisted, but without effect."""
         return self._unused[resource]
 
     def put(self, resource: Resource, configs: Configs, unused: Configs = NOTHING) -> None:

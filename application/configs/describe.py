@@ -1,4 +1,4 @@
-"""DescribeConfigs and ListConfigResources: the tables, with what is set."""
+"""DescribeConfigs and ListConfigResources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from domain.configs.topic import describe_topic_config, describe_topic_configs
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from domain.topics.topic import check_topic_name
 
-#: A number as Java reads one.
+#: An integer as Java parses it.
 _INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 
 
@@ -33,12 +33,12 @@ class DescribeConfigsService:
         self._config = config
         self._broker_configs = broker_configs
         self._group_configs = group_configs
-        # One request may name thousands, most of which have nothing but the defaults.
+        # One request may name thousands of resources, most of which have only defaults.
         self._topic_defaults = lru_cache(1)(lambda _revision: describe_topic_configs({}, config))
         self._group_defaults = lru_cache(1)(lambda _revision: describe_group_configs({}, config))
 
     def describe(self, resource: Resource) -> Sequence[ConfigEntry]:
-        """What nobody has set is the same entry for all topics, and for all groups."""
+        """Entries with defaults are shared by all topics, and by all groups."""
         if resource.kind is ResourceKind.TOPIC:
             return self._topic(resource.name)
         if resource.kind is ResourceKind.BROKER:
@@ -50,18 +50,18 @@ class DescribeConfigsService:
         raise InvalidRequest(NO_CLIENT_METRICS)
 
     def resources(self, kinds: Iterable[ResourceKind]) -> list[Resource]:
-        """Those that have configs of their own; of groups, those for which something is set."""
+        """Resources that can have configs; groups only if they have some."""
         named = {
             ResourceKind.GROUP: self._group_configs.names(),
             ResourceKind.BROKER_LOGGER: [self._broker_configs.this_broker.name],
             ResourceKind.BROKER: [self._broker_configs.this_broker.name],
             ResourceKind.TOPIC: self._catalog.names(),
         }
-        wanted = set(kinds)
+        requested = set(kinds)
         return [
             Resource(kind, name)
             for kind, names in named.items()
-            if kind in wanted
+            if kind in requested
             for name in names
         ]
 
@@ -99,7 +99,7 @@ class DescribeConfigsService:
         return describe_group_configs(overrides, self._config)
 
     def _loggers(self, name: str) -> list[ConfigEntry]:
-        """There are none whose level could be changed."""
+        """The broker has no loggers whose level can be changed."""
         if not name:
             raise InvalidRequest("Broker id must not be empty")
         this = self._config.node_id

@@ -1,5 +1,6 @@
-"""ConfigState: the configs of brokers and groups as the next decision finds them, and how they are
-persisted. Those of topics are persisted with the topic (TopicState).
+"""ConfigState: configs of brokers and groups, with changes in flight, and how they are persisted.
+
+Configs of topics are persisted with the topic (TopicState).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from domain.configs.resource import Resource, ResourceKind
 
 
 class ResourceConfigs(NamedTuple):
-    #: What is set and has an effect.
+    #: Configs with an effect.
     configs: Configs
-    #: What another version of Ottla has set: stays in the store.
+    #: Set by another version of Ottla, and unknown to this one: they stay in the store.
     unused: Configs
 
     @property

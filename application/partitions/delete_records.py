@@ -1,4 +1,4 @@
-"""DeleteRecords: a log starts later from now on; what lies below goes afterwards, in slices."""
+"""DeleteRecords: moves the log start offset; a background job removes the batches below it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from application.state.commits import Commits
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
-#: Where the log starts now, or why no record of it was deleted.
+#: The new log start offset, or why no record was deleted.
 LowWatermark = int | BrokerError
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsToDelete:
-    """All of a partition that come before an offset; `UP_TO_HIGH_WATERMARK` means all."""
+    """The records of a partition below an offset; `UP_TO_HIGH_WATERMARK`: all."""
 
     topic: str
     index: int
@@ -31,7 +31,7 @@ class RecordsToDelete:
 
 
 class DeleteRecordsService:
-    """Partitions that nobody has used yet are loaded in slices first; then all move at once."""
+    """Loads unused partitions in slices first; then all log starts move in one commit."""
 
     def __init__(
         self,
@@ -48,19 +48,19 @@ class DeleteRecordsService:
         self._events = events
 
     def delete(
-        self, wanted: list[RecordsToDelete], by: Requester = NO_CLIENT
+        self, requested: list[RecordsToDelete], by: Requester = NO_CLIENT
     ) -> JobResult[list[LowWatermark]]:
-        """One answer each, in order, when it is durable."""
-        return self._background.run(self._delete(wanted, by))
+        """One result per partition, in order, when it is durable."""
+        return self._background.run(self._delete(requested, by))
 
-    def _delete(self, wanted: list[RecordsToDelete], by: Requester) -> Job[list[LowWatermark]]:
-        for one in wanted:
+    def _delete(self, requested: list[RecordsToDelete], by: Requester) -> Job[list[LowWatermark]]:
+        for one in requested:
             topic = self._catalog.topic(one.topic)
             if topic is not None and not self._catalog.is_loaded(topic, one.index):
-                with suppress(NotLeaderOrFollower, StorageFailed):  # it is reported by the move
+                with suppress(NotLeaderOrFollower, StorageFailed):  # reported by _move
                     self._catalog.partition(topic, one.index)
                 yield SLICE
-        found = [self._move(one) for one in wanted]
+        found = [self._move(one) for one in requested]
         moving = dict.fromkeys(
             one
             for one in found

@@ -1,4 +1,4 @@
-"""Fetch: whole batches from where a client stands, now or as soon as there is enough."""
+"""Fetch: whole batches from an offset, at once or when `min_bytes` are available."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 @dataclass(slots=True, eq=False)
 class FetchItem:
-    """What a client wants of one partition. A fetch session keeps its items between requests."""
+    """One partition of a request. A fetch session stores its items between requests."""
 
-    #: None where the client names topics by id.
+    #: None if the client names topics by id.
     topic_name: str | None
     topic_id: bytes
     index: int
     offset: int
     max_bytes: int
     leader_epoch: int
-    #: Found in the catalogue when that had this revision.
+    #: Cached while the catalogue has this revision.
     partition: Partition | None = None
     revision: int = -1
 
@@ -48,7 +48,7 @@ class FetchItem:
 
 @dataclass(slots=True, eq=False)
 class FetchedPartition:
-    """What a client gets of one partition: records, or the reason why not."""
+    """One partition of a response: records or an error."""
 
     item: FetchItem
     error: BrokerError | None = None
@@ -88,19 +88,19 @@ class FetchService:
         self._max_waiting = config.fetch_waiting_max
         self._max_partitions = config.fetch_partitions_max
         self._waiting_partitions = 0
-        self._room: Callable[[], int] = lambda: config.fetch_max_bytes
+        self._available: Callable[[], int] = lambda: config.fetch_max_bytes
         self._draining = False
 
-    def limit_responses(self, room: Callable[[], int]) -> None:
-        """How much any answer may have at the most: asked anew for each, also a late one.
+    def limit_responses(self, available: Callable[[], int]) -> None:
+        """`available` limits the bytes of each response, and is called for each.
 
-        With 0 there is still the first batch, below 0 not even that.
+        With 0 a response still has its first batch, below 0 none.
         """
-        self._room = room
+        self._available = available
 
     @property
     def waiting(self) -> int:
-        """How many fetches wait for data."""
+        """Fetches in the purgatory."""
         return len(self._purgatory)
 
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | PendingFetch:
@@ -128,25 +128,25 @@ class FetchService:
         return DelayedFetch(self, query, size_bytes, self._purgatory, self._scheduler)
 
     def ended(self, query: FetchQuery) -> None:
-        """It does not wait any more."""
+        """The fetch has left the purgatory."""
         self._waiting_partitions -= len(query.items)
 
     def read(
         self, query: FetchQuery, loading: list[Pending[None]]
     ) -> tuple[list[FetchedPartition], int]:
-        """What is in memory now, and how many bytes of records that is; the rest is `loading`.
+        """Returns what is in memory, and its bytes of records; adds the rest to `loading`.
 
         A partition that is used for the first time may be missing.
         """
         fetched = []
         total_bytes = 0
-        room = self._room()
-        limit = min(query.max_bytes, self._max_bytes, room)
+        available = self._available()
+        limit = min(query.max_bytes, self._max_bytes, available)
         for item in query.items:
             one: FetchedPartition | None
             try:
                 one = self._read_partition(
-                    item, limit - total_bytes, query.read_committed, total_bytes == 0 <= room
+                    item, limit - total_bytes, query.read_committed, total_bytes == 0 <= available
                 )
             except NotInMemory as later:
                 loading.append(later.loading)
@@ -187,7 +187,7 @@ class FetchService:
     def _without_records(self, item: FetchItem, read_committed: bool) -> FetchedPartition | None:
         try:
             return self._read_partition(item, 0, read_committed, False)
-        except NotInMemory:  # not even where its log begins and ends
+        except NotInMemory:  # the partition itself is not loaded
             return None
 
     def _resolve(self, item: FetchItem) -> Partition:
@@ -215,10 +215,10 @@ class FetchService:
         return topic
 
     def release(self) -> None:
-        """The broker is stopping: who waits gets what there is, and nobody waits any more."""
+        """The broker is stopping: completes all delayed fetches with the available records."""
         self._draining = True
-        for watcher in self._purgatory.release_all():
-            watcher.finish()
+        for operation in self._purgatory.release_all():
+            operation.finish()
 
 
 def _count(fetched: list[FetchedPartition]) -> None:
@@ -233,19 +233,19 @@ def _count(fetched: list[FetchedPartition]) -> None:
 
 
 def _is_urgent(fetched: list[FetchedPartition]) -> bool:
-    """Whether there is an error that shall not wait: any but of partitions that are not there.
+    """Whether an error must be returned at once: any error but unknown topics and partitions.
 
-    A client keeps asking for such a one until it has new metadata: answered at once each time, it
-    would ask as fast as it can.
+    Clients repeat fetches of unknown partitions until they have new metadata: without the wait they
+    would loop.
     """
     errors = [one.error for one in fetched if one.error is not None]
     return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
 
 
 def _has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
-    """Whether a limit ends what was read, and not the end of the log: more records change nothing.
+    """Whether a byte limit ended the read, not the log end: new records would not be added.
 
-    Kafka, too, answers a fetch from an older segment at once, whatever its `min_bytes`.
+    Kafka, too, responds at once to a fetch from an older segment, whatever its `min_bytes`.
     """
     return any(
         next_offset(one.records)
@@ -256,7 +256,7 @@ def _has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
 
 
 class PendingFetch(Pending[list[FetchedPartition]]):
-    """A fetch that is repeated when what it waits for is there."""
+    """A fetch that is repeated when its data is available."""
 
     __slots__ = ("_deadline_ms", "_query", "_repeated", "_service")
 
@@ -290,9 +290,9 @@ class PendingFetch(Pending[list[FetchedPartition]]):
 class LoadingFetch(PendingFetch):
     """A fetch of records that are not in memory.
 
-    It holds nothing meanwhile, not even what is in memory: all is read when all is there. When the
-    client's `max_wait_ms` is over it gets that much, unless it is nothing, or a partition is used
-    for the first time: where its log begins and ends is not known then.
+    It holds no records meanwhile: all partitions are read when all are loaded. After `max_wait_ms`
+    the response has the records in memory, unless there are none, or a partition is not loaded: its
+    offsets are unknown then.
     """
 
     __slots__ = ("_loading", "_timer")
@@ -330,7 +330,7 @@ class LoadingFetch(PendingFetch):
 
 
 class DelayedFetch(PendingFetch):
-    """A fetch for which there was not enough; looks again as its partitions go on."""
+    """A fetch in the purgatory: repeated when its partitions have `min_bytes` of records."""
 
     __slots__ = (
         "_available_bytes",

@@ -1,11 +1,11 @@
-"""Fetch sessions (KIP-227): a client names its partitions once and then only what has changed.
+"""Fetch sessions (KIP-227): a client names its partitions once, and then only changes.
 
-request             answer
-id 0, epoch -1      a full fetch that opens nothing
-id n, epoch -1      closes session n, then the same
+request             response
+id 0, epoch -1      a full fetch without a session
+id n, epoch -1      closes session n; a full fetch without a session
 id n, epoch 0       closes session n (0: none); a full fetch that opens a new session
-id n, epoch e > 0   changes session n by what the request names, fetches all of it, and answers
-                    only what is new; e must be the epoch that the last answer led to
+id n, epoch e > 0   updates session n, fetches all its partitions, and returns only changed ones;
+                    e must be the epoch after the last response
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 MAX_EPOCH = 2**31 - 1
 
-#: A session that was used within this time is not evicted for a new one.
+#: A session that was used within this time is not evicted.
 EVICTION_MS = 120_000
 
 ItemKey = tuple[object, int]
 
 
 class FetchContext:
-    """How one request's answer is chosen from what was fetched: without a session, all of it."""
+    """Selects the partitions of a response: without a session, all of them."""
 
     def __init__(
         self, items: list[FetchItem], session: FetchSession | None = None, is_first: bool = False
@@ -48,11 +48,11 @@ class FetchContext:
         if self._is_first:
             self._session.remember(fetched)
             return fetched
-        return self._session.news(fetched)
+        return self._session.changed(fetched)
 
 
 class FetchSession:
-    """The partitions a client follows, and what it was last told of each."""
+    """The partitions of a session, and the offsets that were last sent for each."""
 
     def __init__(
         self, session_id: int, items: list[FetchItem], uses_topic_ids: bool, now_ms: int
@@ -64,7 +64,7 @@ class FetchSession:
         self._by_key: OrderedDict[ItemKey, FetchItem] = OrderedDict(
             (item.key, item) for item in items
         )
-        self._told: dict[ItemKey, tuple[int, int]] = {}
+        self._sent: dict[ItemKey, tuple[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self._by_key)
@@ -77,28 +77,28 @@ class FetchSession:
             self._by_key[item.key] = item
         for key in forgotten:
             self._by_key.pop(key, None)
-            self._told.pop(key, None)
+            self._sent.pop(key, None)
 
     def remember(self, fetched: list[FetchedPartition]) -> None:
         for one in fetched:
-            self._told[one.item.key] = _state(one)
+            self._sent[one.item.key] = _state(one)
 
-    def news(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
-        """Only what the client does not know yet; who got records goes to the end of the line."""
+    def changed(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        """Partitions with changes. Those with records move to the end, as in Kafka."""
         chosen = []
         for one in fetched:
             key = one.item.key
             state = _state(one)
-            if one.records or one.error is not None or self._told.get(key) != state:
+            if one.records or one.error is not None or self._sent.get(key) != state:
                 chosen.append(one)
-                self._told[key] = state
+                self._sent[key] = state
                 if one.records and key in self._by_key:
                     self._by_key.move_to_end(key)
         return chosen
 
 
 def _state(one: FetchedPartition) -> tuple[int, int]:
-    """After an error the client is told anew once that is over."""
+    """After an error the next offsets always count as changed."""
     return (one.high_watermark, one.log_start_offset) if one.error is None else (-1, -1)
 
 
@@ -110,13 +110,13 @@ class FetchSessions:
         max_sessions: int,
         max_partitions: int,
     ) -> None:
-        """`max_partitions`: of all sessions together."""
+        """`max_partitions` of all sessions together."""
         self._clock = clock
         self._new_id = new_id
         self._max_sessions = max_sessions
         self._max_partitions = max_partitions
         self._partitions = 0
-        #: In the order of their last use.
+        #: Least recently used first.
         self._by_id: OrderedDict[int, FetchSession] = OrderedDict()
 
     def __len__(self) -> int:
@@ -130,7 +130,7 @@ class FetchSessions:
         forgotten: list[ItemKey],
         uses_topic_ids: bool,
     ) -> FetchContext:
-        """The partitions to fetch; raises when the session is not as the client believes."""
+        """Returns the partitions to fetch; raises if session id or epoch do not match."""
         if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
             self._end(session_id)
             if epoch == FINAL_EPOCH:
@@ -154,7 +154,7 @@ class FetchSessions:
     def _session(self, session_id: int, epoch: int, uses_topic_ids: bool) -> FetchSession:
         session = self._by_id.get(session_id)
         if session is None:
-            raise FetchSessionNotFound(f"There is no fetch session {session_id}")
+            raise FetchSessionNotFound(f"Fetch session {session_id} does not exist")
         if session.epoch != epoch:
             raise InvalidFetchSessionEpoch(
                 f"Fetch session {session_id} is at epoch {session.epoch}, not {epoch}"
@@ -165,7 +165,7 @@ class FetchSessions:
 
     def _open(self, items: list[FetchItem], uses_topic_ids: bool) -> FetchContext:
         if not self._max_sessions or len(items) > self._max_partitions:
-            return FetchContext(items)  # no other session has to make room in vain
+            return FetchContext(items)  # it would never fit: evict none
         now_ms = self._clock.monotonic_ms()
         if not self._make_room(len(items), now_ms):
             return FetchContext(items)

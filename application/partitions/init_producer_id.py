@@ -1,7 +1,7 @@
-"""InitProducerId: ids for idempotent producers, never the same twice.
+"""InitProducerId: unique ids for idempotent producers.
 
-Ids are handed out from a block that a durable row has reserved, so that most requests need no
-commit; what a crash leaves of a block is never used.
+Ids are taken from a block that a durable row has reserved, so most requests need no commit. After a
+crash the rest of a block is never used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class InitProducerIdService(Aggregates[None, int]):
         self._commits = commits
         self._events = events
         self._next = self._block_end = cluster.next_producer_id()
-        #: One aggregate; a change is the end of the block that may be handed out.
+        #: One aggregate; a change is the end of the reserved block.
         self._runtime: Runtime[None, int] = Runtime(self)
         self._waiting: list[Pending[int | StorageFailed]] = []
 
@@ -41,8 +41,8 @@ class InitProducerIdService(Aggregates[None, int]):
     def refuse_transactional_id(
         self, transactional_id: str, client: ClientInfo
     ) -> TransactionalIdNotAuthorized:
-        """Java's client shows its own text for this code, and InitProducerId has no field for one:
-        the log explains the refusal.
+        """Logged, because the response has no field for a message, and Java's client shows its own
+        text for this error code.
         """
         refusal = TransactionalIdNotAuthorized()
         self._events.warning(

@@ -1,7 +1,6 @@
-"""DescribeLogDirs: how much is kept of each partition, and how much room there is.
+"""DescribeLogDirs: sizes of partitions, and the space of the volume.
 
-There is one folder. A partition that nobody has used yet has to be loaded to know its size, so
-many of them are gone through in slices.
+There is one log dir. A partition is loaded to know its size, so many are described in slices.
 """
 
 from __future__ import annotations
@@ -39,19 +38,19 @@ class LogDirsService:
         self.volume = volume
         self._background = background
 
-    def describe(self, wanted: Iterable[TopicPartition] | None) -> JobResult[LogDir]:
-        """None: every partition. What is not there, or cannot be read, is left out."""
-        places = self._all() if wanted is None else iter(dict.fromkeys(wanted))
-        return self._background.run(self._describe(places), ends_when_abandoned=True)
+    def describe(self, partitions: Iterable[TopicPartition] | None) -> JobResult[LogDir]:
+        """None: all partitions. Unknown and unreadable ones are left out, as in Kafka."""
+        found = self._all() if partitions is None else iter(dict.fromkeys(partitions))
+        return self._background.run(self._describe(found), ends_when_abandoned=True)
 
     def _all(self) -> Iterator[TopicPartition]:
         for topic in list(self._catalog):
             for index in range(len(topic.partition_ids)):
                 yield topic.name, index
 
-    def _describe(self, places: Iterator[TopicPartition]) -> Job[LogDir]:
+    def _describe(self, partitions: Iterator[TopicPartition]) -> Job[LogDir]:
         sizes: list[PartitionSize] = []
-        for name, index in places:
+        for name, index in partitions:
             topic = self._catalog.topic(name)
             if topic is not None:
                 with suppress(NotLeaderOrFollower, StorageFailed):

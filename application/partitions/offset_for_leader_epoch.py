@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch: where an epoch ends, for a consumer that looks for lost records."""
+"""OffsetForLeaderEpoch: the end offset of an epoch, for consumers that detect log truncation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Opening a batch: the few places that look at records go through here.
+"""Opens batches for the few callers that read records.
 
-Records are the one part of a request whose cost a client can hide: a few hundred compressed bytes
-may hold a million of them. So there is a bound on both, and what is read is read one by one, as
-far as the caller goes.
+A few hundred compressed bytes may hold a million records, so bytes and records are limited, and
+records are decoded one by one, as far as the caller reads.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from domain.errors import InvalidRecord
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import Message, decode_messages, decode_times
 
-#: No batch is worth more memory than this, however well it was compressed,
+#: The most memory for a batch after decompression,
 MAX_OPENED_BYTES = 64 * 1024 * 1024
-#: nor more of the loop's time than so many records take.
+#: and the most records, which take time of the loop.
 MAX_OPENED_RECORDS = 100_000
 
 
 def open_messages(batch: RecordBatch, compression: Compression) -> Iterator[Message]:
-    """Raises CorruptMessage or InvalidRecord when the records are not what the header says."""
+    """Raises CorruptMessage or InvalidRecord if records and header disagree."""
     return messages_in(batch, open_batch(batch, compression))
 
 
@@ -43,10 +42,9 @@ def too_many_to_open(batch: RecordBatch) -> bool:
 
 
 def open_batch(batch: RecordBatch, compression: Compression) -> bytes:
-    """The bytes of its records, as they were before the producer compressed them."""
+    """The decompressed bytes of the records."""
     if too_many_to_open(batch):
         raise InvalidRecord(
-            f"A batch of {batch.count} records cannot be looked into: at most "
-            f"{MAX_OPENED_RECORDS} can"
+            f"A batch of {batch.count} records cannot be opened: the limit is {MAX_OPENED_RECORDS}"
         )
     return compression.decompress(batch.codec, batch.records, MAX_OPENED_BYTES)

@@ -1,4 +1,4 @@
-"""Produce: batches come in, get their place, and are staged for the commit of this pass."""
+"""Produce: appends batches, and stages them for the commit of this pass of the loop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from domain.messages.batch import (
 )
 from domain.partitions.partition import Appended, Partition
 
-#: `message.timestamp.before.max.ms` as it is by default: no record is too old.
+#: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
 
 
@@ -56,7 +56,7 @@ class ProduceService:
     def append(
         self, partition: Partition, records: memoryview | None, zstd_allowed: bool
     ) -> Appended | BrokerError:
-        """Appends what a client sent for one partition; durable once the next commit is done."""
+        """Appends the batch of one partition; durable after the next commit."""
         partition.traffic.appends += 1
         try:
             batch = parse_single_batch(records)
@@ -86,7 +86,7 @@ class ProduceService:
         return appended
 
     def _check_records(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
-        """What can only be seen in the records themselves; few topics ask for it."""
+        """Checks keys and timestamps of all records, which few topics require."""
         config = partition.config
         batch.check_crc(self._checksum)
         keyless: list[RecordFault] = []
@@ -111,7 +111,7 @@ class ProduceService:
     def _with_faults(
         self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
     ) -> BrokerError:
-        """Names the records that are out of range, which the header alone does not say."""
+        """Adds the records that are out of range: the header has only the largest timestamp."""
         if refused.faults or too_many_to_open(batch):
             return refused
         try:

@@ -1,7 +1,6 @@
-"""Producer expiry: idempotent producers that have been silent for long are forgotten.
+"""Producer expiry: removes the state of idempotent producers that sent nothing for long.
 
-Without it a partition would remember every producer id it has ever seen. One that comes back is
-accepted at any sequence, as a producer id that is not known always is.
+An expired producer is accepted at any sequence, like any unknown producer id, as in Kafka.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ class ProducerExpiry:
         for partition in self._catalog.loaded():
             partition.producers.expire(before)
             yield SLICE
-        place: bytes | None = b""
-        while place is not None:
-            # Then no snapshot is on its way to the store that a row is older than.
+        position: bytes | None = b""
+        while position is not None:
+            # So no snapshot is in flight that is newer than its row.
             if (yield END_OF_COMMIT) is not None:
                 return
             try:
-                place = self._partitions.forget_silent(before, place, ROWS_PER_COMMIT)
+                position = self._partitions.forget_silent(before, position, ROWS_PER_COMMIT)
             except StorageFailed:
-                return  # the next round tries again
-            # It is often empty: its success would not mean that the store can keep data.
+                return  # until the next round
+            # Not COMMIT: often nothing is staged, and storage health would report success.
             yield END_OF_COMMIT
             yield SLICE

@@ -1,6 +1,6 @@
-"""Strays: data in the store that no topic owns. It is named, and never touched.
+"""Stray partitions: data in the store that belongs to no topic. They are logged and never deleted.
 
-It should not be there. Who restores half a backup, or meets a bug of ours, still has the bytes.
+After a partial restore, or a bug, the data can still be saved.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from application.state.catalog import Catalog
 
 
 def stray_partitions(log: LogStore, topics: TopicRepository, catalog: Catalog) -> list[int]:
-    """Store ids of partitions that are neither a topic's nor waiting to be dropped."""
+    """Store ids of partitions that belong to no topic and are not being deleted."""
     known = {partition_id for topic in catalog for partition_id in topic.partition_ids}
     known.update(topics.doomed_partitions())
     return [partition_id for partition_id in log.partition_ids() if partition_id not in known]

@@ -1,6 +1,6 @@
-"""Trimming: what lies below the start of a log is removed from the store, a slice at a time.
+"""Trimming: removes batches below the log start from the store, in slices.
 
-A restart continues where this run stopped: the store knows which partitions are not done.
+Unfinished partitions are marked in the store, so a restart continues.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from application.state.commits import Commits
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 
-#: In one commit: each of them dirties pages of the store.
+#: Per commit: each removal dirties pages of the store.
 BATCHES_PER_COMMIT = 256
 
 #: Topic and partition index.
@@ -40,16 +40,16 @@ class Trimming:
         self._partitions = partitions
         self._commits = commits
         self._background = background
-        #: In the order in which they are to be trimmed.
+        #: In order.
         self._waiting: dict[TopicPartition, None] = {}
-        # What another node has not finished, once this one leads the partition.
+        # Continues what the previous leader has not finished.
         placement.on_moved(lambda _: self.start())
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def start(self) -> None:
-        """What the last run, or another leader, did not finish."""
+        """Continues what the last run, or another leader, has not finished."""
         unfinished = set(self._partitions.trimming())
         if unfinished:
             self._begin(
@@ -60,37 +60,37 @@ class Trimming:
             )
 
     def stage(self, partition: Partition) -> None:
-        """In the commit that moves its start, so that no restart forgets it."""
+        """In the same commit as the new log start, so that a restart continues."""
         self._partitions.save_trimming(partition.partition_id, unfinished=True)
 
     def begin(self, partitions: Iterable[Partition]) -> None:
         self._begin((partition.topic, partition.index) for partition in partitions)
 
-    def _begin(self, places: Iterable[TopicPartition]) -> None:
-        self._waiting.update(dict.fromkeys(places))
+    def _begin(self, keys: Iterable[TopicPartition]) -> None:
+        self._waiting.update(dict.fromkeys(keys))
         if self._waiting:
             self._background.start(self._trim)
 
     def _trim(self) -> Job[None]:
         while self._waiting:
             yield SLICE
-            place = next(iter(self._waiting))
+            key = next(iter(self._waiting))
             try:
-                partition = self._find(place)
+                partition = self._find(key)
             except StorageFailed as unreadable:
                 finished = False
                 yield unreadable.as_value()
             else:
-                # None: its topic was deleted, and all of it goes.
+                # None: its topic was deleted, with all its data.
                 finished = partition is None or self._stage(partition)
                 if partition is not None and (yield COMMIT) is not None:
                     finished = False
-            del self._waiting[place]
+            del self._waiting[key]
             if not finished:
-                self._waiting[place] = None  # behind the others
+                self._waiting[key] = None  # behind the others
 
-    def _find(self, place: TopicPartition) -> Partition | None:
-        name, index = place
+    def _find(self, key: TopicPartition) -> Partition | None:
+        name, index = key
         topic = self._catalog.topic(name)
         if topic is not None:
             with suppress(NotLeaderOrFollower):  # its leader trims it
@@ -98,10 +98,10 @@ class Trimming:
         return None
 
     def _stage(self, partition: Partition) -> bool:
-        """Whether nothing of it is left to be trimmed once that is committed."""
+        """True if nothing is left to trim after the next commit."""
         offset = partition.log_start_offset
         trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
-        # A start that is on its way to the disk is trimmed up to when it is there.
+        # A log start that is not durable yet is trimmed up to later.
         finished = trimmed.done and partition.end.start_offset == offset
         if finished:
             self._partitions.save_trimming(partition.partition_id, unfinished=False)

@@ -1,7 +1,7 @@
 """Authorizer: whether a principal may do something to a resource.
 
-It is asked by the interfaces, before a request reaches a service. That one operation implies
-another, as Read implies Describe in Kafka, is for the authorizer to know.
+The interfaces call it before a request reaches a service. The authorizer knows which operation
+implies another, as Read implies Describe in Kafka.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from domain.security.principal import Principal
 
 
 class Authorizer(Protocol):
-    #: Every request is allowed: gates do not ask, and responses may be shared by all principals.
-    #: It does not change while the broker runs.
+    #: Every request is allowed: gates make no calls, and responses are shared by all principals.
+    #: Constant while the broker runs.
     allows_everything: bool
 
     def allows(
@@ -24,5 +24,5 @@ class Authorizer(Protocol):
     def allows_any(
         self, principal: Principal, operation: Operation, resource: ResourceType
     ) -> bool:
-        """Whether there is a resource of this type to which it is allowed."""
+        """Whether it is allowed for any resource of this type."""
         ...

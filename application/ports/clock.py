@@ -5,13 +5,13 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now_ms(self) -> int:
-        """Wall clock, in milliseconds since 1970: what records are stamped with."""
+        """Wall clock, in milliseconds since 1970: for timestamps of records."""
         ...
 
     def monotonic_ms(self) -> int:
-        """Never goes back: what waiting is measured with."""
+        """Never goes back: for timeouts."""
         ...
 
     def monotonic_ns(self) -> int:
-        """The same clock, for what takes less than a millisecond."""
+        """The same clock, for less than a millisecond."""
         ...

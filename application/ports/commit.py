@@ -1,4 +1,4 @@
-"""Commit: makes all that was staged durable at once, or none of it."""
+"""Commit: makes all staged changes durable together, or none of them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Commit(Protocol):
         """Commits what log and state store have staged, under the engine's flush policy.
 
         `done` is called once, in this call or later on the same thread: with None when all is
-        kept, with the failure when nothing is. What is staged while a commit is under way belongs
-        to the next one; a failure forgets that too. The caller starts no second commit before
+        persisted, with the failure when nothing is. Changes that are staged during a commit belong
+        to the next one; a failure discards them too. The caller starts no second commit before
         `done`.
         """
         ...
 
     def close(self) -> None:
-        """Forgets what is staged, flushes what is committed, and releases the store."""
+        """Discards staged changes, flushes committed ones, and releases the store."""
         ...

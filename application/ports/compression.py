@@ -7,11 +7,11 @@ from application.ports.log_store import Buffer
 
 class Compression(Protocol):
     def decompress(self, codec: int, data: Buffer, max_bytes: int) -> bytes:
-        """The records of a batch as they were before the producer compressed them.
+        """The decompressed records of a batch.
 
         `codec` is the number in the batch's attributes: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
-        Raises CorruptMessage when the data is not of that codec or would be larger than
-        `max_bytes`; never uses more memory than about twice that.
+        Raises CorruptMessage if the data is malformed or larger than `max_bytes`; uses at most
+        about twice that memory.
         """
         ...
 

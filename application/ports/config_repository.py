@@ -7,13 +7,13 @@ from domain.configs.resource import Resource
 
 
 class ConfigRepository(Protocol):
-    """What was set for brokers and groups; a topic's configs are kept with the topic.
+    """Configs of brokers and groups; configs of a topic are persisted with the topic.
 
-    Staged like everything else: what is saved here is kept by the next commit.
+    Changes are staged, and persisted by the next commit.
     """
 
     def load(self) -> dict[Resource, dict[str, str]]: ...
 
     def save(self, resource: Resource, configs: Mapping[str, str]) -> None:
-        """All that is set for it from now on; without any it is forgotten."""
+        """Replaces all configs of the resource; without any its row is deleted."""
         ...

@@ -1,4 +1,4 @@
-"""EventLog: what happens to the broker itself, in structured lines."""
+"""EventLog: structured log lines about the broker."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from domain.groups.group import GroupChange
 
 
 class GroupRepository(Protocol):
-    """Staged like everything else: what is saved here is kept by the next commit."""
+    """Changes are staged, and persisted by the next commit."""
 
     def load(self, group_id: str | None = None) -> Iterable[GroupChange]:
-        """What is kept, of all groups or of one: applied in this order, it makes them again."""
+        """The persisted changes of all groups or of one, in the order in which to apply them."""
         ...
 
     def save(self, change: GroupChange) -> None:
-        """Keeps the change, or nothing where the next start can do without it."""
+        """Stages the change, if the next start needs it."""
         ...

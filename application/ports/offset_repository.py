@@ -1,4 +1,4 @@
-"""OffsetRepository: committed offsets, wherever they are kept; reads come from memory."""
+"""OffsetRepository: the store of committed offsets. They are read once, at start."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Protocol
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 
-#: Group id, topic, partition, and what is committed there now; None: nothing any more.
+#: Group id, topic, partition and the committed offset; None: deleted.
 OffsetWrite = tuple[str, str, int, CommittedOffset | None]
 OffsetRow = tuple[str, str, int, CommittedOffset]
 
 
 class OffsetRepository(Protocol):
-    """Everybody is called back on the loop."""
+    """All callbacks run on the loop."""
 
-    #: Whether what was told to have failed may be kept all the same: a server that went away
-    #: between a commit and its answer. Whoever applied it then says again what is true.
+    #: A failed write may be persisted all the same: a database server may disconnect between a
+    #: commit and its response. The caller then writes the right state again.
     leaves_doubt: bool
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
-        """Gives all that is kept, in parts, now or later, and then says so.
+        """Calls `take` with all rows, in parts, now or later, and then `done`.
 
-        Called once, before anything is applied. Where the store cannot be read yet it is tried
-        again and again. Raises StorageFailed where no other try is of use.
+        Called once, before `apply`. Retries while the store cannot be read; raises StorageFailed if
+        retries are useless.
         """
         ...
 
     def apply(
         self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
     ) -> None:
-        """Keeps all of the writes or none; of two for one partition the later one counts.
+        """Persists all of the writes or none; of two for one partition the later one counts.
 
         `done` is called once, in this call or later: with None when all is durable under the flush
-        policy, with the failure when nothing is kept (but see `leaves_doubt`). What was applied
-        first is kept, and called back for, first. A failure is never reported in this call: the
-        caller has to know first that it waits.
+        policy, with the failure when nothing is persisted (but see `leaves_doubt`). Writes are
+        persisted, and called back, in order. A failure is never reported within this call: the
+        caller is not prepared for it yet.
         """
         ...
 
     def close(self) -> None:
-        """Keeps what is applied already, and releases the store."""
+        """Persists all applied writes, and releases the store."""
         ...

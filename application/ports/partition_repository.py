@@ -7,35 +7,35 @@ from domain.partitions.partition import Partition
 
 class PartitionRepository(Protocol):
     def recover(self, partition: Partition, waits: bool = True) -> None:
-        """Makes the partition what the committed log says: a snapshot, then every later header.
+        """Restores the state of the partition from its snapshot and all later headers.
 
-        Without `waits` it may raise NotInMemory; the partition means nothing then.
+        Without `waits` it may raise NotInMemory; the partition must not be used then.
         """
         ...
 
     def snapshot(self, partition: Partition) -> None:
-        """Stages a row from which `recover` starts, so that it need not read the whole log."""
+        """Stages a snapshot, from which `recover` starts instead of the whole log."""
         ...
 
     def save_trimming(self, partition_id: int, unfinished: bool) -> None:
-        """Stages that batches below the log start are still to be removed, or no longer."""
+        """Stages whether batches below the log start must still be removed."""
         ...
 
     def trimming(self) -> list[int]:
-        """Committed: partitions of which that is so."""
+        """Partitions with unfinished trimming, as committed."""
         ...
 
     def forget(self, partition_id: int, max_rows: int) -> bool:
-        """Stages the removal of a deleted partition's snapshot, and of up to so many producers.
+        """Stages the removal of a deleted partition's snapshot, and of up to `max_rows` producers.
 
-        True when nothing of them is left once that is committed.
+        True if nothing is left after the commit.
         """
         ...
 
-    def forget_silent(self, before_timestamp: int, place: bytes, max_rows: int) -> bytes | None:
-        """Stages the removal of producers, of any partition, that have been silent since.
+    def forget_silent(self, before_timestamp: int, position: bytes, max_rows: int) -> bytes | None:
+        """Stages the removal of producers, of any partition, that sent nothing since.
 
-        Looks at up to so many snapshots from a place on, b"" at first, and returns the next place,
-        or None at the end. To be called when no snapshot is staged or on its way to the disk.
+        Reads up to `max_rows` rows from a position on, b"" at first, and returns the next position,
+        or None at the end. Call it only while no snapshot is staged or in flight.
         """
         ...

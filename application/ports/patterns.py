@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-#: Whether the whole of a name matches. Takes time in proportion to the name, whoever wrote the
-#: expression.
+#: Whether a whole name matches, in time linear to the name, whatever the expression is.
 Matches = Callable[[str], bool]
 
 #: Raises InvalidRegularExpression, with the reason as its message.

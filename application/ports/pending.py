@@ -1,7 +1,6 @@
-"""Pending: a value that comes later, without a loop or a future: one caller waits, one resolves.
+"""Pending: a later value, without a loop or a future: one caller waits, one resolves.
 
-What can be refused is refused in the value. A fault of ours, which nobody foresaw, is
-told apart.
+Expected errors are values. An unexpected exception is a fault, and fails the Pending.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ U = TypeVar("U")
 
 
 class Pending(Generic[T]):
-    """Resolved once; the callback runs in `resolve`, or in `then` if the value is there."""
+    """Resolved once; the callback runs in `resolve`, or in `then` if it is resolved already."""
 
     __slots__ = ("_callback", "_failed", "_value", "fault", "resolved")
 
@@ -22,7 +21,7 @@ class Pending(Generic[T]):
 
     def __init__(self) -> None:
         self.resolved = False
-        #: Why there will be no value.
+        #: Set instead of a value.
         self.fault: Exception | None = None
         self._callback: Callable[[T], None] | None = None
         self._failed: Callable[[Exception], None] | None = None
@@ -30,18 +29,18 @@ class Pending(Generic[T]):
     def then(
         self, callback: Callable[[T], None], failed: Callable[[Exception], None] | None = None
     ) -> None:
-        """Without `failed` a fault is raised where it comes up."""
+        """Without `failed` a fault is raised."""
         if self.resolved:
             callback(self._value)
         elif self.fault is not None:
-            _tell(self.fault, failed)
+            _report(self.fault, failed)
         else:
             assert self._callback is None, "a pending value has one caller"
             self._callback = callback
             self._failed = failed
 
     def map(self, convert: Callable[[T], U]) -> Pending[U]:
-        """What `convert` makes of the value, once it is there."""
+        """Resolved with the converted value."""
         converted: Pending[U] = Pending()
         self.then(lambda value: converted.resolve(convert(value)), converted.fail)
         return converted
@@ -50,7 +49,7 @@ class Pending(Generic[T]):
         assert not self.resolved and self.fault is None, "a pending value is resolved once"
         self.resolved = True
         self._value = value
-        # Who calls and what is called hold each other: a cycle for each request, if it stayed.
+        # Callback and value reference each other: a cycle for each request, if it stayed.
         callback, self._callback = self._callback, None
         self._failed = None
         if callback is not None:
@@ -63,28 +62,28 @@ class Pending(Generic[T]):
         callback, self._callback = self._callback, None
         failed, self._failed = self._failed, None
         if callback is not None:
-            _tell(fault, failed)
+            _report(fault, failed)
 
     def abandon(self) -> None:
-        """The caller has gone; what is resolved later goes nowhere."""
+        """The caller has gone: no callback will run."""
         self._callback = self._failed = None
 
 
-def _tell(fault: Exception, failed: Callable[[Exception], None] | None) -> None:
+def _report(fault: Exception, failed: Callable[[Exception], None] | None) -> None:
     if failed is None:
         raise fault
     failed(fault)
 
 
 def resolved(value: T) -> Pending[T]:
-    """What is there already, for a caller who has to wait in other cases."""
+    """For a caller that waits in other cases."""
     pending: Pending[T] = Pending()
     pending.resolve(value)
     return pending
 
 
 def all_of(pendings: Iterable[Pending[None]]) -> Pending[None]:
-    """Resolved when all of them are; there is at least one."""
+    """Resolved when all are; needs at least one."""
     every: Pending[None] = Pending()
     left = list(pendings)
 
@@ -99,5 +98,5 @@ def all_of(pendings: Iterable[Pending[None]]) -> Pending[None]:
 
 
 def later(value: T | Pending[T]) -> Pending[T]:
-    """The one type for a caller who has to wait in other cases."""
+    """Wraps a value that is available now."""
     return value if isinstance(value, Pending) else resolved(value)

@@ -1,4 +1,4 @@
-"""Placement: which nodes are alive, which one leads a partition, which one coordinates a group."""
+"""Placement: live nodes, leaders of partitions, coordinators of groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Placement(Protocol):
         ...
 
     def nodes(self) -> Sequence[Node]:
-        """All that are alive, this one among them."""
+        """All live nodes, including this one."""
         ...
 
     def leader(self, partition_id: int) -> Leader: ...
@@ -25,10 +25,10 @@ class Placement(Protocol):
         ...
 
     def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
-        """Calls back with the ids of partitions that have another leader, or another epoch; with
-        none where only a node comes or goes.
+        """Calls back with the ids of partitions whose leader or leader epoch has changed; with none
+        if only the nodes have changed.
 
-        A store that several nodes share refuses batches of an epoch that is over: a commit may be
-        under way when its partition moves.
+        A store that several nodes share refuses batches of an old epoch: a commit may be in flight
+        when its partition moves.
         """
         ...

@@ -1,4 +1,4 @@
-"""Quotas: for how long a client that has used more than its share is throttled."""
+"""Quotas: throttle times of clients that exceed their quota."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from domain.security.principal import Principal
 
 
 class Quotas(Protocol):
-    #: No client is ever throttled: nothing is asked. It does not change while the broker runs.
+    #: No client is ever throttled: no calls are made. Constant while the broker runs.
     unlimited: bool
 
     def throttle_ms(
         self, principal: Principal, client_id: str | None, api: str, bytes_in: int, bytes_out: int
     ) -> int:
-        """Asked once for each request, when its response is complete. That is sent at once, and
-        nothing more is read from the connection for so long (KIP-219).
+        """Called once per request, when its response is complete. The response is sent at once, and
+        the connection is muted for the throttle time (KIP-219).
         """
         ...

@@ -1,4 +1,4 @@
-"""RequestLog: one structured line a request, with where its time went."""
+"""RequestLog: one structured line per request, with its times."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import NamedTuple, Protocol
 
 from domain.security.principal import ANONYMOUS, Principal
 
-#: Of a name that a client gave itself, once it is gone, or that its request concerns.
+#: Of client ids and names in requests that are remembered.
 REMEMBERED_CHARACTERS = 200
 
 
 @dataclass(slots=True, eq=False)
 class ClientInfo:
-    """What is known of the other end of a connection; the session fills it in as it learns."""
+    """The client of a connection; the session adds fields as it learns them."""
 
     connection_id: int
     listener: str
     peer: str
     client_id: str | None = None
-    #: When the connection was made.
+    #: When the connection was accepted.
     since_ms: int = 0
     software_name: str = ""
     software_version: str = ""
 
     def forget_long_names(self) -> None:
-        """The connection is gone, but may be remembered with its requests: not with 32 KB each."""
+        """Recent requests outlive the connection: they must not hold 32 KB names."""
         if self.client_id is not None:
             self.client_id = self.client_id[:REMEMBERED_CHARACTERS]
         self.software_name = self.software_name[:REMEMBERED_CHARACTERS]
@@ -48,7 +48,7 @@ NO_CLIENT = Requester(ANONYMOUS, None, "")
 
 
 class RequestKind(Protocol):
-    """Which API in which version; the route of a request, where it is one of Kafka's."""
+    """The API and version of a request; satisfied by the route of a Kafka request."""
 
     @property
     def title(self) -> str: ...
@@ -61,17 +61,17 @@ class RequestKind(Protocol):
 
 
 class RequestRecord(NamedTuple):
-    """One answered request. Times are `time.perf_counter_ns()` readings, in order."""
+    """One request with its response. Times are `time.perf_counter_ns()` readings, in order."""
 
     kind: RequestKind
     correlation_id: int
     client: ClientInfo
     topics: int
-    #: What else it concerns, as a field and its value: a group, say, or a topic by name or id.
+    #: Another field and its value: a group, or a topic by name or id.
     log_subject: tuple[str, str | bytes] | None
     bytes_in: int
     bytes_out: int
-    #: Each that occurs in the answer, once.
+    #: Each error code of the response, once.
     error_codes: tuple[int, ...]
     error_names: tuple[str, ...]
     received_ns: int
@@ -80,29 +80,29 @@ class RequestRecord(NamedTuple):
     handled_ns: int
     completed_ns: int
     sent_ns: int
-    #: Added to the others it makes times by the wall clock.
+    #: Offset from these clock readings to the wall clock.
     wall_ns: int
 
     @property
     def sent_ms(self) -> int:
-        """In milliseconds since 1970: the same wherever the request is shown."""
+        """In milliseconds since 1970."""
         return (self.sent_ns + self.wall_ns) // 1_000_000
 
     @property
     def elapsed_ns(self) -> int:
-        """What it took, without its time of waiting for data."""
+        """The time of the request, without waiting for data."""
         waited_ns = self.completed_ns - self.handled_ns if self.kind.waits_for_others else 0
         return self.sent_ns - self.received_ns - waited_ns
 
 
 class RequestLog(Protocol):
-    #: What took less than this and did not fail is of no interest; 0: every request may be.
+    #: Faster requests without an error are never logged; 0: all may be.
     quick_ns: int
-    #: What took as long, without its time of waiting for data, is slow.
+    #: Requests with this `elapsed_ns` or more are slow.
     slow_ns: int
 
     def includes(self, elapsed_ns: int, failed: bool) -> bool:
-        """Whether a request of this length and outcome is to be written."""
+        """Whether such a request is logged."""
         ...
 
     def write(self, record: RequestRecord) -> None: ...

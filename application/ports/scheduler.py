@@ -9,10 +9,10 @@ class Timer(Protocol):
 
 
 class Scheduler(Protocol):
-    """The loop, as far as use cases may know it."""
+    """The event loop, as use cases see it."""
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Calls back once the present pass over all connections has been read."""
+        """Calls back at the end of this pass, when all readable connections have been read."""
         ...
 
     def after_ms(self, delay_ms: int, callback: Callable[[], None]) -> Timer: ...

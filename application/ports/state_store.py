@@ -1,36 +1,36 @@
-"""StateStore: small rows beside the log, in the same commit: a key's newest value, or none."""
+"""StateStore: small rows by key, in the same commit as the log."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-#: A key and the newest value, or None: the row is deleted.
+#: A key and its new value; None: the row is deleted.
 RowChange = tuple[bytes, bytes | None]
 
 
 class StateStore(Protocol):
-    """What is put is staged like `LogStore.append`; `get` and `scan` see committed rows only."""
+    """`put` stages changes like `LogStore.append`; `get` and `scan` see committed rows only."""
 
     def get(self, table: str, key: bytes) -> bytes | None: ...
 
     def put(self, table: str, key: bytes, value: bytes | None) -> None:
-        """Stages the newest value of a row; None deletes it."""
+        """Stages the value of a row; None deletes it."""
         ...
 
     def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
-        """As `put` would, one after the other; for many rows at once this costs less."""
+        """Like `put` for each row, but faster."""
         ...
 
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None
     ) -> list[tuple[bytes, bytes]]:
-        """The rows of a table in the order of their keys: all, or up to `limit` from `first` on.
+        """The rows of a table by key: all, or up to `limit` from `first` on.
 
-        A table that is read in parts has keys of up to 400 bytes.
+        Keys of tables that are read in parts have up to 400 bytes.
         """
         ...
 
     def tables(self) -> list[str]:
-        """The tables that have rows, in the order of their names."""
+        """The tables that have rows, by name."""
         ...

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-#: Where there is no volume, or it does not say.
+#: There is no volume, or its size is unknown.
 UNKNOWN_BYTES = -1
 
 
@@ -15,11 +15,11 @@ UNKNOWN_SPACE = Space(UNKNOWN_BYTES, UNKNOWN_BYTES)
 
 
 class Volume(Protocol):
-    """Where the store lies."""
+    """The file system of the store."""
 
     @property
     def path(self) -> str:
-        """As people may be told it."""
+        """For display."""
         ...
 
     def space(self) -> Space: ...

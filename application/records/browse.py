@@ -1,4 +1,4 @@
-"""Browse: a look into records, as a plan and the scan that follows it."""
+"""Browse: plans scans of records, and starts them."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ class BrowseService:
         self,
         topic_name: str,
         partitions: Sequence[int] | None,
-        wanted: ScanPlan,
+        requested: ScanPlan,
         offset: int | None = None,
         cursor: str | None = None,
     ) -> ScanPlan:
-        """With ranges of what is committed by now. Raises what is wrong with the question, or
-        NotInMemory where a partition is used for the first time.
+        """Adds the ranges of committed offsets. Raises if the request is invalid, and NotInMemory
+        if a partition is used for the first time.
 
-        `offset` is where to begin, in either direction; without it, at the log's start or end.
+        `offset` is the start, in either direction; without it, the log start or the log end.
         """
         ranges = [range_of(each) for each in self.partitions(topic_name, partitions)]
         if cursor is not None:
-            left = read_cursor(cursor, wanted.newest_first)
+            left = read_cursor(cursor, requested.newest_first)
             ranges = [each for each in ranges if each.index in left]
             for each in ranges:
                 each.narrow(*left[each.index])
         elif offset is not None:
             for each in ranges:
-                if wanted.newest_first:
+                if requested.newest_first:
                     each.narrow(each.start, offset + 1)
                 else:
                     each.narrow(offset, each.end)
-        return replace(wanted, ranges=ranges)
+        return replace(requested, ranges=ranges)
 
-    def partitions(self, topic_name: str, wanted: Sequence[int] | None) -> list[Partition]:
+    def partitions(self, topic_name: str, numbers: Sequence[int] | None) -> list[Partition]:
         topic = self._catalog.topic(topic_name)
         if topic is None:
             raise UnknownTopicOrPartition(f"There is no topic {topic_name}")
-        indexes = range(len(topic.partition_ids)) if wanted is None else sorted(set(wanted))
+        indexes = range(len(topic.partition_ids)) if numbers is None else sorted(set(numbers))
         if len(indexes) > MAX_PARTITIONS:
             raise InvalidRequest(
-                f"At most {MAX_PARTITIONS} partitions can be looked into at once: name some"
+                f"At most {MAX_PARTITIONS} partitions can be searched at once: choose some"
             )
         self._catalog.load((topic_name, index) for index in indexes)
         found = []
@@ -97,7 +97,7 @@ class BrowseService:
 
 
 def range_of(partition: Partition, start: int = 0) -> OffsetRange:
-    """What is committed by now, from `start` on."""
+    """Committed offsets from `start` on."""
     end = partition.high_watermark
     start = min(max(start, partition.log_start_offset), end)
     return OffsetRange(partition.index, partition.partition_id, start, end, end)

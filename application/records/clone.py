@@ -1,8 +1,7 @@
-"""Clone: a topic like another one, with or without its records.
+"""Clone: copies a topic, with or without its records.
 
-Batches are copied as they lie there: compressed as they were, with their keys, headers and times,
-in their order. Their offsets are new, and they are nobody's: sequences of an idempotent producer
-mean nothing in another log.
+Batches are copied in order as they are stored: compressed, with keys, headers and timestamps. They
+get new offsets, and no producer id: sequence numbers are valid in one log only.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
-#: One commit's worth: read, copied and staged in about a millisecond.
+#: Per commit: read, copied and staged in about a millisecond.
 BYTES_PER_SLICE = 256 * 1024
 
 
 class Cloned(NamedTuple):
-    """How far it has come."""
+    """The progress of a copy."""
 
     records: int
     bytes: int
@@ -66,18 +65,18 @@ class CloneService:
         configs: Mapping[str, str | None],
         by: Requester = NO_CLIENT,
     ) -> list[Created] | Pending[list[Created]]:
-        """The topic alone. `configs` come before those of its source; None: not that one."""
+        """Creates the topic. `configs` replace those of its source; None removes one."""
         source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
-        wanted = {**source.configs, **configs}
-        given = {key: value for key, value in wanted.items() if value is not None}
+        merged = {**source.configs, **configs}
+        present = {key: value for key, value in merged.items() if value is not None}
         return self._create.create(
-            [NewTopic(name, len(source.partition_ids), configs=given)], False, by
+            [NewTopic(name, len(source.partition_ids), configs=present)], False, by
         )
 
     def copy(self, source_name: str, target: Topic) -> Copying:
-        """What is committed by now, a slice whenever it is asked for the next."""
+        """Copies the records that are committed by now; each `next` copies one slice."""
         source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
@@ -86,7 +85,7 @@ class CloneService:
             of_source = self.catalog.partition(source, index)
             of_target = self.catalog.partition(target, index)
             if of_source is None or of_target is None:
-                raise InvalidRequest("The two topics have not as many partitions")
+                raise InvalidRequest("The topics have different numbers of partitions")
             pairs.append((of_source, of_target))
         return Copying(self, pairs)
 
@@ -105,7 +104,7 @@ class Copying:
         self._bytes = 0
 
     def next(self) -> Pending[Cloned | BrokerError]:
-        """A slice, once it is durable."""
+        """Copies a slice; resolved when it is durable."""
         return self._service.background.run(self._next())
 
     def _next(self) -> Job[Cloned | BrokerError]:
@@ -125,7 +124,7 @@ class Copying:
             return
         source, target, end = self._left[0]
         if not (self._service.catalog.holds(source) and self._service.catalog.holds(target)):
-            raise UnknownTopicOrPartition("One of the two topics was deleted meanwhile")
+            raise UnknownTopicOrPartition("One of the topics was deleted")
         if target.broken is not None:
             raise target.broken
         start = max(self._position, source.log_start_offset)
@@ -144,7 +143,7 @@ class Copying:
             copied = RecordBatch(memoryview(bytearray(batch.buffer[: batch.size_bytes])))
             without_producer(copied, self._service.checksum)
             return copied
-        # Some of its records are deleted, which a copy must not bring back.
+        # A copy must not restore the deleted records of a batch.
         messages = [
             message
             for message in open_messages(batch, self._service.compression)

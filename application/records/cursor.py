@@ -1,8 +1,7 @@
-"""A cursor: where the next page of a scan begins, in a word that a client hands back.
+"""A cursor: the start of the next page of a scan, as a string that the client sends back.
 
-It holds the order, and of each partition that is left its index, the first offset and the one after
-the last. It may come back from anybody, so what it says is held against what there is, and can only
-ever narrow it.
+It has the order, and for each remaining partition its index, first offset and end offset. Clients
+may send anything, so a cursor can only narrow the ranges that exist.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from domain.errors import InvalidRequest
 _MAX_OFFSET = 2**63 - 1
 _ORDERS = ("oldest", "newest")
 
-#: By partition: first offset, and the one after the last.
+#: By partition: first offset and end offset.
 Left = dict[int, tuple[int, int]]
 
 
 def write_cursor(ranges: list[OffsetRange], newest_first: bool) -> str | None:
-    """None when nothing is left."""
+    """None if nothing is left."""
     left = [f"{each.index}.{each.start}.{each.end}" for each in ranges if not each.is_done]
     return "-".join([_ORDERS[newest_first], *left]) if left else None
 
 
 def read_cursor(cursor: str, newest_first: bool) -> Left:
-    """Raises InvalidRequest when it is not one that was written for such a scan."""
+    """Raises InvalidRequest if the cursor is malformed or of the other order."""
     order, *left = cursor.split("-")
     if order not in _ORDERS or not 0 < len(left) <= MAX_PARTITIONS:
-        raise InvalidRequest("The cursor is not one that was given out")
+        raise InvalidRequest("The cursor is malformed")
     if order != _ORDERS[newest_first]:
         raise InvalidRequest("The cursor is of a scan in the other order")
     ranges: Left = {}
@@ -37,6 +36,6 @@ def read_cursor(cursor: str, newest_first: bool) -> Left:
         except ValueError:
             index = start = end = -1
         if not 0 <= start <= end <= _MAX_OFFSET:
-            raise InvalidRequest("The cursor is not one that was given out")
+            raise InvalidRequest("The cursor is malformed")
         ranges[index] = start, end
     return ranges

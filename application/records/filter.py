@@ -1,4 +1,4 @@
-"""RecordFilter: which records somebody wants to see. All of its conditions hold together."""
+"""RecordFilter: conditions on records, which must all match."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from domain.messages.message import Message
 
 
 class HeaderFilter(NamedTuple):
-    """A header of that name, with that value where one is given."""
+    """A header with this name, and this value unless it is None."""
 
     name: bytes
     value: bytes | None = None
 
-    def fits(self, message: Message) -> bool:
+    def matches(self, message: Message) -> bool:
         return any(
             name == self.name and (self.value is None or value == self.value)
             for name, value in message.headers
@@ -21,7 +21,7 @@ class HeaderFilter(NamedTuple):
 
 
 class RecordFilter(NamedTuple):
-    """Texts are bytes, and looked for as they are. Both ends of a time belong to it."""
+    """Texts are compared as bytes. Both ends of the time range are inclusive."""
 
     start_ms: int | None = None
     end_ms: int | None = None
@@ -33,16 +33,16 @@ class RecordFilter(NamedTuple):
     headers: tuple[HeaderFilter, ...] = ()
 
     def needles(self) -> list[bytes]:
-        """Bytes that a batch's records must have somewhere, or none of them fits.
+        """Bytes that a batch must contain for any of its records to match.
 
-        A search in the whole is hundreds of times faster than one record by record.
+        One search in the whole batch is hundreds of times faster than decoding its records.
         """
-        wanted = [self.key, self.in_key, self.in_value, self.in_headers, self.anywhere]
+        needles = [self.key, self.in_key, self.in_value, self.in_headers, self.anywhere]
         for header in self.headers:
-            wanted += [header.name, header.value]
-        return [needle for needle in wanted if needle]
+            needles += [header.name, header.value]
+        return [needle for needle in needles if needle]
 
-    def fits(self, message: Message) -> bool:
+    def matches(self, message: Message) -> bool:
         if self.start_ms is not None and message.timestamp < self.start_ms:
             return False
         if self.end_ms is not None and message.timestamp > self.end_ms:
@@ -54,7 +54,7 @@ class RecordFilter(NamedTuple):
             and _within(self.in_value, message.value)
             and (self.in_headers is None or _in_headers(self.in_headers, message))
             and (self.anywhere is None or _anywhere(self.anywhere, message))
-            and all(header.fits(message) for header in self.headers)
+            and all(header.matches(message) for header in self.headers)
         )
 
 

@@ -1,7 +1,7 @@
-"""ScanPlan: what is to be looked through, in which order, and when that is enough.
+"""ScanPlan: ranges, filter, order and limits of a scan.
 
-A plan is also how far a scan has come: its ranges are narrowed as it goes on. So the rest of one is
-a plan again, for a worker process or for the next page.
+A scan narrows the ranges of its plan as it proceeds, so the plan is also its progress: the rest can
+be passed to a worker process, or become the next page.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 from application.records.filter import RecordFilter
 
-#: Each may have a whole batch in memory.
+#: Each partition may have a whole batch in memory.
 MAX_PARTITIONS = 256
 
 
 @dataclass(slots=True)
 class OffsetRange:
-    """Of one partition, what is left: `start` belongs to it, `end` does not."""
+    """The remaining offsets of one partition: `start` is inclusive, `end` exclusive."""
 
     index: int
     partition_id: int
     start: int
     end: int
-    #: Where committed batches end; only there no batch lies across.
+    #: The end of committed batches: `end` may lie within a batch.
     log_end: int
 
     def narrow(self, start: int, end: int) -> None:
@@ -39,28 +39,28 @@ class ScanPlan:
     #: Empty until `BrowseService.plan` has found the partitions.
     ranges: list[OffsetRange]
     filter: RecordFilter
-    #: What a found record becomes: json (a line each), csv, parquet.
+    #: The output format: json (one line per record), csv or parquet.
     form: str = "json"
     newest_first: bool = False
-    #: Records and bytes that are still to be found; None: all that there are.
+    #: Records and bytes that are still missing; None: no limit.
     limit: int | None = None
     max_bytes: int | None = None
-    #: How keys and values are shown.
+    #: The format of keys and values.
     data_format: str = "auto"
-    #: How long the scan may take; None: as long as its reader likes.
+    #: The time limit of the scan.
     budget_ms: int | None = None
-    #: Whether what comes before the first record has been handed over.
+    #: The header of the output was written.
     begun: bool = False
 
 
 @dataclass(slots=True)
 class ScanEnd:
-    """Why a scan stopped (limit, bytes, time, end), and how far it got."""
+    """Why a scan stopped (limit, bytes, time, end), and its progress."""
 
     reason: str
     found: int
-    #: Records that lay on the way, but for those that the time index led past.
+    #: Offsets that were scanned, without those that the time index skipped.
     scanned: int
-    #: Batches whose records are not what their header says.
+    #: Malformed batches.
     unreadable: int
     ranges: list[OffsetRange]

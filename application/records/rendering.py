@@ -1,8 +1,8 @@
-"""What a record looks like to somebody who reads it: a line of JSON, or of CSV.
+"""Renders records as lines of JSON or CSV.
 
-Bytes are shown as what they seem to be: an object or an array of JSON as such, UTF-8 as a string,
-anything else in base64; beside each stands which of these it was. Nothing is guessed of numbers and
-words: a value of `42` is a string. There is no line break within a line of JSON.
+JSON objects and arrays are rendered as such, other UTF-8 as a string, anything else in base64, each
+with the name of its format. A number is a string, too: `42` may be any. A line of JSON contains no
+line break.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SPACE = b" \t\r\n"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 _LINE_BREAKS = str.maketrans("\r\n", "  ")
 
-#: What a spreadsheet takes for a formula, or for the white space before one.
+#: A spreadsheet would evaluate a cell with such a start as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 CSV_COLUMNS = (
@@ -31,7 +31,7 @@ CSV_COLUMNS = (
 
 
 def shown(data: bytes | None, data_format: str = AUTO) -> tuple[str, str]:
-    """A JSON text for the bytes, and what it is: json, string, base64 or null."""
+    """A JSON text for the bytes, and its format: json, string, base64 or null."""
     if data is None:
         return "null", "null"
     if data_format != BASE64:
@@ -76,13 +76,13 @@ def csv_line(found: FoundRecord, data_format: str = AUTO) -> bytes:
 
 CSV_HEAD = (",".join(CSV_COLUMNS) + "\r\n").encode()
 
-#: Of each form that is written line by line: what comes first, and what a record becomes.
+#: By format: the header, and the function that renders a record.
 Line = Callable[[FoundRecord, str], bytes]
 LINES: dict[str, tuple[bytes, Line]] = {"json": (b"", json_line), "csv": (CSV_HEAD, csv_line)}
 
 
 def size_of(message: Message) -> int:
-    """Of what was sent: key, value and headers, without what surrounds them."""
+    """Bytes of key, value and headers."""
     headers = sum(len(name) + len(value or b"") for name, value in message.headers)
     return len(message.key or b"") + len(message.value or b"") + headers
 
@@ -98,7 +98,7 @@ def _header(name: bytes, content: bytes | None, data_format: str) -> str:
 
 
 def _cell(data: bytes | None, data_format: str) -> tuple[str, str]:
-    """The text itself: quotes of JSON around a string would only be in the way."""
+    """A string without the quotes of JSON."""
     text, what = shown(data, data_format)
     if what == "null":
         return "", what
@@ -122,5 +122,5 @@ def _is_json(text: str) -> bool:
 
 
 def _refuse(constant: str) -> NoReturn:
-    """Python reads NaN and Infinity, which are not JSON."""
+    """Python accepts NaN and Infinity, which are not JSON."""
     raise ValueError(constant)

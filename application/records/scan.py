@@ -1,11 +1,11 @@
-"""Scan: goes through the records of partitions, in steps small enough for any loop.
+"""Scan: finds records in partitions, in small steps.
 
-Every step of a `Scan` is a `next` of its generator: a read, a batch that is opened, some dozens of
-records. It yields None, or what has to be loaded before the next step. Its caller decides how many
-steps it takes at once, and may stop between any two: the plan says then what is left.
+Each step of the generator is a read, the opening of a batch, or some dozens of records. It yields
+None, or a Pending that must be resolved before the next step. The caller may stop between any two
+steps: the plan then has the rest.
 
-Partitions are merged by time: the record that comes next is the oldest (or newest) of those that
-come next in each. Where a partition's own times do not rise, its own order is kept.
+Partitions are merged by timestamp: the next record is the oldest (or newest) of the next ones of
+all partitions. Within a partition records stay in offset order.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, Record
 from domain.messages.message import Message
 
 READ_BYTES = 256 * 1024
-#: Of all partitions together; each reads at least its next batch.
+#: Of all partitions together; each partition reads at least its next batch.
 READ_AHEAD_BYTES = 8 * 1024 * 1024
 RECORDS_PER_STEP = 32
 HEADERS_AT_ONCE = 256
-#: Of one batch, found from its end backwards: for those before them it is opened again.
+#: Records of one batch held for a backward scan; for more the batch is opened again.
 MAX_HELD = 10_000
 
 LIMIT, BYTES, TIME, END = "limit", "bytes", "time", "end"
 
 
 class BatchTooLarge(Exception):
-    """A batch that takes longer to open than the loop may be held; nothing is lost by it."""
+    """Opening the batch would block the loop for too long. The scan can continue in a worker."""
 
 
 class FoundRecord(NamedTuple):
@@ -45,15 +45,15 @@ class FoundRecord(NamedTuple):
     log_append_time: bool
 
 
-#: A step that found nothing; with what has to be loaded before the next.
+#: A step without a record; a Pending must be resolved before the next step.
 Idle = Pending[None] | None
 Step = FoundRecord | Idle
-#: What becomes of a found record, and how many bytes that is.
+#: Renders a found record; returns its bytes.
 Take = Callable[[FoundRecord], int]
 
 
 class Scan:
-    """`steps` ends when the scan does; `end` says, whenever it is asked, how far it has come."""
+    """`steps` ends with the scan; `end` returns the progress at any time."""
 
     def __init__(
         self,
@@ -76,12 +76,12 @@ class Scan:
         self._found = 0
         self._taken_bytes = 0
         self._unreadable = 0
-        #: Offsets that were to be looked at.
+        #: Offsets to scan.
         self._to_do = self._left()
 
     @property
     def has_moved(self) -> bool:
-        """Whether a page that ended now would go on at another place than this one began."""
+        """Whether a page that ended now would have made progress."""
         return self._left() < self._to_do
 
     def _left(self) -> int:
@@ -108,13 +108,13 @@ class Scan:
                 return
             _, index, found = heappop(heads)
             self._emit(found)
-            if not self._has_room():  # before more is looked through, which would get lost
+            if not self._has_room():  # before another record is read ahead
                 return
             headless = [index]
             yield None
 
     def reason(self) -> str:
-        """Of an end that was not another's decision."""
+        """Why the scan ended by itself."""
         if all(each.is_done for each in self._plan.ranges):
             return END
         return LIMIT if self._plan.limit == 0 else BYTES
@@ -123,7 +123,7 @@ class Scan:
         plan = self._plan
         if plan.limit == 0:
             return False
-        # However large, the first record comes.
+        # The first record is returned, however large it is.
         return plan.max_bytes is None or plan.max_bytes > 0 or not self._taken_bytes
 
     def _emit(self, found: FoundRecord) -> None:
@@ -147,95 +147,93 @@ class Scan:
 
     # ---- one partition
 
-    def _walk(self, where: OffsetRange) -> Iterator[Step]:
-        before = where.end - where.start
-        yield from self._place(where)
-        self._to_do -= before - (where.end - where.start)
+    def _walk(self, left: OffsetRange) -> Iterator[Step]:
+        before = left.end - left.start
+        yield from self._place(left)
+        self._to_do -= before - (left.end - left.start)
         if self._plan.newest_first:
-            yield from self._backward(where)
+            yield from self._backward(left)
         else:
-            yield from self._forward(where)
+            yield from self._forward(left)
 
-    def _place(self, where: OffsetRange) -> Iterator[Idle]:
-        """Narrows the range to the times that are wanted, by the index and by headers."""
-        wanted = self._plan.filter
-        if wanted.start_ms is not None:
-            where.narrow(self._log.at_timestamp(where.partition_id, wanted.start_ms), where.end)
-        if wanted.end_ms is None:
+    def _place(self, left: OffsetRange) -> Iterator[Idle]:
+        """Narrows the range to the timestamps of the filter, by the index and by headers."""
+        conditions = self._plan.filter
+        if conditions.start_ms is not None:
+            left.narrow(self._log.at_timestamp(left.partition_id, conditions.start_ms), left.end)
+        if conditions.end_ms is None:
             return
-        position = self._log.at_timestamp(where.partition_id, wanted.end_ms + 1)
-        while position < where.end:
+        position = self._log.at_timestamp(left.partition_id, conditions.end_ms + 1)
+        while position < left.end:
             try:
-                headers = self._log.headers(where.partition_id, position, HEADERS_AT_ONCE)
+                headers = self._log.headers(left.partition_id, position, HEADERS_AT_ONCE)
             except NotInMemory as later:
                 yield later.loading
                 continue
             for header in headers:
                 batch = RecordBatch(memoryview(header))
                 position = batch.last_offset + 1
-                if batch.max_timestamp > wanted.end_ms:
-                    where.narrow(where.start, position)
+                if batch.max_timestamp > conditions.end_ms:
+                    left.narrow(left.start, position)
                     return
             if not headers:
                 return
             yield None
 
-    def _read(
-        self, where: OffsetRange, offset: int, max_bytes: int
-    ) -> Generator[Idle, None, bytes]:
+    def _read(self, left: OffsetRange, offset: int, max_bytes: int) -> Generator[Idle, None, bytes]:
         while True:
             try:
-                return self._log.read(where.partition_id, offset, where.log_end, max_bytes, True)
+                return self._log.read(left.partition_id, offset, left.log_end, max_bytes, True)
             except NotInMemory as later:
                 yield later.loading
 
-    def _forward(self, where: OffsetRange) -> Iterator[Step]:
-        while not where.is_done:
-            data = yield from self._read(where, where.start, self._read_bytes)
+    def _forward(self, left: OffsetRange) -> Iterator[Step]:
+        while not left.is_done:
+            data = yield from self._read(left, left.start, self._read_bytes)
             yield None
-            if not data:  # all of it has been deleted meanwhile
+            if not data:  # deleted meanwhile
                 break
             for batch in batches_in(data):
-                if batch.base_offset >= where.end:
-                    where.start = where.end
+                if batch.base_offset >= left.end:
+                    left.start = left.end
                     return
-                for step in self._messages(batch, where):
+                for step in self._messages(batch, left):
                     if isinstance(step, FoundRecord):
-                        where.start = max(where.start, step.message.offset)
+                        left.start = max(left.start, step.message.offset)
                     yield step
-                where.start = max(where.start, batch.last_offset + 1)
-        where.start = where.end
+                left.start = max(left.start, batch.last_offset + 1)
+        left.start = left.end
 
-    def _backward(self, where: OffsetRange) -> Iterator[Step]:
-        while not where.is_done:
-            data = yield from self._read(where, where.end - 1, 0)
+    def _backward(self, left: OffsetRange) -> Iterator[Step]:
+        while not left.is_done:
+            data = yield from self._read(left, left.end - 1, 0)
             if len(data) < HEADER_BYTES:
                 break
             batch = RecordBatch(memoryview(data))
-            if batch.base_offset >= where.end:  # what lay here has been deleted
-                where.end -= 1
+            if batch.base_offset >= left.end:  # deleted meanwhile
+                left.end -= 1
                 yield None
                 continue
             held: deque[FoundRecord] = deque(maxlen=MAX_HELD)
-            left_at = batch.base_offset
-            for step in self._messages(batch, where):
+            rest_end = batch.base_offset
+            for step in self._messages(batch, left):
                 if isinstance(step, FoundRecord):
                     held.append(step)
                 else:
                     yield step
-            if len(held) == MAX_HELD:  # older ones may have had no place
-                left_at = held[0].message.offset
+            if len(held) == MAX_HELD:  # older records may have been dropped
+                rest_end = held[0].message.offset
             while held:
                 found = held.pop()
-                where.end = found.message.offset + 1
+                left.end = found.message.offset + 1
                 yield found
-            where.end = max(left_at, where.start)
-        where.end = where.start
+            left.end = max(rest_end, left.start)
+        left.end = left.start
 
-    def _messages(self, batch: RecordBatch, where: OffsetRange) -> Iterator[Step]:
-        """Those of a batch that fit, in their order; None now and then on the way."""
-        wanted = self._plan.filter
-        too_old = wanted.start_ms is not None and batch.max_timestamp < wanted.start_ms
+    def _messages(self, batch: RecordBatch, left: OffsetRange) -> Iterator[Step]:
+        """Matching records of a batch in order; None now and then in between."""
+        conditions = self._plan.filter
+        too_old = conditions.start_ms is not None and batch.max_timestamp < conditions.start_ms
         if too_old or batch.attributes & CONTROL:
             yield None
             return
@@ -248,18 +246,18 @@ class Scan:
         yield None
         if any(needle not in opened for needle in self._needles):
             return
-        yield from self._fitting(batch, opened, where)
+        yield from self._matching(batch, opened, left)
 
-    def _fitting(self, batch: RecordBatch, opened: bytes, where: OffsetRange) -> Iterator[Step]:
+    def _matching(self, batch: RecordBatch, opened: bytes, left: OffsetRange) -> Iterator[Step]:
         by_log = bool(batch.attributes & LOG_APPEND_TIME)
-        fits = self._plan.filter.fits
+        matches = self._plan.filter.matches
         try:
-            for looked_at, message in enumerate(messages_in(batch, opened), 1):
-                if where.start <= message.offset < where.end and fits(message):
-                    yield FoundRecord(where, message, by_log)
-                elif looked_at % RECORDS_PER_STEP == 0:
+            for checked, message in enumerate(messages_in(batch, opened), 1):
+                if left.start <= message.offset < left.end and matches(message):
+                    yield FoundRecord(left, message, by_log)
+                elif checked % RECORDS_PER_STEP == 0:
                     if not self._plan.newest_first:
-                        where.start = max(where.start, message.offset + 1)
+                        left.start = max(left.start, message.offset + 1)
                     yield None
         except InvalidRecord:
             self._unreadable += 1

@@ -1,4 +1,4 @@
-"""ScanWorkers: processes that do for the loop what would hold it too long."""
+"""ScanWorkers: processes for scans that would block the loop for too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.errors import BrokerError
 
 
 class ScanPart(NamedTuple):
-    """What a scan has brought since it was last asked; with `end` it was the last."""
+    """The next part of the output; the last one has an `end`."""
 
     data: bytes
     end: ScanEnd | BrokerError | None = None
@@ -19,22 +19,22 @@ class ScanPart(NamedTuple):
 
 class RunningScan(Protocol):
     def next(self) -> Pending[ScanPart]:
-        """What comes next, once there is something. Between two calls only little is gathered."""
+        """The next part, once there is one. Little is buffered between two calls."""
         ...
 
     def close(self) -> None:
-        """The rest is not needed."""
+        """Cancels the rest."""
         ...
 
 
 class ScanWorkers(Protocol):
     @property
-    def one_waits(self) -> bool:
-        """Whether a scan could go on in one now, without waiting for a process to start."""
+    def has_idle(self) -> bool:
+        """Whether a worker is idle, so that no process has to start."""
         ...
 
     def start(self, plan: ScanPlan, log: LogStore) -> RunningScan | None:
-        """None when all are busy, or none can be had; `log` is asked for what the scan reads."""
+        """None if all workers are busy or none can start; `log` serves the reads of the scan."""
         ...
 
     def close(self) -> None: ...

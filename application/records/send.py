@@ -1,7 +1,7 @@
-"""Send: records that come one by one, from people and programs that speak no Kafka.
+"""Send: appends single records, from REST clients.
 
-They become batches here, one for each partition that they go to. A batch that is refused as a whole
-is tried again record by record: what is wrong with one is not the others' fault.
+One batch per partition. If a batch is refused, its records are tried one by one, so that only the
+wrong ones fail.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from domain.topics.topic import Topic, not_writable_error
 
 
 class OutgoingRecord(NamedTuple):
-    """Without a partition the key decides; without a timestamp it is now."""
+    """The partition defaults to that of the key, the timestamp to now."""
 
     key: bytes | None
     value: bytes | None
@@ -60,9 +60,9 @@ class SendService:
         self._keyless = 0
 
     def send(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Pending[list[Delivery]]:
-        """One answer each, in their order, once all that could be taken is durable.
+        """One result per record, in order, once all accepted ones are durable.
 
-        How many there are is bounded by who calls: they are encoded in one go.
+        The caller limits their number: they are encoded in one step.
         """
         return self._background.run(self._send(topic_name, records))
 
@@ -70,7 +70,7 @@ class SendService:
         topic = self._catalog.topic(topic_name)
         if topic is None or topic.is_internal:
             return [not_writable_error(topic_name)] * len(records)
-        self._keyless += 1  # those without a key stay together, as Java's stay in a batch
+        self._keyless += 1  # records without a key share a partition, as with the Java client
         deliveries: dict[int, Delivery] = {}
         by_partition: dict[int, list[int]] = {}
         for number, record in enumerate(records):

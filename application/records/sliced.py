@@ -1,8 +1,8 @@
-"""SlicedScan: a scan that begins on the loop, as a job, and goes on in a worker process.
+"""SlicedScan: a scan that starts as a job on the loop, and may continue in a worker process.
 
-Most scans are a page of the newest records, and done before a process could be asked. One that
-takes longer, or comes to a batch that is large, is handed over as far as it has come. While no
-worker is free it goes on here, with pauses: what it may not do here waits for one.
+Most scans read one page of the newest records, which is faster than a call of a process. A longer
+one, or one with a large batch, continues in a worker. While no worker is idle it goes on here, with
+pauses; large batches wait for a worker.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from application.records.scan_worker import RunningScan, ScanPart, ScanWorkers
 from application.records.writing import LineWriter
 from domain.errors import BrokerError, StorageFailed
 
-#: After so long a worker is asked for the rest; sooner where a process has nothing to do.
+#: Time on the loop before a worker continues; less if one is idle.
 HERE_MS = 8
-HERE_MS_WHERE_ONE_WAITS = 2
-#: If none is free, there is a pause, and after so much work here it is asked again.
-ASKS_AFTER_MS = 1
-#: A batch that is larger is opened by a worker only.
+HERE_MS_IF_IDLE = 2
+#: If all workers are busy: time on the loop, after a pause, before the next attempt.
+RETRY_AFTER_MS = 1
+#: Larger batches are opened by workers only.
 BATCH_BYTES = 256 * 1024
-#: Handed over at once as soon as there is so much.
+#: The size of a part of the output.
 PART_BYTES = 64 * 1024
 
 
@@ -49,14 +49,14 @@ class SlicedScan:
         self._clock = clock
         self._background = background
         self._workers = workers
-        #: An error where it looks through a partition that was deleted or has moved meanwhile.
+        #: Returns an error if a scanned partition was deleted or has moved.
         self._unavailable_error = unavailable_error
         self._begun_ms = clock.monotonic_ms()
-        #: Whether only a worker may do what comes next; Parquet is written by workers only.
+        #: The next step needs a worker; only workers write Parquet.
         self._heavy = plan.form == "parquet"
-        waits = workers is not None and workers.one_waits
-        here_ms = 0 if self._heavy else HERE_MS_WHERE_ONE_WAITS if waits else HERE_MS
-        self._asks_from_ms = self._begun_ms + here_ms
+        has_idle = workers is not None and workers.has_idle
+        here_ms = 0 if self._heavy else HERE_MS_IF_IDLE if has_idle else HERE_MS
+        self._worker_from_ms = self._begun_ms + here_ms
         self._worker: RunningScan | None = None
         self._result: JobResult[ScanPart] | None = None
         form = "json" if self._heavy else plan.form
@@ -81,26 +81,26 @@ class SlicedScan:
         part: ScanPart | None = None
         while part is None:
             if self._worker is not None:
-                part = self._with_those_from_here((yield self._worker.next()))
-            elif self._workers is not None and self._clock.monotonic_ms() >= self._asks_from_ms:
+                part = self._with_own_records((yield self._worker.next()))
+            elif self._workers is not None and self._clock.monotonic_ms() >= self._worker_from_ms:
                 self._hand_over(self._workers)
                 if self._worker is None:
                     yield PAUSE
-                    self._asks_from_ms = self._clock.monotonic_ms() + ASKS_AFTER_MS
+                    self._worker_from_ms = self._clock.monotonic_ms() + RETRY_AFTER_MS
             elif self._heavy:
                 yield PAUSE
                 part = self._waited()
             else:
                 part = yield from self._step()
-        gone = self._unavailable_error()
-        if gone is None:
+        error = self._unavailable_error()
+        if error is None:
             return part
-        # A log that is being dropped looks like a shorter one.
+        # Not the records: a partition that is being dropped looks shorter.
         if self._worker is not None:
             self._worker.close()
-        return ScanPart(b"", gone)
+        return ScanPart(b"", error)
 
-    # ---- here
+    # ---- on the loop
 
     def _step(self) -> Job[ScanPart | None]:
         try:
@@ -109,7 +109,7 @@ class SlicedScan:
             return ScanPart(self._writer.finish(), self._scan.end(self._scan.reason()))
         except BatchTooLarge:
             self._heavy = True
-            self._asks_from_ms = self._begun_ms
+            self._worker_from_ms = self._begun_ms
             return None
         except BrokerError as failure:
             return ScanPart(self._writer.drain(), failure.as_value())
@@ -121,7 +121,7 @@ class SlicedScan:
         return part
 
     def _waited(self) -> ScanPart | None:
-        """The end, when its time is up."""
+        """The end of the scan, if its time limit is over."""
         budget_ms = self._plan.budget_ms
         if budget_ms is None or self._passed_ms() < budget_ms:
             return None
@@ -138,8 +138,8 @@ class SlicedScan:
         begun = plan.form != "parquet"
         self._worker = workers.start(replace(plan, budget_ms=left_ms, begun=begun), self._log)
 
-    def _with_those_from_here(self, part: ScanPart) -> ScanPart | None:
-        """What was found here comes first, and counts. None: there is nothing yet."""
+    def _with_own_records(self, part: ScanPart) -> ScanPart | None:
+        """Records that were found on the loop come first, and are counted. None: nothing yet."""
         data, end = part
         if self._plan.form != "parquet":
             data = self._writer.drain() + data

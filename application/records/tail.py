@@ -1,7 +1,7 @@
-"""Tail: records as they come, for somebody who keeps asking what is next.
+"""Tail: new records as they are appended, for clients that call `next` repeatedly.
 
-It waits as a fetch does: a partition that has gone on calls it, and it never looks in vain. What is
-not asked for stays in the log, so a slow reader costs no memory.
+It waits in the fetch purgatory, like a delayed fetch. Records stay in the log until the client
+reads them, so a slow client costs no memory.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
 
-#: Handed over at once at the most.
+#: The most of one response.
 RECORDS_AT_ONCE = 500
 BYTES_AT_ONCE = 256 * 1024
-#: Then it looks again, from where it has come to: no tail keeps a worker for itself.
+#: Then the scan starts again from its position: no tail occupies a worker for long.
 BUDGET_MS = 5000
 
-#: Lines; None at the end, when the broker stops or the topic is gone; or why it cannot go on.
+#: Lines; None at the end, when the broker stops or the topic was deleted; or an error.
 Tailed = bytes | None | BrokerError
 
 
@@ -47,15 +47,15 @@ class TailService:
         *,
         offset: int | None = None,
         last: int = 0,
-        wanted: RecordFilter = ALL_RECORDS,
+        conditions: RecordFilter = ALL_RECORDS,
         data_format: str = "auto",
     ) -> Tail:
-        """From now, from an offset, or from so many records of each partition before now.
+        """From the log end, an offset, or the last records of each partition.
 
-        Raises NotInMemory where a partition is used for the first time.
+        Raises NotInMemory if a partition is used for the first time.
         """
         followed = topic_name if partitions is None else None
-        tail = Tail(self, followed, wanted, data_format)
+        tail = Tail(self, followed, conditions, data_format)
         for each in self.browse.partitions(topic_name, partitions):
             tail.add(each, each.high_watermark - last if offset is None else offset)
         return tail
@@ -63,37 +63,41 @@ class TailService:
 
 class Tail:
     def __init__(
-        self, service: TailService, topic_name: str | None, wanted: RecordFilter, data_format: str
+        self,
+        service: TailService,
+        topic_name: str | None,
+        conditions: RecordFilter,
+        data_format: str,
     ) -> None:
         self._service = service
-        #: Whose partitions are all tailed, also those that it gets; None: only some are.
+        #: The topic, if all its partitions are tailed, also new ones.
         self._topic_name = topic_name
-        self._filter = wanted
+        self._filter = conditions
         self._data_format = data_format
         self._partitions: list[Partition] = []
         self._positions: dict[int, int] = {}
         self._result: JobResult[Tailed] | None = None
         self._scan: RunningScan | None = None
-        #: While it waits for records: whether to look for them, or to end.
-        self._news: Pending[bool] | None = None
+        #: While it waits: resolved with True to read on, with False to end.
+        self._more: Pending[bool] | None = None
 
     def add(self, partition: Partition, offset: int) -> None:
-        """From the offset on, or where the log begins or ends."""
+        """From the offset, or the nearest one in the log."""
         self._partitions.append(partition)
         self._positions[partition.index] = range_of(partition, offset).start
 
     def positions(self) -> dict[int, int]:
-        """By partition, the offset that comes next."""
+        """The next offset of each partition."""
         return dict(self._positions)
 
     def resume_from(self, positions: Mapping[int, int]) -> None:
-        """Where somebody had come to before; of partitions that are not tailed, nothing.
+        """Continues an earlier tail; positions of other partitions are ignored.
 
-        Those that the topic got since then are new to them from their first record on.
+        Partitions that were added since then start at their first record.
         """
         for each in self._partitions:
             if positions.get(each.index, -1) >= 0:
-                # No further than there is anything: the log may be another by now.
+                # At most the log end: the topic may have been created again.
                 self._positions[each.index] = min(positions[each.index], each.high_watermark)
             elif positions and each.index > max(positions):
                 self._positions[each.index] = 0
@@ -115,16 +119,16 @@ class Tail:
     # ---- called by the partitions
 
     def advanced(self, partition: Partition) -> None:
-        news = self._unwatch()
-        if news is not None:
-            # Not a job: at the end of the broker, too.
-            self._service.background.scheduler.soon(lambda: news.resolve(True))
+        more = self._unwatch()
+        if more is not None:
+            # Not a job: jobs end when the broker stops.
+            self._service.background.scheduler.soon(lambda: more.resolve(True))
 
     def finish(self) -> None:
         """The broker is stopping."""
-        news = self._unwatch()
-        if news is not None:
-            news.resolve(False)
+        more = self._unwatch()
+        if more is not None:
+            more.resolve(False)
 
     # ---- looking
 
@@ -170,7 +174,7 @@ class Tail:
         return found
 
     def _take_new_partitions(self) -> None:
-        """Raises where they have become too many, or one cannot be read."""
+        """Raises if there are too many, or one cannot be read."""
         name = self._topic_name
         topic = None if name is None else self._service.catalog.topic(name)
         if topic is not None and len(topic.partition_ids) > len(self._partitions):
@@ -180,11 +184,11 @@ class Tail:
 
     def _watch(self) -> Pending[bool]:
         self._service.purgatory.watch(self._partitions, self)
-        self._news = Pending()
-        return self._news
+        self._more = Pending()
+        return self._more
 
     def _unwatch(self) -> Pending[bool] | None:
-        news, self._news = self._news, None
-        if news is not None:
+        more, self._more = self._more, None
+        if more is not None:
             self._service.purgatory.unwatch(self._partitions, self)
-        return news
+        return more

@@ -1,4 +1,4 @@
-"""Catalog: which topics there are, and their partitions once somebody has touched them."""
+"""Catalog: all topics, and the partitions that were used since the start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from domain.topics.topic import Topic, collision_key
 
 
 class Catalog:
-    """What is here is durable: topics come and go when the commit that says so is done."""
+    """Durable topics only: they appear and disappear when their commit is done."""
 
     def __init__(
         self,
@@ -42,19 +42,19 @@ class Catalog:
         self._purgatory = purgatory
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
-        # Asked for with every request: the look-up itself, without a call of ours around it.
+        # Hot path of every request: the dict methods themselves.
         self.topic: Callable[[str], Topic | None] = self._by_name.get
         self.topic_by_id: Callable[[bytes], Topic | None] = self._by_id.get
         self._collisions: dict[str, dict[str, None]] = {}
         self._loaded: dict[int, Partition] = {}
         self._configs: dict[bytes, TopicConfig] = {}
-        #: Rises with every change, so that answers made from the catalogue can be kept.
+        #: Rises with every change, so that responses made from the catalogue can be cached.
         self.revision = 0
-        #: The revision at which a topic came, went or grew last.
+        #: The revision at which a topic was last created, deleted or got partitions.
         self.layout_revision = 0
         for topic in topics.load():
             self.put(topic)
-        placement.on_moved(self._moved_away)
+        placement.on_moved(self._leaders_changed)
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self._by_name.values())
@@ -63,19 +63,19 @@ class Catalog:
         return len(self._by_name)
 
     def holds(self, partition: Partition) -> bool:
-        """Whether it is still there: its topic may have been deleted since it was asked for."""
+        """False if the topic of a partition was deleted, or the partition moved to another node."""
         return self._loaded.get(partition.partition_id) is partition
 
     def unavailable_error(
         self, partition_id: int, topic_name: str | None = None
     ) -> BrokerError | None:
-        """Of a partition that was loaded; None while it is. Quicker where the topic is known."""
+        """Why a partition is no longer loaded; None while it is. Faster with the topic name."""
         if partition_id in self._loaded:
             return None
         topics = self if topic_name is None else filter(None, [self.topic(topic_name)])
         if any(partition_id in topic.partition_ids for topic in topics):
             return NotLeaderOrFollower(self._placement.leader(partition_id))
-        return UnknownTopicOrPartition("The topic was deleted meanwhile")
+        return UnknownTopicOrPartition("The topic was deleted")
 
     def name_of(self, topic_id: bytes) -> str | None:
         topic = self.topic_by_id(topic_id)
@@ -85,7 +85,7 @@ class Catalog:
         return sorted(self._by_name)
 
     def colliding(self, name: str) -> str | None:
-        """The topic whose name differs from this one only in '.' and '_'."""
+        """The topic whose name differs only in '.' and '_'."""
         return next(iter(self._collisions.get(collision_key(name), ())), None)
 
     def config(self, topic: Topic) -> TopicConfig:
@@ -96,8 +96,8 @@ class Catalog:
         return config
 
     def partition(self, topic: Topic, index: int, waits: bool = True) -> Partition | None:
-        """Raises StorageFailed when the log cannot be read, NotLeaderOrFollower when another node
-        leads the partition. Without `waits` its first use may raise NotInMemory.
+        """Raises StorageFailed if the log cannot be read, NotLeaderOrFollower if another node leads
+        the partition. Without `waits` the first use may raise NotInMemory.
         """
         ids = topic.partition_ids
         if not 0 <= index < len(ids):
@@ -106,17 +106,17 @@ class Catalog:
         if partition is None:
             partition = self._load(topic, index, waits)
         elif partition.broken is not None:
-            # At once: half recovered, it would be seen by others that hold it.
+            # Without NotInMemory: others that hold it must not see it half recovered.
             self._recover(partition, waits=True)
         return partition
 
-    def load(self, places: Iterable[tuple[str, int]]) -> None:
-        """Recovers all of these that can be, so that their use reads nothing.
+    def load(self, partitions: Iterable[tuple[str, int]]) -> None:
+        """Loads these partitions, so that their use does not read from disk.
 
-        Raises NotInMemory, to be called again, where that takes the disk.
+        Raises NotInMemory if that has to wait for the disk; then it must be called again.
         """
         loading = []
-        for name, index in places:
+        for name, index in partitions:
             topic = self.topic(name)
             if topic is None:
                 continue
@@ -130,7 +130,7 @@ class Catalog:
             raise NotInMemory(all_of(loading))
 
     def existing_partition(self, topic_name: str, index: int) -> Partition:
-        """Raises UnknownTopicOrPartition where there is none; StorageFailed like `partition`."""
+        """Raises UnknownTopicOrPartition if there is none; otherwise like `partition`."""
         topic = self.topic(topic_name)
         partition = None if topic is None else self.partition(topic, index)
         if partition is None:
@@ -150,28 +150,28 @@ class Catalog:
         try:
             self._partitions.recover(partition, waits)
         except StorageFailed as failure:
-            # Kept, so without the way it came: that leads to the request that met it.
+            # A new one: the traceback of the first would hold its request.
             partition.broken = StorageFailed(failure.message)
             self._storage_health.unreadable(partition, failure)
             raise
         partition.lead(leader)
 
-    def _moved_away(self, partition_ids: Collection[int]) -> None:
-        """Fetches look again that wait for partitions with another leader, or another epoch."""
-        self.revision += 1  # responses that are kept name nodes and leaders
+    def _leaders_changed(self, partition_ids: Collection[int]) -> None:
+        """Repeats delayed fetches of partitions with another leader or leader epoch."""
+        self.revision += 1  # cached responses contain nodes and leaders
         for partition_id in partition_ids:
             partition = self._loaded.get(partition_id)
             if partition is None:
                 continue
             leader = self._placement.leader(partition_id)
             if leader.node_id == self._placement.node_id:
-                partition.lead(leader)  # what is staged goes on
+                partition.lead(leader)  # staged batches remain
             else:
                 del self._loaded[partition_id]
             self._purgatory.advanced(partition)
 
     def is_loaded(self, topic: Topic, index: int) -> bool:
-        """Whether to ask for it costs nothing; also where there is none."""
+        """Whether `partition` needs no disk; also True if there is none."""
         ids = topic.partition_ids
         if not 0 <= index < len(ids):
             return True
@@ -179,7 +179,7 @@ class Catalog:
         return partition is not None and partition.broken is None
 
     def loaded_partition(self, topic: Topic, index: int) -> Partition | None:
-        """As it is, also where it cannot be read."""
+        """Also one that cannot be read."""
         return self._loaded.get(topic.partition_ids[index])
 
     def loaded(self) -> list[Partition]:
@@ -194,34 +194,34 @@ class Catalog:
         self._by_id[topic.topic_id] = topic
         self._collisions.setdefault(collision_key(topic.name), {})[topic.name] = None
         self._configs.pop(topic.topic_id, None)
-        self._hand_config_on(topic)
+        self._update_partitions(topic)
         self.revision += 1
         if before is None or before.partition_ids != topic.partition_ids:
             self.layout_revision = self.revision
             first = None if before is None else self._loaded.get(topic.partition_ids[0])
             if first is not None:
-                # A tail of a whole topic watches its partitions, of which one is enough.
+                # A tail of the whole topic watches all partitions: one of them is enough.
                 self._purgatory.advanced(first)
 
     def reconfigured(self) -> None:
-        """The broker's own configs have changed, on which those of topics rest."""
+        """The configs of the broker have changed, which are the defaults of topics."""
         self._configs.clear()
         for topic in self:
-            self._hand_config_on(topic)
+            self._update_partitions(topic)
         self.revision += 1
 
-    def _hand_config_on(self, topic: Topic) -> None:
-        """To those of its partitions that are in use; the others are given it when they are."""
+    def _update_partitions(self, topic: Topic) -> None:
+        """Applies the config to loaded partitions; others get it when they are loaded."""
         for partition_id in topic.partition_ids:
             partition = self._loaded.get(partition_id)
             if partition is not None:
                 partition.config = self.config(topic)
 
     def remove(self, topic: Topic) -> None:
-        """Forgets the topic; fetches that wait for its partitions look again."""
+        """Removes the topic, and repeats delayed fetches of its partitions."""
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
-        self._forget_collision(topic.name)
+        self._remove_collision(topic.name)
         self._configs.pop(topic.topic_id, None)
         self.revision += 1
         self.layout_revision = self.revision
@@ -230,8 +230,8 @@ class Catalog:
             if partition is not None:
                 self._purgatory.advanced(partition)
 
-    def _forget_collision(self, name: str) -> None:
-        """Of names that collide, more than one may be there when one request brought them."""
+    def _remove_collision(self, name: str) -> None:
+        """Several colliding names may exist: one request may create them, as in Kafka."""
         names = self._collisions[collision_key(name)]
         del names[name]
         if not names:

@@ -1,15 +1,14 @@
-"""Commits: THE group commit. One transaction for all that arrived in one pass of the loop.
+"""Commits: the group commit, one transaction for all changes of one pass of the loop.
 
     append -> touch, wait; save row -> when_committed -> (end of the pass) begin -> Commit.commit
-      durable:  watermarks rise, decisions and responses that waited go on, waiting fetches read
-      failed:   every partition touched since the last good commit is rebuilt from the store at its
-                next use, and all that waited get StorageFailed; nothing of it was ever visible
+      durable:  high watermarks rise, decisions and responses continue, delayed fetches are repeated
+      failed:   every partition that was appended to since the last successful commit is reloaded
+                at its next use, and all waiting callbacks get StorageFailed; no change was visible
 
-Partitions, decisions and responses get the outcome by the same callback, in the order in which they
-came, but partitions first.
+Partitions get the outcome first, then decisions and responses, in order.
 
-While one commit is under way the next one gathers. When it fails, what gathered behind it fails
-too: those batches have offsets that continue batches which are not there.
+Changes during a commit belong to the next one. If a commit fails, they fail too: their offsets
+follow batches that were not persisted.
 """
 
 from __future__ import annotations
@@ -46,47 +45,47 @@ class Commits:
         self.storage_health = storage_health
         self._touched: dict[Partition, None] = {}
         self._waiters: list[Done] = []
-        #: Those of the commit that is under way.
+        #: Callbacks of the commit in flight.
         self._in_commit: list[Done] = []
         #: Partitions with new records, or a new log start, since the last commit.
         self._advanced: list[Partition] = []
-        self._asked_for_pass = False
+        self._is_scheduled = False
         self._under_way = False
-        #: Whether rows are staged for the next commit; whether the one under way keeps anything.
+        #: Whether rows are staged for the next commit; whether the one in flight has changes.
         self._rows_staged = False
         self._keeps = False
         self._afterwards: list[Callable[[], None]] = []
-        #: How many waited for each commit.
+        #: Callbacks per commit, as a histogram.
         self.waiters = Numbers()
 
     def after_each(self, call: Callable[[], None]) -> None:
-        """Makes this call at the end of every commit, when all who waited for it have been told."""
+        """Calls back at the end of every commit, after all callbacks that waited for it."""
         self._afterwards.append(call)
 
     def touch(self, partition: Partition) -> None:
-        """A batch of this partition was staged; it is committed whether or not anybody waits."""
+        """Records that a batch or a log start of this partition is staged."""
         self._touched[partition] = None
-        if not self._asked_for_pass:
-            self._ask()
+        if not self._is_scheduled:
+            self._schedule()
 
     def wait(self, then: Done) -> None:
-        """Calls back when all that is staged by now is durable, or lost."""
+        """Calls back when all changes staged by now are durable, or lost."""
         self._waiters.append(then)
-        if not self._asked_for_pass:
-            self._ask()
+        if not self._is_scheduled:
+            self._schedule()
 
     def when_committed(self, then: Done) -> None:
-        """`wait`, for a caller that has rows of its own in that commit."""
+        """Like `wait`, for a caller that has staged rows."""
         self._rows_staged = True
         self.wait(then)
 
-    def _ask(self) -> None:
-        if not self._asked_for_pass and not self._under_way:
-            self._asked_for_pass = True
+    def _schedule(self) -> None:
+        if not self._is_scheduled and not self._under_way:
+            self._is_scheduled = True
             self._scheduler.soon(self._begin)
 
     def _begin(self) -> None:
-        self._asked_for_pass = False
+        self._is_scheduled = False
         self._under_way = True
         waiters, self._waiters = self._waiters, []
         self.waiters.add(len(waiters))
@@ -108,14 +107,14 @@ class Commits:
             touched, self._touched = self._touched, {}
             behind, self._waiters = self._waiters, []
             self._rows_staged = False
-            # First: a callback may append again at once.
+            # Partitions first: a callback may append again at once.
             in_commit = [partial(self._ended, one, one.durable) for one in touched] + in_commit
             in_commit += behind
-        # A full disk takes a commit that has nothing in it.
+        # With a full disk an empty commit still succeeds.
         elif self._keeps:
             self.storage_health.succeeded()
         faults: list[Exception] = []
-        for then in in_commit:  # every request comes this way: without another call around each
+        for then in in_commit:  # hot path: no other call around each
             try:
                 then(failure)
             except Exception as fault:
@@ -123,7 +122,7 @@ class Commits:
         advanced, self._advanced = self._advanced, []
         faults += notify_each(advanced, self._purgatory.advanced)
         if self._waiters or self._touched:
-            self._ask()
+            self._schedule()
         for call in self._afterwards:
             call()
         if faults:
@@ -131,7 +130,7 @@ class Commits:
 
     def _ended(self, partition: Partition, end: LogEnd, failure: StorageFailed | None) -> None:
         if failure is not None:
-            # Rebuilt when it is next used: a full disk fails a thousand at once.
+            # Reloaded at its next use: a full disk may fail a thousand at once.
             partition.broken = failure.as_value()
         elif partition.committed(end):
             self._advanced.append(partition)

@@ -1,13 +1,13 @@
-"""Runtime: keeps one kind of durable state (all groups, all topics) in step with its rows.
+"""Runtime: persists the changes of one kind of durable state (groups, topics, configs, offsets).
 
     decide (domain) -> persist: `decided`, stage the rows -> the commit of this pass
-      durable:  `committed`, then the responses that waited for it
-      failed:   `lost`, then StorageFailed to all that waited for it
+      durable:  `committed`, then the waiting responses
+      failed:   `lost`, then StorageFailed to all waiting responses
 
-Two rules: no response before the commit of all that it rests on, and no state that only memory
-has. What readers see without waiting (topics, configs, committed offsets) changes in `committed`,
-and the next decision finds what is in flight here. What only decisions see (groups) changes in
-`decided`, so that hundreds of decisions about a group share a commit; `lost` reads its rows again.
+Two rules: no response before the commit of all changes it depends on, and no state that exists in
+memory only. State that is read without waiting (topics, configs, committed offsets) changes in
+`committed`, and the next decision finds changes in flight here. State that only decisions read
+(groups) changes in `decided`, so that many decisions about a group share a commit; `lost` reloads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Done = Callable[[StorageFailed | None], None]
 
 
 def ignore(failure: StorageFailed | None) -> None:
-    """For changes for which only a response of their own waits, or none."""
+    """For changes that no other callback waits for."""
 
 
 def if_durable(call: Callable[[], None]) -> Done:
@@ -38,9 +38,9 @@ def if_durable(call: Callable[[], None]) -> Done:
 
 
 class Aggregates(ABC, Generic[K, C]):
-    """One kind of durable state. A key names one aggregate, a change is a fact about it.
+    """One kind of durable state. A key identifies one aggregate, a change is a fact about it.
 
-    Each kind overrides what changes its memory: `committed`, or `decided` and `lost`.
+    A kind changes its memory in `committed`, or in `decided` and `lost`.
     """
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Aggregates(ABC, Generic[K, C]):
         """Stages the rows; `done` is called when they are durable, or lost."""
 
     def decided(self, key: K, changes: Sequence[C]) -> None:
-        """The next decision is made."""
+        """A decision was made."""
 
     def committed(self, key: K, changes: Sequence[C]) -> None:
         """The changes are durable."""
@@ -58,7 +58,7 @@ class Aggregates(ABC, Generic[K, C]):
 
 
 class _Decision(Generic[K, C]):
-    """Changes on their way into the store, and the callbacks that wait for them."""
+    """Changes in flight, and the callbacks that wait for them."""
 
     __slots__ = ("_runtime", "changes", "first_lost", "key", "waiting")
 
@@ -76,7 +76,7 @@ class _Decision(Generic[K, C]):
 class Runtime(Generic[K, C]):
     def __init__(self, aggregates: Aggregates[K, C]) -> None:
         self._aggregates = aggregates
-        #: By key, the oldest first.
+        #: By key, oldest first.
         self._in_flight: dict[K, list[_Decision[K, C]]] = {}
 
     def __contains__(self, key: K) -> bool:
@@ -84,7 +84,7 @@ class Runtime(Generic[K, C]):
         return key in self._in_flight
 
     def in_flight(self, key: K) -> list[Sequence[C]]:
-        """The changes of each decision, the oldest first."""
+        """The changes of each decision, oldest first."""
         return [decision.changes for decision in self._in_flight.get(key, ())]
 
     def newest(self, key: K) -> C | None:
@@ -97,7 +97,7 @@ class Runtime(Generic[K, C]):
 
     @property
     def decisions(self) -> int:
-        """How many are in flight."""
+        """The number of decisions in flight."""
         return sum(map(len, self._in_flight.values()))
 
     def persist(self, key: K, changes: Sequence[C], then: Done) -> None:
@@ -112,7 +112,7 @@ class Runtime(Generic[K, C]):
         self._aggregates.stage(key, changes, decision.done)
 
     def when_durable(self, key: K, then: Done) -> None:
-        """Calls back when all that is in flight of the aggregate by now is durable, or lost."""
+        """Calls back when all changes of the aggregate in flight by now are durable, or lost."""
         in_flight = self._in_flight.get(key)
         if in_flight is None:
             then(None)
@@ -133,7 +133,7 @@ class Runtime(Generic[K, C]):
                     for later in in_flight:
                         later.first_lost = False
                 self._aggregates.lost(key, decision.changes, decision.first_lost)
-        finally:  # also when the rows cannot be read
+        finally:  # also if the rows cannot be read
             faults = notify_each(decision.waiting, lambda then: then(failure))
         if faults:
             raise faults[0]
@@ -146,9 +146,9 @@ AggregateKey = tuple[Runtime[Any, Any], Any]
 def respond(
     keys: Sequence[AggregateKey], results: list[R | BrokerError]
 ) -> list[R | BrokerError] | Pending[list[R | BrokerError]]:
-    """One result an aggregate, when all that is in flight of these aggregates by now is durable.
+    """One result per aggregate, when all their changes in flight by now are durable.
 
-    The failure takes the place of a result that rests on changes that are lost.
+    The failure replaces results whose changes are lost.
     """
     waiting = {key for key in keys if key[1] in key[0]}
     if not waiting:

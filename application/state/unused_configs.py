@@ -1,6 +1,6 @@
-"""Configs that were kept and cannot be used: another version of Ottla may know or allow them.
+"""Persisted configs that this version cannot use: another version of Ottla has set them.
 
-They count for nothing, and stay in the store until a client names them.
+They have no effect, and stay in the store until a client alters them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ NOTHING: Configs = {}
 
 
 def split_unusable(
-    kept: Configs, check: Callable[[Configs], None], events: EventLog, resource: Resource
+    persisted: Configs, check: Callable[[Configs], None], events: EventLog, resource: Resource
 ) -> tuple[Configs, Configs]:
-    """Those that can be used, and those that cannot; each of these is told of, once a start."""
+    """Splits usable and unusable configs; each unusable one is logged at start."""
     used: dict[str, str] = {}
     unused: dict[str, str] = {}
-    for name, text in kept.items():
+    for name, text in persisted.items():
         try:
             check({name: text})
         except BrokerError as refused:

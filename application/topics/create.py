@@ -1,4 +1,4 @@
-"""CreateTopics: what is asked for is checked as Kafka's controller checks it, then staged."""
+"""CreateTopics: the checks of Kafka's controller, then the topics are staged."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from domain.errors import (
 from domain.topics.topic import Topic, check_new_topic_name
 
 USE_DEFAULT = -1
-#: Kafka's controller takes no more in one request.
+#: The limit of Kafka's controller.
 MAX_PARTITIONS_PER_REQUEST = 10_000
 
 
 class NewTopic(NamedTuple):
-    """What a client asks for; an assignment is (partition index, broker ids)."""
+    """A requested topic; an assignment is (partition index, broker ids)."""
 
     name: str
     partition_count: int = USE_DEFAULT
@@ -65,25 +65,25 @@ class CreateTopicsService:
         self._events = events
 
     def create(
-        self, wanted: list[NewTopic], validate_only: bool, by: Requester = NO_CLIENT
+        self, requested: list[NewTopic], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Created] | Pending[list[Created]]:
-        """One response per topic, in order, once those that can be created are durable."""
-        if sum(map(self._wanted_partitions, wanted)) > MAX_PARTITIONS_PER_REQUEST:
+        """One result per topic, in order, once all created topics are durable."""
+        if sum(map(self._partition_count, requested)) > MAX_PARTITIONS_PER_REQUEST:
             excessive = PolicyViolation("Excessively large number of partitions per request.")
-            return [excessive for _ in wanted]
-        results = [self._new(new, validate_only) for new in wanted]
-        # Not before all are checked: names that collide may come in one request, as in Kafka.
-        for new, topic in zip(wanted, results, strict=True):
+            return [excessive for _ in requested]
+        results = [self._new(new, validate_only) for new in requested]
+        # After all are checked: one request may create colliding names, as in Kafka.
+        for new, topic in zip(requested, results, strict=True):
             if isinstance(topic, Topic):
                 self._warn(new)
                 if not validate_only:
                     self._save(topic, by, automatic=False)
-        return respond(self._topics.keys(new.name for new in wanted), results)
+        return respond(self._topics.keys(new.name for new in requested), results)
 
     def create_automatically(
         self, names: list[str], by: Requester = NO_CLIENT
     ) -> list[Created] | Pending[list[Created]]:
-        """Creates topics that a client asked for, with the broker's defaults."""
+        """Creates topics on first use, with the defaults of the broker."""
         results: list[Created] = []
         for name in names:
             topic: Created | None = self._topics.find(name)
@@ -124,7 +124,7 @@ class CreateTopicsService:
         found = without_effect(ResourceKind.TOPIC, new.configs)
         warn_without_effect(self._events, Resource(ResourceKind.TOPIC, new.name), found)
 
-    def _wanted_partitions(self, new: NewTopic) -> int:
+    def _partition_count(self, new: NewTopic) -> int:
         if new.assignments:
             return len(new.assignments)
         if new.partition_count == USE_DEFAULT:
@@ -132,7 +132,7 @@ class CreateTopicsService:
         return max(new.partition_count, 0)
 
     def _check(self, new: NewTopic) -> int:
-        """The number of partitions the topic is to have."""
+        """Returns the number of partitions."""
         check_new_topic_name(new.name)
         if self._topics.find(new.name) is not None or new.name in self._topics.runtime:
             raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
@@ -143,7 +143,7 @@ class CreateTopicsService:
         if new.assignments:
             return self._check_assignments(new)
         self._check_numbers(new)
-        return self._wanted_partitions(new)
+        return self._partition_count(new)
 
     def _check_numbers(self, new: NewTopic) -> None:
         replicas = new.replication_factor
@@ -194,7 +194,7 @@ def check_replicas(replicas: list[int], node_id: int) -> None:
             "The manual partition assignment includes an empty replica list."
         )
     before = None
-    for broker_id in sorted(replicas):  # which of two faults is named first, is as in Kafka
+    for broker_id in sorted(replicas):  # Kafka reports the first error in this order
         if broker_id != node_id:
             raise InvalidReplicaAssignment(
                 f"The manual partition assignment includes broker {broker_id}, but no such "

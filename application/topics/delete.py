@@ -1,4 +1,4 @@
-"""DeleteTopics: the name is gone with the commit; the data goes afterwards, in slices."""
+"""DeleteTopics: the topic disappears with the commit; its data is removed later, in slices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DeleteTopicsService:
         self._events = events
 
     def find(self, name: str | None, topic_id: bytes) -> Deleted:
-        """The topic that is to go, by the one or the other."""
+        """The topic to delete, by name or id."""
         if not self._config.delete_topic_enable:
             return TopicDeletionDisabled("Topic deletion is disabled.")
         if name is not None:
@@ -56,17 +56,17 @@ class DeleteTopicsService:
         return topic
 
     def delete(self, topics: list[Topic], by: Requester = NO_CLIENT) -> Pending[list[Deleted]]:
-        """One response each, in order: the topic that is deleted, or why it is not."""
+        """One result per topic, in order: the deleted topic or an error."""
         results: list[Deleted] = []
         for topic in topics:
-            # As it is by now: another request may be deleting it, or have given it partitions.
+            # The newest state: another request may delete it, or have added partitions.
             newest = self._topics.find(topic.name)
             if newest is not None and newest.topic_id == topic.topic_id:
                 self._topics.delete(newest, if_durable(partial(self._log, newest, by)))
                 results.append(newest)
             else:
-                gone = UnknownTopicOrPartition("This server does not host this topic-partition.")
-                results.append(gone)
+                unknown = UnknownTopicOrPartition("This server does not host this topic-partition.")
+                results.append(unknown)
         pending = later(respond(self._topics.keys(topic.name for topic in topics), results))
         return pending.map(self._forget)
 

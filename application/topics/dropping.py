@@ -1,7 +1,6 @@
-"""Dropping: what a deleted topic leaves in the store is removed a slice at a time.
+"""Dropping: removes the data of deleted topics from the store, in slices.
 
-A restart continues where this run stopped: the partitions stand in the store as doomed until
-nothing of them is left.
+Partitions are marked as doomed in the store until their data is removed, so a restart continues.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from application.ports.partition_repository import PartitionRepository
 from application.ports.topic_repository import TopicRepository
 from domain.errors import StorageFailed
 
-#: In one commit: each of them dirties pages of the store.
+#: Per commit: each removal dirties pages of the store.
 BATCHES_PER_COMMIT = 256
 PRODUCERS_PER_COMMIT = 1000
 
@@ -39,7 +38,7 @@ class Dropping:
         return len(self._doomed)
 
     def start(self) -> None:
-        """At start-up: what the last run did not finish."""
+        """Continues what the last run has not finished."""
         self.begin(self._topics.doomed_partitions())
 
     def begin(self, partition_ids: Iterable[int]) -> None:
@@ -57,7 +56,7 @@ class Dropping:
                 failure = unreadable.as_value()
                 yield failure
             if failure is not None:
-                self._doomed.rotate(-1)  # this partition may be damaged, and others not
+                self._doomed.rotate(-1)  # only this partition may be damaged
             elif empty:
                 self._doomed.popleft()
 

@@ -1,4 +1,4 @@
-"""The warning about configs without effect: one line for each resource of a request."""
+"""Warns about configs without effect: one line per resource of a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.configs.settings.definition import Definition
 def warn_without_effect(
     events: EventLog, resource: Resource, configs: Sequence[Definition]
 ) -> None:
-    """Names only: a value may be a secret."""
+    """Logs names only: a value may be a secret."""
     if configs:
         events.warning(
             "config_without_effect",

@@ -1,4 +1,4 @@
-"""Metadata: which topics there are; a topic may be created on its first use."""
+"""Metadata: describes topics, and creates them on first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.topics.topic import INTERNAL_TOPICS, NO_TOPIC_ID, Topic, check_topic
 
 
 class UnknownTopic(NamedTuple):
-    """A topic that was asked for and does not exist, and why."""
+    """A requested topic that does not exist, and its error."""
 
     name: str | None
     topic_id: bytes
@@ -36,7 +36,7 @@ class MetadataService:
     def topics(
         self, names: list[str], may_create: bool, by: Requester = NO_CLIENT
     ) -> list[Described] | Pending[list[Described]]:
-        """Each name once, in order; waits for those that are created on the way."""
+        """Each name once, in order, when new topics are durable."""
         found = {name: self._find(name) for name in names}
         missing = [
             name
@@ -61,7 +61,7 @@ class MetadataService:
         )
 
     def _may_create(self, count: int) -> bool:
-        """As Kafka's controller, which takes no such request either: too many are not made."""
+        """Creates none if they are too many for one request, like Kafka's controller."""
         partitions = count * self._config.num_partitions
         return self._config.auto_create_topics_enable and partitions <= MAX_PARTITIONS_PER_REQUEST
 
@@ -73,7 +73,7 @@ class MetadataService:
 
 
 def unknown_topic_error(name: str) -> BrokerError:
-    """A name that no topic has may be one that none can have."""
+    """An illegal name has another error than an unknown one."""
     try:
         check_topic_name(name)
     except InvalidTopic as illegal:

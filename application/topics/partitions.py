@@ -1,4 +1,4 @@
-"""CreatePartitions: a topic gets more of them, never fewer."""
+"""CreatePartitions: adds partitions to topics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from domain.topics.topic import Topic
 
 
 class MorePartitions(NamedTuple):
-    """What a client asks for: the new total, and the brokers of each new partition or None."""
+    """The requested total, and the brokers of each new partition or None."""
 
     name: str
     total: int
@@ -48,15 +48,15 @@ class CreatePartitionsService:
         self._events = events
 
     def grow(
-        self, wanted: list[MorePartitions], validate_only: bool, by: Requester = NO_CLIENT
+        self, requested: list[MorePartitions], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Grown] | Pending[list[Grown]]:
         results: list[Grown] = []
-        for more in wanted:
+        for more in requested:
             try:
                 results.append(self._grown(more, validate_only, by))
             except BrokerError as refused:
                 results.append(refused.as_value())
-        return respond(self._topics.keys(more.name for more in wanted), results)
+        return respond(self._topics.keys(more.name for more in requested), results)
 
     def _grown(self, more: MorePartitions, validate_only: bool, by: Requester) -> Topic:
         topic = self._topics.find(more.name)

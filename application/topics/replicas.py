@@ -1,6 +1,6 @@
-"""Replicas: reassignments and elections, as a healthy Kafka of one broker answers them.
+"""Replicas: reassignments and elections, as in a healthy Kafka cluster of one broker.
 
-Each partition has one replica, here, and it leads. So nothing is ever under way or to be done.
+Each partition has one replica, which leads: there is never anything to do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ReplicasService:
         check_replicas(replicas, self._config.node_id)
 
     def elect(self, topic_name: str, index: int) -> BrokerError:
-        """Why the partition gets no other leader."""
+        """Why no leader is elected."""
         count = self._partition_count(topic_name)
         if not count:
             return UnknownTopicOrPartition(f"No such topic as {topic_name}")

@@ -1,7 +1,7 @@
-"""TopicState: topics as the next decision finds them, and how their changes are persisted.
+"""TopicState: topics with changes in flight, and how they are persisted.
 
-The catalogue has the durable topics, which are those that clients see. A decision also finds what
-is in flight: a topic that is created, altered or deleted in the same pass.
+The catalogue has the durable topics, which clients see. A decision also sees topics that are
+created, altered or deleted in the same pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Node and Leader: who serves the cluster, and who leads a partition."""
+"""Nodes of the cluster, and leaders of partitions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Address = tuple[str, int]
 class Node(NamedTuple):
     node_id: int
     rack: str | None = None
-    #: By listener name. Without one, clients are given the address they connected to.
+    #: By listener name. Without one, clients get the address that they connected to.
     addresses: Mapping[str, Address] = {}
 
 
 class Leader(NamedTuple):
     node_id: int
-    #: Rises whenever another node leads, or the leader has lost records that it had acknowledged.
+    #: Rises when another node becomes leader, or the leader has lost acknowledged records.
     epoch: int
 
 
-#: In place of a leader that is not known, or where a log is only looked into.
+#: The leader is unknown, or the log is only read.
 NO_LEADER = Leader(-1, 0)

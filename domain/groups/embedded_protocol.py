@@ -1,10 +1,10 @@
-"""What members of the classic protocol say about topics and partitions, inside their requests.
+"""The consumer protocol that is embedded in JoinGroup and SyncGroup (ConsumerProtocol in Kafka).
 
     subscription   version, topics, user data; 1: owned partitions; 2: generation; 3: rack
     assignment     version, partitions, user data
 
-The broker reads them where a group changes its kind, and for what is shown of a group. A newer
-version is read as the newest one that is known: fields are only ever added at the end.
+The broker reads them to convert groups and to show assignments. An unknown newer version is read as
+the newest known one: new fields are at the end.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ NEWEST = 3
 _SHORT = Struct(">h")
 _INT = Struct(">i")
 
-#: Topics by name with the numbers of their partitions.
+#: Partitions by topic name.
 NamedPartitions = Mapping[str, Sequence[int]]
 
 
 class Unreadable(Exception):
-    """These bytes are not what members of type `consumer` send."""
+    """These bytes are not in the format of protocol type `consumer`."""
 
 
 class EmbeddedSubscription(NamedTuple):
@@ -37,7 +37,7 @@ class EmbeddedSubscription(NamedTuple):
 
 class EmbeddedAssignment(NamedTuple):
     partitions: NamedPartitions
-    #: Assignors of clients' own keep something there.
+    #: Custom assignors of clients use it.
     has_user_data: bool
 
 
@@ -54,7 +54,7 @@ def read_subscription(message: bytes) -> EmbeddedSubscription:
 
 
 def subscribed_topics(message: bytes) -> frozenset[str] | None:
-    """The topics of a subscription, whatever follows them; None: it is none."""
+    """The topics of a subscription; None if it is malformed."""
     reader = _Reader(message)
     try:
         reader.version()
@@ -64,7 +64,7 @@ def subscribed_topics(message: bytes) -> frozenset[str] | None:
 
 
 def read_assignment(message: bytes) -> EmbeddedAssignment:
-    """No bytes at all: nothing is assigned."""
+    """Empty bytes: nothing is assigned."""
     if not message:
         return EmbeddedAssignment({}, False)
     reader = _Reader(message)
@@ -99,10 +99,10 @@ class _Reader:
     def number(self) -> int:
         return self._unpack(_INT)
 
-    def count(self, least_bytes: int) -> int:
-        """Of things that take so many bytes at least: no count is believed that cannot be."""
+    def count(self, min_bytes: int) -> int:
+        """Number of elements with a minimum size: refuses a count that exceeds the bytes."""
         count = self.number()
-        if not 0 <= count <= (len(self._message) - self._position) // least_bytes:
+        if not 0 <= count <= (len(self._message) - self._position) // min_bytes:
             raise Unreadable(f"{count} elements")
         return count
 
@@ -117,7 +117,7 @@ class _Reader:
         return self._text(self._unpack(_SHORT))
 
     def skip_bytes(self) -> int:
-        """How many there were."""
+        """Returns their number."""
         length = self.number()
         if length == -1:
             return 0

@@ -1,11 +1,10 @@
-"""Group: what the groups of both protocols have in common.
+"""Group: the common part of groups of both protocols.
 
     classic     clients assign the partitions, the broker counts generations        classic/
     consumer    the broker assigns partitions, each member has an epoch (KIP-848)   consumer/
 
-Deciding and applying are separate: a decision holds changes and responses and changes nothing;
-`apply` is the only way in which a group changes, both after a decision and at start-up, when the
-persisted changes are applied again.
+A decision has changes and responses, and changes nothing itself; only `apply` changes a group, both
+after a decision and at start-up, with the persisted changes.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ from typing import Any, ClassVar, NamedTuple, Self
 from domain.errors import GroupIdNotFound
 from domain.topics.topic import Topic
 
-#: The epoch of commits and fetches that come from no member.
+#: The epoch of commits and fetches without a member.
 NO_EPOCH = -1
 
-#: Why a member was removed, where no timeout is the reason.
+#: The removal reason if no timeout expired.
 LEFT = "left"
 
 
 class GroupKind(Enum):
-    """As clients see it in ListGroups."""
+    """With the names of ListGroups."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
 
 
 class GroupChange:
-    """A fact about a group, as a value. The repository decides how it is persisted."""
+    """A change of a group, as a value."""
 
-    #: Of the group that such changes are applied to.
+    #: The kind of the group.
     kind: ClassVar[GroupKind]
-    #: Whether the group is different after a restart.
+    #: Whether it is persisted.
     is_durable: ClassVar[bool] = True
 
     __slots__ = ("group_id",)
@@ -47,7 +46,7 @@ class GroupChange:
 
 
 class GroupDeleted(GroupChange):
-    """The group is removed: follows the changes that delete its rows."""
+    """Removes the group, after the changes that delete its rows."""
 
     __slots__ = ()
 
@@ -56,12 +55,12 @@ Changes = Sequence[GroupChange]
 
 
 class Decision(NamedTuple):
-    """What a request, or the passing of time, does to a group."""
+    """The result of a request, or of a timeout."""
 
     changes: Changes = ()
-    #: By the token of the request that waits for it.
+    #: By the token of the pending request.
     responses: Sequence[tuple[int, Any]] = ()
-    #: To the request that was decided, unless it waits for others and has a token.
+    #: For the current request, unless it is pending and has a token.
     response: Any = None
 
 
@@ -70,12 +69,12 @@ class GroupMember(NamedTuple):
     instance_id: str | None
     client_id: str
     client_host: str
-    #: By topic name, in order; empty where the members do not use the consumer protocol type.
+    #: By topic name, in order; empty for other protocol types than `consumer`.
     assigned: dict[str, tuple[int, ...]]
 
 
 class Group(ABC):
-    """A refused request raises: it is refused as a whole."""
+    """Checks raise if the whole request is refused."""
 
     __slots__ = ("group_id",)
 
@@ -83,9 +82,9 @@ class Group(ABC):
     #: `consumer`, another type that the members name, or "" for a simple group.
     protocol_type: str
     members: Mapping[str, Any]
-    #: The member id of each instance id.
+    #: Member ids by instance id.
     static_members: Mapping[str, str]
-    #: How many members wait for the response to JoinGroup.
+    #: Members that wait for the response to JoinGroup.
     joining: int = 0
 
     def __init__(self, group_id: str) -> None:
@@ -98,7 +97,7 @@ class Group(ABC):
 
     @classmethod
     def existing(cls, group: Group | None, group_id: str) -> Self:
-        """Raises GroupIdNotFound, with Kafka's words, if there is none of this kind."""
+        """Raises GroupIdNotFound, with Kafka's messages, if there is none of this kind."""
         if group is None:
             raise GroupIdNotFound(f"Group {group_id} not found.")
         if not isinstance(group, cls):
@@ -111,7 +110,7 @@ class Group(ABC):
     @property
     @abstractmethod
     def state_name(self) -> str:
-        """As ListGroups and the describing APIs print it: Stable, Empty, ..."""
+        """As in ListGroups: Stable, Empty, ..."""
 
     @property
     @abstractmethod
@@ -120,7 +119,7 @@ class Group(ABC):
 
     @abstractmethod
     def assignor(self, allowed: Sequence[str]) -> str:
-        """The assignor of its partitions, or "". `allowed`: those of the broker, default first."""
+        """The name of the assignor, or "". `allowed`: those of the broker, default first."""
 
     @abstractmethod
     def assigned_members(
@@ -132,36 +131,36 @@ class Group(ABC):
     def check_commit(
         self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
     ) -> None:
-        """Whether this member may commit offsets now.
+        """Raises unless this member may commit offsets now.
 
-        `epoch` is its generation in a classic group; `knows_epochs`: the version of the request
-        has an error for stale epochs.
+        `epoch` is the generation in a classic group; `knows_epochs`: the request version has an
+        error code for stale epochs.
         """
 
     @abstractmethod
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
-        """Whether this member may fetch committed offsets; most requests name no member."""
+        """Raises unless this member may fetch offsets; most requests name no member."""
 
     @abstractmethod
     def renew_session(self, member_id: str, now_ms: int) -> None:
-        """In classic groups an offset commit extends the session, as a heartbeat does."""
+        """In classic groups an offset commit renews the session, like a heartbeat."""
 
     @abstractmethod
     def responded_late(self, member_id: str, now_ms: int) -> None:
-        """A response had to wait for its commit, and the member could not send heartbeats."""
+        """A response waited for a commit, during which the member sent no heartbeats."""
 
     @abstractmethod
     def check_delete(self) -> None:
-        """Whether the group may be deleted now."""
+        """Raises unless the group may be deleted now."""
 
     @abstractmethod
     def deletion(self) -> list[GroupChange]:
-        """The changes that delete it and its rows."""
+        """The changes that delete the group and its rows."""
 
     @abstractmethod
     def subscribes(self, topic: str) -> bool:
-        """Whether a member may read it: then its offsets are neither deleted nor expire."""
+        """Whether a member subscribes to it: then its offsets are not deleted."""
 
     @abstractmethod
     def offsets_expire_from(self, topic: str, committed_ms: int) -> int | None:
-        """The time from which an offset's retention counts; None: it does not expire now."""
+        """The start of the retention of an offset; None: it does not expire now."""

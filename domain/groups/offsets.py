@@ -1,4 +1,4 @@
-"""Committed offsets: what is stored for a partition of a group, and when it expires."""
+"""Committed offsets, and when they expire."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
 from domain.groups.embedded_protocol import CONSUMER
 from domain.groups.group import Group
 
-#: Without a retention of its own a commit follows the broker's.
+#: The request has no retention time: that of the broker applies.
 NO_RETENTION_TIME = -1
 
-#: For each offset its own moment.
+#: The retention starts at the commit of each offset.
 WHEN_COMMITTED = -1
 
 
 @dataclass(slots=True)
 class CommittedOffset:
-    """What the client said, the id of the topic it meant, and when. Any offset is taken."""
+    """The offset of one partition. Any offset is accepted."""
 
     offset: int
     leader_epoch: int
     metadata: str
     commit_timestamp_ms: int
-    #: Said by clients that keep a retention of their own (OffsetCommit up to version 4).
+    #: From the retention time of the request (OffsetCommit up to version 4).
     expire_timestamp_ms: int | None
     topic_id: bytes
 
@@ -36,8 +36,8 @@ def expire_timestamp_ms(retention_time_ms: int, now_ms: int) -> int | None:
 
 
 def counts_from(group: Group, topic: str) -> int | None:
-    """The moment from which the retention of a topic's offsets counts, or WHEN_COMMITTED; None:
-    they do not expire now. It may look through all members: asked once for a topic.
+    """The start of the retention of a topic's offsets, or WHEN_COMMITTED; None: they do not expire
+    now. It may read all members, so call it once per topic.
     """
     return group.offsets_expire_from(topic, WHEN_COMMITTED)
 
@@ -45,7 +45,7 @@ def counts_from(group: Group, topic: str) -> int | None:
 def is_expired(
     committed: CommittedOffset, counted_from: int | None, now_ms: int, retention_ms: int
 ) -> bool:
-    """Whether it may be forgotten; the group says first whether any of its offsets may."""
+    """Whether the offset may be removed."""
     if counted_from is None:
         return False
     if committed.expire_timestamp_ms is not None:
@@ -56,21 +56,21 @@ def is_expired(
 
 
 def metadata_units(text: str) -> int:
-    """Its length as Kafka counts it: what does not fit into 16 bits counts twice."""
+    """The length of a Java string: UTF-16 units."""
     if text.isascii():
         return len(text)
     return len(text.encode("utf-16-le")) // 2
 
 
 def refuse_unknown_group(knows_epochs: bool) -> None:
-    """A generation or epoch of a group that is not there."""
+    """A commit with a generation or epoch, but the group does not exist."""
     if knows_epochs:
         raise GroupIdNotFound()
     raise IllegalGeneration()
 
 
 def check_offset_delete(group: Group) -> None:
-    """Members of type `consumer` name their topics; of others no offset is deleted."""
+    """Subscriptions are known for protocol type `consumer` only; others must be empty."""
     if group.is_empty or group.protocol_type == CONSUMER:
         return
     raise NonEmptyGroup()

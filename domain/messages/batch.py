@@ -1,8 +1,7 @@
-"""RecordBatch: a view over the bytes of one batch (format v2), as the client sent them.
+"""RecordBatch: a view of the bytes of one batch (format v2).
 
-Records stay as they are. What the broker owns are header fields: the base offset and the leader
-epoch lie outside the checksum and are patched in place; only a log append time changes bytes that
-the checksum covers.
+Records are not changed. The broker patches header fields in place: base offset and leader epoch,
+which the checksum does not cover, and the fields of a log append time, which it covers.
 
     0 base offset   8 length   12 leader epoch   16 magic   17 crc   21 attributes
     23 last offset delta   27 base timestamp   35 max timestamp
@@ -17,9 +16,9 @@ from struct import Struct
 from domain.errors import BrokerError, CorruptMessage, InvalidRecord, InvalidTimestamp
 
 HEADER_BYTES = 61
-#: What precedes the part that the length field counts.
+#: Bytes before the part that the length field counts.
 LENGTH_OVERHEAD_BYTES = 12
-#: The length of an empty batch of format v0, the shortest that there is.
+#: The length of an empty batch of format v0, the smallest.
 MIN_LENGTH = 14
 CHECKSUM_START = 21
 RECORDS_START = HEADER_BYTES
@@ -37,9 +36,9 @@ NO_PRODUCER_ID = -1
 MAX_SEQUENCE = 2**31 - 1
 
 HEADER = Struct(">qiibIhiqqqhii")
-#: How far a batch reaches: base offset, length, last offset delta.
+#: Base offset, length, last offset delta.
 EXTENT = Struct(">qi11xi")
-_PLACE = Struct(">q")
+_BASE_OFFSET = Struct(">q")
 _EPOCH = Struct(">i")
 CRC_START = 17
 CRC = Struct(">I")
@@ -128,14 +127,14 @@ class RecordBatch:
             raise corrupt()
 
     def set_offset(self, base_offset: int, leader_epoch: int) -> None:
-        """Puts the batch at its place in the log."""
+        """Sets base offset and leader epoch."""
         self.base_offset = base_offset
         self.leader_epoch = leader_epoch
-        _PLACE.pack_into(self.buffer, 0, base_offset)
+        _BASE_OFFSET.pack_into(self.buffer, 0, base_offset)
         _EPOCH.pack_into(self.buffer, 12, leader_epoch)
 
     def stamp(self, log_append_time_ms: int, checksum: Checksum) -> None:
-        """Gives all records the time of the log; the checksum is made anew."""
+        """Sets the log append time, and the new checksum."""
         self.attributes |= LOG_APPEND_TIME
         self.max_timestamp = log_append_time_ms
         _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
@@ -145,12 +144,12 @@ class RecordBatch:
 
 
 def advance_sequence(sequence: int, by: int) -> int:
-    """Sequences count from 0 to 2^31 - 1 and then begin again."""
+    """Sequence numbers wrap from 2^31 - 1 to 0."""
     return (sequence + by) & MAX_SEQUENCE
 
 
 def next_offset(records: bytes) -> int:
-    """The offset after the last of some whole batches; there is at least one."""
+    """The offset after the last of one or more whole batches."""
     start = last_offset = 0
     while start + HEADER_BYTES <= len(records):
         base_offset, length, last_offset_delta = EXTENT.unpack_from(records, start)
@@ -160,7 +159,7 @@ def next_offset(records: bytes) -> int:
 
 
 def parse_single_batch(records: memoryview | None) -> RecordBatch:
-    """The one batch that a partition's produce data must be: whole, alone, and of format v2."""
+    """The produce data of a partition must be exactly one whole batch of format v2."""
     if records is None or len(records) < HEADER_BYTES:
         raise InvalidRecord("Produce requests must have exactly one record batch per partition")
     batch = RecordBatch(records)
@@ -188,7 +187,7 @@ def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
 
 
 def validation_error(batch: RecordBatch) -> BrokerError:
-    """Says in words which rule of `Partition.append` a producer's batch breaks."""
+    """The error for a batch that `Partition.append` refuses."""
     if batch.base_offset != 0:
         return InvalidRecord(
             f"The base offset of a record batch should be 0, but it is {batch.base_offset}"

@@ -1,6 +1,6 @@
-"""Building a batch: for the few that the broker writes itself, of records it was given one by one.
+"""Builds batches of records from REST clients, and for clones of topics.
 
-Everything else is stored as its producer built it.
+All other batches are stored as their producer built them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,7 @@ def build_batch(
     codec: int = 0,
     compress: Compress | None = None,
 ) -> bytearray:
-    """A batch as a producer without an id sends it: it begins at 0, whatever the offsets say.
-
-    Offsets that do not follow each other are numbered anew.
-    """
+    """A batch like that of a producer without an id: offsets start at 0, without gaps."""
     numbered = [
         Message(index, each.timestamp, each.key, each.value, each.headers)
         for index, each in enumerate(messages)
@@ -71,7 +68,7 @@ def build_batch(
 
 
 def without_producer(batch: RecordBatch, checksum: Checksum) -> None:
-    """Makes a batch one of nobody's, in place: copied elsewhere, its sequences mean nothing."""
+    """Removes the producer id, in place: sequence numbers are valid in one log only."""
     if batch.producer_id == NO_PRODUCER_ID:
         return
     batch.producer_id, batch.producer_epoch, batch.base_sequence = (

@@ -1,12 +1,12 @@
-"""Message: one record of a batch, decoded only where somebody looks at records.
+"""Message: one decoded record of a batch.
 
 A record is its length, then attributes (unused), timestamp and offset as differences to the
 batch's, key, value and headers; every number but the attributes a zigzag varint:
 
     length  attributes:1  timestamp_delta  offset_delta  key  value  n (name value)*n
 
-Batches come from clients, so nothing in them is believed: each length is held against what is
-left, and a count against the bytes its items need at least, before anything is read or built.
+Batches come from clients and may be malformed: each length and each count is compared with the
+remaining bytes before anything is decoded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from domain.errors import InvalidRecord
 from domain.messages.varint import read_varint, read_varlong, varlong
 
-#: A header's name is bytes because nothing keeps a producer from sending what is not UTF-8.
+#: Names are bytes, because producers may send invalid UTF-8.
 Headers = tuple[tuple[bytes, bytes | None], ...]
 
 _MIN_RECORD_BYTES = 7
@@ -61,8 +61,8 @@ def decode_messages(
 ) -> Iterator[Message]:
     """The records of an uncompressed batch, one by one, from the bytes after its header.
 
-    With `log_append_timestamp` every record has that time, whatever the producer wrote. Raises
-    InvalidRecord on reaching what is malformed, or where records and `count` do not agree.
+    With `log_append_timestamp` every record has that time. Raises InvalidRecord at malformed data,
+    or if the number of records is not `count`.
     """
     for start, end in _bounds(payload, count):
         delta, position = read_varlong(payload, start + 1)
@@ -72,22 +72,22 @@ def decode_messages(
         value, position = _nullable_bytes(payload, position, end)
         headers, position = _headers(payload, position, end)
         if position != end:
-            raise InvalidRecord("A record is not as long as it says.")
+            raise InvalidRecord("The length of a record is wrong.")
         yield Message(base_offset + offset_delta, timestamp, key, value, headers)
 
 
 def decode_times(
     payload: bytes | memoryview, base_offset: int, base_timestamp: int, count: int
 ) -> Iterator[tuple[int, int]]:
-    """Offset and timestamp of each record, passing over the rest of it.
+    """Offset and timestamp of each record, for searches by timestamp.
 
-    For a search by time, where keys and values do not matter: about a third of the cost.
+    About a third of the cost of whole records.
     """
     for start, end in _bounds(payload, count):
         timestamp_delta, position = read_varlong(payload, start + 1)
         offset_delta, position = read_varint(payload, position)
         if position > end:
-            raise InvalidRecord("A record is not as long as it says.")
+            raise InvalidRecord("The length of a record is wrong.")
         yield base_offset + offset_delta, base_timestamp + timestamp_delta
 
 

@@ -1,10 +1,10 @@
-"""Zigzag varints, as records use them: little groups of seven bits, the sign in the lowest bit."""
+"""Zigzag varints of records: groups of seven bits, the sign in the lowest bit."""
 
 from __future__ import annotations
 
 from domain.errors import InvalidRecord
 
-#: An int32 has five groups, an int64 ten; what goes on longer is refused, not read to its end.
+#: An int32 has up to five groups, an int64 ten; longer ones are refused.
 _VARINT_BITS = 32
 _VARLONG_BITS = 64
 

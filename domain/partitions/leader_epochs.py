@@ -1,7 +1,7 @@
-"""LeaderEpochs: which leader epochs a log has, and where each begins (KIP-101, KIP-320).
+"""LeaderEpochs: the leader epochs of a log, and their start offsets (KIP-101, KIP-320).
 
-A consumer asks where the epoch of its last record ends. If that lies before its position, records
-that it has read are gone, and it goes back to where the logs part.
+A consumer requests the end offset of the epoch of its last record. If that is below its position,
+the log was truncated, and the consumer goes back.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LeaderEpochs:
         return self._epochs[-1] if self._epochs else NO_EPOCH
 
     def begin(self, epoch: int, offset: int) -> None:
-        """Later epochs only; one without a single batch leaves no trace."""
+        """Ignores earlier epochs; an epoch without batches is reindexd by the next one."""
         if epoch <= self.latest:
             return
         if self._starts and self._starts[-1] == offset:
@@ -49,23 +49,23 @@ class LeaderEpochs:
             self._starts.append(offset)
 
     def at(self, offset: int) -> int:
-        """The epoch of the batch that holds, or would hold, this offset."""
-        place = bisect_right(self._starts, offset)
-        return self._epochs[max(place - 1, 0)] if self._epochs else NO_EPOCH
+        """The epoch at this offset."""
+        index = bisect_right(self._starts, offset)
+        return self._epochs[max(index - 1, 0)] if self._epochs else NO_EPOCH
 
     def end_of(self, epoch: int, log_end: int) -> EpochEnd:
-        """Where this epoch, or the latest one before it, ends."""
+        """The end of this epoch, or of the latest one before it."""
         if epoch == NO_EPOCH or epoch > self.latest:
             return UNKNOWN_END
         if epoch == self.latest:
             return EpochEnd(epoch, log_end)
-        place = bisect_right(self._epochs, epoch)
-        if not place:
-            # What came before the first epoch ended where that began.
+        index = bisect_right(self._epochs, epoch)
+        if not index:
+            # Earlier epochs end at the start of the first one.
             return EpochEnd(epoch, self._starts[0])
-        return EpochEnd(self._epochs[place - 1], self._starts[place])
+        return EpochEnd(self._epochs[index - 1], self._starts[index])
 
     def trim(self, start_offset: int) -> None:
-        """Forgets epochs all of whose batches lie before the log start."""
-        place = max(bisect_right(self._starts, start_offset) - 1, 0)
-        del self._epochs[:place], self._starts[:place]
+        """Removes epochs without batches at or above the log start."""
+        index = max(bisect_right(self._starts, start_offset) - 1, 0)
+        del self._epochs[:index], self._starts[:index]

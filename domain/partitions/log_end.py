@@ -1,4 +1,4 @@
-"""LogEnd: how far a log goes. A partition has two: one for the next batch, one that is durable."""
+"""LogEnd: offsets and sizes of a log. A partition has two: with staged batches, and durable."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class LogEnd:
         self.max_timestamp = max_timestamp
         #: The last offset of the batch that has the largest timestamp.
         self.max_timestamp_offset = max_timestamp_offset
-        #: Since the partition was loaded: waiting fetches compare it.
+        #: Since the partition was loaded, for delayed fetches.
         self.appended_bytes = appended_bytes
         self.start_offset = start_offset
-        #: Of the batches that are stored.
+        #: Of the stored batches.
         self.size_bytes = size_bytes
 
     def copy(self) -> LogEnd:

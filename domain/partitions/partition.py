@@ -1,11 +1,10 @@
-"""Partition: the rules of one log. Where the next batch goes, who may append it, what is visible.
+"""Partition: the rules of one log: offsets of batches, idempotent producers, visible records.
 
-    end       moves when a batch is appended, as the producers do, and when records are deleted
-    durable   follows when the commit that holds the batch is done; consumers see this one
+    end       moves when a batch is appended, like the producer states, or records are deleted
+    durable   follows when the commit is done; consumers see this one
 
-Between the two a batch has its offset but is not visible: so pipelined appends and retries of a
-batch that is not yet durable are judged rightly, and a consumer never reads what a crash could
-still take back.
+Between the two a batch has its offset but is not visible: retries and pipelined batches are checked
+against it, and a consumer never reads a batch that a crash could undo.
 """
 
 from __future__ import annotations
@@ -45,21 +44,21 @@ from domain.partitions.producers import (
 )
 from domain.partitions.traffic import Traffic
 
-#: In place of an offset up to which records are to be deleted.
+#: DeleteRecords with this offset deletes all records.
 UP_TO_HIGH_WATERMARK = -1
 
-#: The timestamp index gets at most one entry for so many bytes of log.
+#: Bytes of log per entry of the timestamp index.
 INDEX_INTERVAL_BYTES = 64 * 1024
-#: A restart reads again at the most the headers of so many bytes of log,
+#: A restart reads the headers of at most so many bytes of log,
 SNAPSHOT_INTERVAL_BYTES = 8 * 1024 * 1024
-#: where a header counts as so many bytes more: no more than a thousand of them.
+#: where each header counts as so many more: at most a thousand headers.
 HEADER_READ_BYTES = 8 * 1024
-#: In place of how much was appended since the last snapshot.
-SNAPSHOT_ASKED_FOR = 1 << 62
+#: As bytes since the last snapshot: the next commit takes one.
+SNAPSHOT_REQUESTED = 1 << 62
 
 
 class Appended:
-    """Where a batch went; for a retry, where it went the first time."""
+    """The offsets of an appended batch; for a retry, those of the first attempt."""
 
     __slots__ = ("base_offset", "duplicate", "indexed_timestamp", "last_offset", "log_append_time")
 
@@ -79,7 +78,7 @@ class Appended:
 
 
 class PartitionSnapshot:
-    """What a restart would otherwise have to learn from every header of the log."""
+    """The state of a partition, which a restart would otherwise read from all headers."""
 
     __slots__ = ("end", "leader_epochs", "producers")
 
@@ -88,7 +87,7 @@ class PartitionSnapshot:
     ) -> None:
         self.end = end
         self.leader_epochs = leader_epochs
-        #: Those that have changed since the snapshot before.
+        #: Producers that changed since the last snapshot.
         self.producers = producers
 
 
@@ -129,7 +128,7 @@ class Partition:
     # ---- appending
 
     def append(self, batch: RecordBatch, now_ms: int, checksum: Checksum) -> Appended:
-        """Gives the batch its place, or says where its first try went; raises what it refuses."""
+        """Assigns offsets to the batch, or returns those of the first attempt."""
         config = self.config
         size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
         if size_bytes > config.max_message_bytes:
@@ -167,7 +166,7 @@ class Partition:
         return self._advance(batch, log_append_time)
 
     def adopt(self, batch: RecordBatch) -> Appended:
-        """A batch of another log, as it lies there: it was checked when it came in."""
+        """Appends a batch of another log, which was checked before."""
         batch.set_offset(self.end.next_offset, self.leader.epoch)
         return self._advance(batch)
 
@@ -185,7 +184,7 @@ class Partition:
         if batch.max_timestamp > end.max_timestamp:
             end.max_timestamp = batch.max_timestamp
             end.max_timestamp_offset = last_offset
-        # Also where timestamps do not rise: the entry moves on, and no search reads all that again.
+        # Also if timestamps do not rise, so that searches can skip these batches.
         if self._bytes_since_index >= INDEX_INTERVAL_BYTES and end.max_timestamp >= 0:
             indexed_timestamp = end.max_timestamp
             self._bytes_since_index = 0
@@ -193,7 +192,7 @@ class Partition:
             self.producers.record(batch)
         return Appended(base_offset, last_offset, log_append_time, indexed_timestamp, False)
 
-    # ---- what is visible
+    # ---- visible state
 
     @property
     def high_watermark(self) -> int:
@@ -201,12 +200,12 @@ class Partition:
 
     @property
     def last_stable_offset(self) -> int:
-        """Below it no transaction is open; there are none yet."""
+        """The high watermark: there are no transactions."""
         return self.durable.next_offset
 
     @property
     def log_start_offset(self) -> int:
-        """Where the log starts for consumers; `end.start_offset` once that is durable."""
+        """The log start for consumers; `end.start_offset` may not be durable yet."""
         return self.durable.start_offset
 
     def committed(self, end: LogEnd) -> bool:
@@ -225,7 +224,7 @@ class Partition:
             )
 
     def check_leader_epoch(self, epoch: int) -> None:
-        """Refuses a client whose metadata is of another leader epoch (KIP-320)."""
+        """Raises if the client has another leader epoch (KIP-320)."""
         if epoch > self.leader.epoch:
             raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
         if epoch < self.leader.epoch:
@@ -234,9 +233,10 @@ class Partition:
             )
 
     def epoch_end(self, epoch: int) -> EpochEnd:
-        """Where a leader epoch ends, for consumers that look for lost records.
+        """The end offset of a leader epoch.
 
-        Of the latest one Kafka returns the log end; here that may still be lost with its commit.
+        For the latest epoch Kafka returns the log end; here the high watermark, because staged
+        batches may still be lost.
         """
         found = self.leader_epochs.end_of(epoch, self.durable.next_offset)
         if found is UNKNOWN_END:
@@ -246,10 +246,10 @@ class Partition:
     # ---- deleting from the front
 
     def delete_records(self, offset: int) -> bool:
-        """Moves the log start up to an offset; False where it is, or is about to be, there.
+        """Moves the log start up to an offset; False if it is there already.
 
-        Seen once a commit has kept it, like all else. A snapshot goes with that: what lies below
-        may be removed from then on, and a restart no longer learns from it.
+        Visible after the next commit, which takes a snapshot, too: the headers below may be removed
+        from then on.
         """
         if not self.config.deletes:
             raise PolicyViolation(
@@ -265,41 +265,41 @@ class Partition:
         if offset <= self.end.start_offset:
             return False
         self.end.start_offset = offset
-        self.ask_for_snapshot()
+        self.request_snapshot()
         return True
 
     def trimmed(self, removed_bytes: int) -> None:
         """Batches below the log start are removed in the next commit."""
         self.end.size_bytes -= removed_bytes
-        self.ask_for_snapshot()
+        self.request_snapshot()
 
-    def ask_for_snapshot(self) -> None:
-        """The next commit takes one, as when enough was appended."""
-        self.bytes_since_snapshot = SNAPSHOT_ASKED_FOR
+    def request_snapshot(self) -> None:
+        """The next commit takes a snapshot."""
+        self.bytes_since_snapshot = SNAPSHOT_REQUESTED
 
-    # ---- starting again
+    # ---- recovery
 
     def restore(self, snapshot: PartitionSnapshot | None, look_up: LookUp = no_snapshot) -> None:
-        """Forgets everything and starts from a snapshot; `replay` brings what came after it.
+        """Resets the state to a snapshot; `replay` adds later batches.
 
-        Producers that are not in `snapshot` are looked up when they come.
+        Producers that are not in `snapshot` are looked up at their first batch.
         """
         traffic = self.traffic
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = snapshot.end if snapshot else LogEnd()
         self.end = self.durable.copy()
         self.leader_epochs = snapshot.leader_epochs if snapshot else LeaderEpochs()
-        #: Why the partition has to be rebuilt from the store, which is done when it is next used.
+        #: Why the partition must be recovered at its next use.
         self.broken: StorageFailed | None = None
         self.bytes_since_snapshot = 0
-        # How far back the last index entry lies is not known: the next timestamp gets one.
+        # The last index entry is unknown: the next batch adds one.
         self._bytes_since_index = INDEX_INTERVAL_BYTES
         self.producers = Producers(self.producers, look_up)
         for state in snapshot.producers if snapshot else ():
             self.producers.restore(state)
 
     def replay(self, header: bytes) -> None:
-        """A committed batch, by its header, through the code that appends."""
+        """Applies a committed batch by its header."""
         batch = RecordBatch(memoryview(header))
         if batch.producer_id >= 0 and batch.producer_id not in self.producers:
             self.producers.recall(batch.producer_id)
@@ -309,12 +309,12 @@ class Partition:
         self.durable = self.end.copy()
 
     def lead(self, leader: Leader) -> None:
-        """From now on batches are appended in the epoch of this leader, which is here."""
+        """This node is the leader, with this epoch."""
         self.leader = leader
         self.leader_epochs.begin(leader.epoch, self.end.next_offset)
 
     def snapshot(self) -> PartitionSnapshot:
-        """Of the log end: to be staged with, or after, the batches that led there."""
+        """A snapshot of `end`, to be staged with its batches or later."""
         self.bytes_since_snapshot = 0
         self.leader_epochs.trim(self.end.start_offset)
         return PartitionSnapshot(self.end.copy(), self.leader_epochs, self.producers.changed())

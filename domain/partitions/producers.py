@@ -1,13 +1,12 @@
-"""Producers: what a partition remembers of idempotent producers, to tell a retry from a gap.
+"""Producers: the state of idempotent producers of a partition, which detects retries and gaps.
 
-Of each producer id: its epoch and its last five batches, as Kafka keeps them (a client has at
-most five requests in flight). A producer id that is not known is accepted at any sequence: its
-state may have expired, which the client cannot know. The one exception: when all that is known of
-a producer was lost with a failed commit, what it had pipelined behind that must not be taken first.
+For each producer id its epoch and last five batches, as in Kafka (clients have at most five
+requests in flight). An unknown producer id is accepted at any sequence, because its state may have
+expired. Exception: if a failed commit lost all batches of a producer, batches that it had pipelined
+behind them must not be accepted first.
 
-There may be a hundred thousand of them, so what has to be done for all at once is as good as
-nothing: a snapshot takes those that changed since the one before, and a restart none. One that is
-not in memory is looked up in what snapshots have kept, when its first batch comes.
+There may be a hundred thousand producers, so a snapshot has only those that changed since the last
+one, and a restart loads none: they are looked up at their first batch.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class ProducerState:
         self.batches: list[AppendedBatch] = []
 
 
-#: What snapshots have kept of a producer, by its id.
+#: Reads the state of a producer from snapshots.
 LookUp = Callable[[int], ProducerState | None]
 
 
@@ -62,15 +61,15 @@ class Producers:
     __slots__ = ("_awaited", "_by_id", "_changed", "_expired_before", "_in_snapshot", "_look_up")
 
     def __init__(self, before: Producers | None = None, look_up: LookUp = no_snapshot) -> None:
-        """`before`: what was remembered until a failed commit made the partition start again."""
+        """`before`: the producers until a failed commit, after which the partition recovers."""
         self._by_id: dict[int, ProducerState] = {}
         self._look_up = look_up
-        #: Since the last snapshot, and in that one, whose commit may still fail.
+        #: Changed since the last snapshot; in that snapshot, whose commit may still fail.
         self._changed: set[int] = set()
         self._in_snapshot: set[int] = set()
-        #: Who has appended nothing since then is not known, whatever a snapshot says.
+        #: Producers without batches since then are unknown, also if a snapshot has them.
         self._expired_before = NO_TIMESTAMP
-        #: By producer id: all its batches were lost, and it sends them again from the first on.
+        #: Producers whose batches were all lost: they will send them again from the first on.
         self._awaited: dict[int, ProducerState] = {}
         if before is not None:
             self._awaited = before._awaited | before._doubtful()
@@ -80,14 +79,14 @@ class Producers:
         return len(self._by_id)
 
     def __contains__(self, producer_id: int) -> bool:
-        """In memory; a snapshot may know of others."""
+        """In memory; snapshots may have others."""
         return producer_id in self._by_id
 
     def __iter__(self) -> Iterator[ProducerState]:
         return iter(self._by_id.values())
 
     def find_duplicate(self, batch: RecordBatch) -> AppendedBatch | None:
-        """The batch in the log that `batch` is a retry of; refuses a gap and a stale epoch."""
+        """The batch in the log that `batch` repeats; raises at a gap or a stale epoch."""
         state = self._by_id.get(batch.producer_id) or self.recall(batch.producer_id)
         if state is None:
             if self._awaited:
@@ -110,21 +109,21 @@ class Producers:
         return None
 
     def recall(self, producer_id: int) -> ProducerState | None:
-        """A producer that is not in memory may be in a snapshot."""
+        """Loads a producer from the snapshots."""
         state = self._look_up(producer_id)
         if state is None or state.last_timestamp < self._expired_before:
             return None
-        self._know(state)
+        self._add(state)
         return state
 
     def _doubtful(self) -> dict[int, ProducerState]:
-        """Those that may have been in the commit that failed."""
+        """Producers that may have batches in the failed commit."""
         known = self._by_id
         ids = self._changed | self._in_snapshot
         return {i: known[i] for i in ids if i in known and known[i].batches}
 
     def _check_awaited(self, batch: RecordBatch) -> None:
-        """Refuses what was pipelined behind lost batches: accepted now, it would overtake them."""
+        """Refuses batches that were pipelined behind lost ones: they would overtake them."""
         lost = self._awaited.get(batch.producer_id)
         if lost is None or lost.epoch != batch.producer_epoch:
             return
@@ -136,7 +135,7 @@ class Producers:
             )
 
     def record(self, batch: RecordBatch) -> None:
-        """Remembers a batch that now has its place in the log; start-up replays through here."""
+        """Adds an appended or replayed batch."""
         state = self._by_id.get(batch.producer_id)
         if state is None:
             state = ProducerState(batch.producer_id, batch.producer_epoch, batch.max_timestamp)
@@ -161,23 +160,23 @@ class Producers:
         )
 
     def restore(self, state: ProducerState) -> None:
-        """One that no look-up finds: the next snapshot keeps it."""
-        self._know(state)
+        """Adds a producer that is in no snapshot row yet."""
+        self._add(state)
         self._changed.add(state.producer_id)
 
-    def _know(self, state: ProducerState) -> None:
+    def _add(self, state: ProducerState) -> None:
         self._by_id[state.producer_id] = state
         self._awaited.pop(state.producer_id, None)
 
     def changed(self) -> list[ProducerState]:
-        """For a snapshot: those that have appended since the one before."""
+        """For a snapshot: producers that changed since the last one."""
         self._in_snapshot, self._changed = self._changed, set()
         known = self._by_id
         return [known[i] for i in self._in_snapshot if i in known]
 
     def expire(self, before_timestamp: int) -> int:
-        """Forgets producers that have appended nothing since; returns how many."""
-        # Not the latest ever: a clock that was ahead for a while must hide nothing for ever.
+        """Removes producers without batches since then; returns their number."""
+        # Not the maximum: a clock that was ahead for a while must not hide producers forever.
         self._expired_before = before_timestamp
         gone = [s.producer_id for s in self if s.last_timestamp < before_timestamp]
         for producer_id in gone:

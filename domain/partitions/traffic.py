@@ -1,4 +1,4 @@
-"""Traffic: what went in and out of a partition since it was loaded, for those who watch."""
+"""Traffic: counters of a partition since it was loaded, for metrics."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ class Traffic:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        #: Batches that were to be appended; of them, those that were refused.
+        #: Produced batches, and refused ones among them.
         self.appends = 0
         self.failed_appends = 0
-        #: Of batches, once they are durable.
+        #: Of durable batches.
         self.bytes_in = 0
-        #: As far as its log was known to go before it was read again, which may have failed.
+        #: The log end before the last recovery, which may have failed.
         self.next_offset = 0
-        #: How often it was in the answer to a fetch; of them, those with an error.
+        #: Fetch responses with this partition, and those with an error.
         self.fetches = 0
         self.failed_fetches = 0
-        #: Of records, in answers to fetches.
+        #: Of records in fetch responses.
         self.bytes_out = 0
 
     def forget_append(self, refused: bool) -> None:
-        """The batch comes once more, and is counted then."""
+        """The batch is repeated and counted again."""
         self.appends -= 1
         self.failed_appends -= refused

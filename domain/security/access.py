@@ -1,4 +1,4 @@
-"""Access: what may be done to which resource. Operations and resource types are Kafka's."""
+"""Operations and resource types of Kafka's ACLs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Operation(Enum):
-    """In the order of Kafka's numbers, which begin with 3."""
+    """In the order of Kafka's codes, which start with 3."""
 
     READ = "Read"
     WRITE = "Write"

@@ -1,4 +1,4 @@
-"""Principal: who a request comes from, as Kafka writes it: `User:alice`."""
+"""Principal: the identity of a client, in Kafka's notation: `User:alice`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class Principal(NamedTuple):
         return f"{self.kind}:{self.name}"
 
 
-#: Of every client that did not authenticate.
+#: Clients without authentication.
 ANONYMOUS = Principal("User", "ANONYMOUS")

@@ -1,7 +1,4 @@
-"""Which partition a key belongs to: as Java clients have it, so that all producers agree.
-
-The hash is murmur2 in its 32-bit form, with the seed that Kafka's clients use.
-"""
+"""The default partitioner of Java clients: 32-bit murmur2 with Kafka's seed."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ def partition_for_key(key: bytes, partition_count: int) -> int:
 
 
 def murmur2(data: bytes) -> int:
-    """A loop of Python's: 16 KiB take half a millisecond."""
+    """16 KiB take half a millisecond."""
     length = len(data)
     h = (_SEED ^ length) & _U32
     end = length // 4 * 4

@@ -11,23 +11,23 @@ from domain.errors import BrokerError, InvalidRequest, InvalidTopic, UnknownTopi
 MAX_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+", re.ASCII)
 
-#: Where Kafka keeps committed offsets, transactions and share groups. Lag exporters ask for the
-#: first; with automatic creation each of them would become an ordinary topic.
+#: Kafka's topics of committed offsets, transactions and share groups. Lag exporters request the
+#: first, which must not be created automatically.
 INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
-#: The log of Kafka's controllers.
+#: The log of Kafka's controllers (KRaft).
 CLUSTER_METADATA = "__cluster_metadata"
 
-#: Sixteen zero bytes stand for "no id" on the wire, so no topic ever gets them.
+#: Means "no id" on the wire; no topic has it.
 NO_TOPIC_ID = bytes(16)
 
 
 def text_of_id(topic_id: bytes) -> str:
-    """As Kafka's tools write it."""
+    """In the format of Kafka's tools."""
     return urlsafe_b64encode(topic_id).rstrip(b"=").decode()
 
 
 def check_topic_name(name: str) -> None:
-    """Refuses what Kafka refuses, with Kafka's words."""
+    """Raises for illegal names, with Kafka's messages."""
     if not name:
         raise InvalidTopic("Topic name is invalid: the empty string is not allowed")
     if name in (".", ".."):
@@ -45,7 +45,7 @@ def check_topic_name(name: str) -> None:
 
 
 def check_new_topic_name(name: str) -> None:
-    """Refuses the names that no client can create; Kafka has these words for the first alone."""
+    """Raises for names that clients cannot create; Kafka has this message for the first one."""
     check_topic_name(name)
     prohibited = f"Creation of internal topic {name} is prohibited."
     if name == CLUSTER_METADATA:
@@ -55,19 +55,19 @@ def check_new_topic_name(name: str) -> None:
 
 
 def not_writable_error(name: str) -> BrokerError:
-    """Why records are refused for a name of which there is no topic, or an internal one."""
+    """The error of produce requests for an unknown or internal topic."""
     if name in INTERNAL_TOPICS:
         return InvalidTopic(f"Cannot append to internal topic {name}.")
     return UnknownTopicOrPartition(f"There is no topic {name}")
 
 
 def collision_key(name: str) -> str:
-    """Kafka lets no two topics differ only in '.' and '_': metric names fold them together."""
+    """Kafka refuses topics that differ only in '.' and '_', which collide in metric names."""
     return name.replace(".", "_")
 
 
 class Topic:
-    """Immutable; a change makes a new Topic that the catalogue swaps in."""
+    """Immutable: the catalogue replaces a changed topic."""
 
     __slots__ = ("configs", "is_internal", "name", "partition_ids", "topic_id")
 

@@ -65,7 +65,7 @@ class ScanProcesses:
         return [each.pid for each in self._processes]
 
     @property
-    def one_waits(self) -> bool:
+    def has_idle(self) -> bool:
         return any(each.job is None for each in self._processes)
 
     def start(self, plan: ScanPlan, log: LogStore) -> RunningJob | None:

@@ -52,11 +52,11 @@ def commits_batch_by_batch() -> None:
 
 def shows_what_waits_for_a_commit() -> None:
     def lingers(self: Commits) -> None:
-        if not self._asked_for_pass and not self._under_way:
-            self._asked_for_pass = True
+        if not self._is_scheduled and not self._under_way:
+            self._is_scheduled = True
             self._scheduler.after_ms(20, self._begin)
 
-    Commits._ask = lingers  # type: ignore[method-assign]
+    Commits._schedule = lingers  # type: ignore[method-assign]
     Partition.high_watermark = property(lambda self: self.end.next_offset)  # type: ignore[assignment]
 
 
@@ -102,7 +102,7 @@ def forgets_where_logs_start() -> None:
 
 
 def deletes_without_a_snapshot() -> None:
-    Partition.ask_for_snapshot = lambda self: None  # type: ignore[method-assign]
+    Partition.request_snapshot = lambda self: None  # type: ignore[method-assign]
 
 
 def appends_retries_again() -> None:

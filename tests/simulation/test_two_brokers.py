@@ -28,6 +28,6 @@ def test_a_fault_of_it_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> 
     if fault == "the store fences nobody":
         monkeypatch.setattr(FencedFate, "fails", False)
     else:
-        monkeypatch.setattr(Catalog, "_moved_away", lambda self, partition_ids: None)
+        monkeypatch.setattr(Catalog, "_leaders_changed", lambda self, partition_ids: None)
     with pytest.raises(Violation):
         run(range(30))

@@ -1,6 +1,6 @@
-"""What can happen to a classic group, as values; only GroupMetadataChanged is persisted.
+"""Changes of a classic group, as values; only GroupMetadataChanged is persisted.
 
-A restart needs no more: members that have joined a generation that has not begun join again.
+After a restart, members of a generation that had not started join again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from domain.groups.group import LEFT, GroupChange, GroupKind
 
 
 class Now(NamedTuple):
-    """Deadlines use the one, persisted timestamps the other."""
+    """Deadlines use the monotonic clock, persisted timestamps the wall clock."""
 
     monotonic_ms: int
     wall_ms: int
@@ -27,7 +27,7 @@ class ClassicGroupChange(GroupChange):
 
 
 class MemberPending(ClassicGroupChange):
-    """It was given its id and is to come back with it."""
+    """A member id was issued; the client joins again with it (KIP-394)."""
 
     __slots__ = ("deadline_ms", "member_id")
 
@@ -38,7 +38,7 @@ class MemberPending(ClassicGroupChange):
 
 
 class MemberJoined(ClassicGroupChange):
-    """A new member, or what a member has become by joining again."""
+    """A new member, or the new state of a member that joined again."""
 
     __slots__ = ("member", "protocol_type")
 
@@ -49,7 +49,7 @@ class MemberJoined(ClassicGroupChange):
 
 
 class MemberReplaced(ClassicGroupChange):
-    """A static member is back, under another id."""
+    """A static member has returned with another member id."""
 
     __slots__ = ("member", "old_id")
 
@@ -60,7 +60,7 @@ class MemberReplaced(ClassicGroupChange):
 
 
 class MemberRemoved(ClassicGroupChange):
-    """Also one that was only pending."""
+    """Also a pending one."""
 
     __slots__ = ("member_id", "reason")
 
@@ -71,7 +71,7 @@ class MemberRemoved(ClassicGroupChange):
 
 
 class MemberSynced(ClassicGroupChange):
-    """`token`: it waits for the leader."""
+    """`token`: its request waits for the leader; None: it has its response."""
 
     __slots__ = ("member_id", "token")
 
@@ -82,9 +82,9 @@ class MemberSynced(ClassicGroupChange):
 
 
 class SyncsCompleted(ClassicGroupChange):
-    """Members that waited for the leader have their responses, and new sessions.
+    """Pending SyncGroup requests get responses, and their members new sessions.
 
-    Also who was refused: a rebalance begins, and it is to join again.
+    Also if they are refused because a rebalance starts.
     """
 
     __slots__ = ("now_ms",)
@@ -97,8 +97,8 @@ class SyncsCompleted(ClassicGroupChange):
 class RebalanceStarted(ClassicGroupChange):
     """All members must join by `deadline_ms`.
 
-    `is_initial`: the group was empty, so it waits for more members, and as long as some come it may
-    wait `extension_ms` longer.
+    `is_initial`: the group was empty and waits for more members; while new ones join, it may wait
+    `extension_ms` longer (group.initial.rebalance.delay.ms).
     """
 
     __slots__ = ("deadline_ms", "extension_ms", "is_initial")
@@ -122,7 +122,7 @@ class RebalanceExtended(ClassicGroupChange):
 
 
 class GenerationStarted(ClassicGroupChange):
-    """Follows the persisted generation: all members have their responses and must sync in time."""
+    """Follows the persisted generation: all members have their JoinGroup responses."""
 
     __slots__ = ("now_ms", "sync_deadline_ms")
 
@@ -133,7 +133,7 @@ class GenerationStarted(ClassicGroupChange):
 
 
 class SessionsStarted(ClassicGroupChange):
-    """The group has been read from the store: all sessions start now."""
+    """The group was loaded from the store: all sessions start now."""
 
     __slots__ = ("now_ms",)
 
@@ -147,15 +147,15 @@ class Image(NamedTuple):
     protocol_type: str
     protocol_name: str | None
     leader: str | None
-    #: When it came into this state.
+    #: The time of the last change of its state.
     since_ms: int
     members: tuple[MemberImage, ...]
-    #: Whether the members' assignments are of this generation.
+    #: The assignments of the members are of this generation.
     is_assigned: bool
 
 
 class GroupMetadataChanged(ClassicGroupChange):
-    """All that is persisted of a group, as it is from now on; None: the row is deleted."""
+    """The persisted state of a group; None: the row is deleted."""
 
     is_durable = True
 
@@ -167,7 +167,7 @@ class GroupMetadataChanged(ClassicGroupChange):
 
 
 class JoinResponse(NamedTuple):
-    """The leader gets the members, with their metadata of the elected protocol."""
+    """The leader gets all members, with their metadata of the selected protocol."""
 
     member_id: str
     error: BrokerError | None = None

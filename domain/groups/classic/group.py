@@ -1,6 +1,6 @@
-"""ClassicGroup: its clients assign the partitions, and the broker counts their generations.
+"""ClassicGroup: a group whose leader, a client, assigns the partitions.
 
-A simple group (offsets are committed to it, and it has no members) is one that was never joined.
+A simple group, which has committed offsets and never had members, is a classic group, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from domain.topics.topic import Topic
 class ClassicGroup(ClassicGroupState):
     __slots__ = ()
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def state_name(self) -> str:
@@ -48,7 +48,7 @@ class ClassicGroup(ClassicGroupState):
     def assigned_members(
         self, topic_by_id: Callable[[bytes], Topic | None]
     ) -> Iterator[GroupMember]:
-        # Until all members have the new assignment, the old one is no longer theirs.
+        # During a rebalance the old assignment is no longer valid.
         assigns = self.state is State.STABLE and self.protocol_type == CONSUMER
         for member_id in sorted(self.members):
             member = self.members[member_id]
@@ -75,7 +75,7 @@ class ClassicGroup(ClassicGroupState):
             raise UnknownMemberId()
 
     def check_heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> None:
-        """Raises unless it is a member of this generation, which may have to join again."""
+        """Raises unless the request is from a member of this generation."""
         self.check_member(member_id, instance_id)
         if generation_id != self.generation_id:
             raise IllegalGeneration()
@@ -120,7 +120,7 @@ class ClassicGroup(ClassicGroupState):
 
     @property
     def topics(self) -> frozenset[str] | None:
-        """All topics of this generation's members; None where they do not name them."""
+        """Subscribed topics of all members; None if their metadata does not name topics."""
         if self.unread is not None:
             self._topics = _topics_of(self.unread)
             self.unread = None
@@ -143,7 +143,7 @@ class ClassicGroup(ClassicGroupState):
     # ---- time
 
     def deadlines(self) -> Iterator[int]:
-        """All times at which something may be due."""
+        """All times at which a timeout may expire."""
         yield from self.pending.values()
         for member in self.members.values():
             if member.session_deadline_ms is not None and member.may_expire:
@@ -156,7 +156,7 @@ class ClassicGroup(ClassicGroupState):
     def next_deadline(self) -> int | None:
         return min(self.deadlines(), default=None)
 
-    # ---- what is persisted
+    # ---- persisted state
 
     def image(self, now_wall_ms: int) -> Image:
         return Image(
@@ -185,7 +185,7 @@ def _topics_of(image: Image) -> frozenset[str] | None:
 
 
 def _assigned(assignment: bytes) -> dict[str, tuple[int, ...]]:
-    """Nothing where it is not in the format of consumers."""
+    """Empty if the assignment is not in the format of consumers."""
     try:
         partitions = read_assignment(assignment).partitions
     except Unreadable:

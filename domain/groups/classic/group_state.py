@@ -1,10 +1,10 @@
-"""The state of a classic group, and what each change does to it: the only functions that change it.
+"""The state of a classic group, and the functions that apply changes to it.
 
 A rebalance: all members join (PreparingRebalance); one of them, the leader, gets the list of
-members and assigns partitions, and every member fetches its share (CompletingRebalance); then all
-work (Stable), until a member joins, changes or leaves.
+members and assigns partitions, and every member gets its assignment by SyncGroup
+(CompletingRebalance); then the group is Stable, until a member joins, changes or leaves.
 
-Requests and deadlines are decided beside it: join.py, sync.py, leave.py and rebalance.py.
+Requests and timeouts are decided in join.py, sync.py, leave.py and rebalance.py.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class ClassicGroupState(Group):
         self.members: dict[str, ClassicMember] = {}
         #: The member id of each instance id.
         self.static_members: dict[str, str] = {}
-        #: Member ids that were sent out (KIP-394) and not used yet, with their deadlines.
+        #: Issued member ids (KIP-394) that were not used yet, with their deadlines.
         self.pending: dict[str, int] = {}
         self.supported = SupportedProtocols()
         #: Size of the metadata of all members.
         self.metadata_bytes = 0
-        #: How many members wait for the response to JoinGroup.
+        #: Members that wait for the response to JoinGroup.
         self.joining = 0
         #: Members that got the JoinGroup response of this generation and sent no SyncGroup yet.
         self.unsynced: set[str] = set()
@@ -84,13 +84,13 @@ class ClassicGroupState(Group):
         self.extension_ms = 0
         self.has_new_member = False
         self.sync_deadline_ms: int | None = None
-        #: Of what is persisted: whether anything is, since when, and the topics of the members,
-        #: which are parsed from `unread` at first use.
+        #: The persisted state, if any, its time, and the topics of the members, which are parsed
+        #: from `unread` at first use.
         self.is_persisted = False
         self.since_ms: int | None = None
         self.unread: Image | None = None
         self._topics: frozenset[str] | None = None
-        #: Not after the next time at which something is due.
+        #: At or before the next timeout.
         self.soonest_ms: int | None = None
 
     def apply(self, change: GroupChange) -> None:
@@ -239,7 +239,7 @@ def _sessions_started(group: ClassicGroupState, change: SessionsStarted) -> None
         _await_syncs(group, change.now_ms + group.rebalance_timeout_ms())
 
 
-# ---- what is persisted
+# ---- persisted state
 
 
 def _metadata_changed(group: ClassicGroupState, change: GroupMetadataChanged) -> None:
@@ -247,7 +247,7 @@ def _metadata_changed(group: ClassicGroupState, change: GroupMetadataChanged) ->
     group.is_persisted = image is not None
     if image is None:
         return
-    assert image.generation_id >= group.generation_id, "a generation never comes back"
+    assert image.generation_id >= group.generation_id, "generations never go back"
     _follow(group, image)
     group.generation_id = image.generation_id
     group.protocol_type = image.protocol_type
@@ -262,7 +262,7 @@ def _metadata_changed(group: ClassicGroupState, change: GroupMetadataChanged) ->
 
 
 def _follow(group: ClassicGroupState, image: Image) -> None:
-    """Into the persisted state."""
+    """Moves to the persisted state."""
     if not image.members:
         if group.state is not State.EMPTY:
             _move(group, Event.NO_MEMBERS_LEFT)

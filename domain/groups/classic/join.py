@@ -1,7 +1,7 @@
-"""JoinGroup of a classic group, decided.
+"""Decides JoinGroup of a classic group.
 
-A new dynamic member gets an id and has to come back with it (KIP-394), so that clients that retry
-leave no members behind. Static members that return are in static_return.py.
+A new dynamic member gets an id and joins again with it (KIP-394), so that retries of a client add
+no members. Returning static members are in static_return.py.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from domain.groups.classic.states import State
 from domain.groups.classic.static_return import static_member_returned
 from domain.groups.group import Decision
 
-#: A new client sends no heartbeats while it waits: a vanished one is only found by this timeout.
+#: A new client sends no heartbeats while it waits: this timeout removes disappeared ones.
 NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000
 
 
 def check_session_timeout(request: JoinRequest, limits: Limits) -> None:
-    least_ms, most_ms = limits.min_session_timeout_ms, limits.max_session_timeout_ms
-    if not least_ms <= request.session_timeout_ms <= most_ms:
+    min_ms, max_ms = limits.min_session_timeout_ms, limits.max_session_timeout_ms
+    if not min_ms <= request.session_timeout_ms <= max_ms:
         raise InvalidSessionTimeout()
 
 
 def check_first(request: JoinRequest, limits: Limits) -> None:
-    """The first member of a group has no id yet, and supports some protocol."""
+    """The first member of a group must have no id, and at least one protocol."""
     if request.member_id:
         raise UnknownMemberId()
     if not _has_protocols(request):
@@ -60,7 +60,7 @@ def check_first(request: JoinRequest, limits: Limits) -> None:
 def join(
     group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Now, limits: Limits
 ) -> Decision:
-    """`new_id`: for a member that has none; `token`: of the request."""
+    """`new_id` is for a member without an id; `token` identifies the request."""
     if not _has_room(group, request.member_id, limits):
         full = _refused(token, "", GroupMaxSizeReached())
         return full._replace(changes=(MemberRemoved(group.group_id, request.member_id),))
@@ -78,7 +78,7 @@ def _refused(token: int, member_id: str, error: BrokerError) -> Decision:
 
 
 def _has_room(group: ClassicGroup, member_id: str, limits: Limits) -> bool:
-    """While a group rebalances, the last to join finds it full, even if it was a member before."""
+    """During a rebalance the first to join get the places, also if they are new members."""
     if not member_id and len(group.pending) >= limits.max_size:
         return False
     if group.state is State.EMPTY:
@@ -91,7 +91,7 @@ def _has_room(group: ClassicGroup, member_id: str, limits: Limits) -> bool:
 
 
 def _fits(group: ClassicGroup, request: JoinRequest, limits: Limits) -> bool:
-    """With the member's new metadata in place of the old."""
+    """Whether the group stays within its metadata limit with the new metadata."""
     member_id = request.member_id or group.static_members.get(request.instance_id or "", "")
     member = group.members.get(member_id)
     others = group.metadata_bytes - (member.metadata_bytes if member is not None else 0)
@@ -106,7 +106,7 @@ def _supports(group: ClassicGroup, request: JoinRequest) -> bool:
     if group.state is State.EMPTY:
         return _has_protocols(request)
     return request.protocol_type == group.protocol_type and (
-        group.supported.first_known_to_all(request.protocols, len(group.members)) is not None
+        group.supported.first_of_all(request.protocols, len(group.members)) is not None
     )
 
 
@@ -173,7 +173,7 @@ def _join_known(
     if member.protocols == request.protocols and (
         group.state is State.COMPLETING_REBALANCE or (group.state is State.STABLE and not is_leader)
     ):
-        # Its response may be lost. By this the leader of a stable group requests a rebalance.
+        # The last response may be lost. The leader of a stable group requests a rebalance by this.
         return Decision(responses=((token, _current(group, member_id)),))
     rejoined = _admitted(group, request, member.rejoined(request, token), now_ms, limits)
     earlier = Decision(responses=pending_failed(member, member_id, RebalanceInProgress()))

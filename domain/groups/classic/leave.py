@@ -1,4 +1,4 @@
-"""LeaveGroup of a classic group, decided: several members may leave at once (KIP-345)."""
+"""Decides LeaveGroup of a classic group: several members may leave at once (KIP-345)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from domain.groups.group import LEFT, Decision
 
 
 class LeavingMember(NamedTuple):
-    """An admin names static members by their instance id alone."""
+    """Admin clients name static members by their instance id only."""
 
     member_id: str
     instance_id: str | None
@@ -28,28 +28,28 @@ class LeavingMember(NamedTuple):
 def leave(
     group: ClassicGroup, leaving: Sequence[LeavingMember], now_ms: int, limits: Limits
 ) -> Decision:
-    """Its response: an error or None for each member that is to leave."""
-    gone: dict[str, None] = {}
+    """The response has an error or None for each member."""
+    left: dict[str, None] = {}
     results: list[BrokerError | None] = []
     for one in leaving:
         try:
-            gone[_member_id(group, one, gone)] = None
+            left[_member_id(group, one, left)] = None
             results.append(None)
         except BrokerError as refusal:
             results.append(refusal.as_value())
-    if not gone:
+    if not left:
         return Decision(response=results)
-    decision = removal(group, gone, UnknownMemberId(), LEFT)
+    decision = removal(group, left, UnknownMemberId(), LEFT)
     if group.members and can_start(group):
-        staying = [one for one in group.members.values() if one.member_id not in gone]
+        staying = [one for one in group.members.values() if one.member_id not in left]
         timeout_ms = longest_timeout_ms(staying)
-        started = start(group, now_ms, timeout_ms, limits, without=gone)
+        started = start(group, now_ms, timeout_ms, limits, without=left)
         decision = together(decision, started)
     return decision._replace(response=results)
 
 
-def _member_id(group: ClassicGroup, leaving: LeavingMember, gone: dict[str, None]) -> str:
-    """Raises when it is no member, or left already in this request."""
+def _member_id(group: ClassicGroup, leaving: LeavingMember, left: dict[str, None]) -> str:
+    """Raises if it is no member, or occurs twice in the request."""
     member_id = leaving.member_id
     if not member_id:
         known_id = None
@@ -60,6 +60,6 @@ def _member_id(group: ClassicGroup, leaving: LeavingMember, gone: dict[str, None
         member_id = known_id
     elif member_id not in group.pending:
         group.check_member(member_id, leaving.instance_id)
-    if member_id in gone:
+    if member_id in left:
         raise UnknownMemberId()
     return member_id

@@ -1,4 +1,4 @@
-"""ClassicMember: one member of a classic group, as the group knows it."""
+"""ClassicMember: one member of a classic group."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from copy import copy
 from typing import NamedTuple
 
-#: By name, the one a member likes best first; what the metadata means is the clients' business.
+#: Names with metadata, in order of preference; the metadata is opaque.
 Protocols = tuple[tuple[str, bytes], ...]
 
 
 def metadata_bytes(protocols: Protocols, *names: str | None) -> int:
-    """What a member says of itself, by these names and else."""
-    said = sum(len(name) + len(metadata) for name, metadata in protocols)
-    return said + sum(len(name) for name in names if name)
+    """Bytes of metadata and names of a member."""
+    size = sum(len(name) + len(metadata) for name, metadata in protocols)
+    return size + sum(len(name) for name in names if name)
 
 
 class JoinRequest(NamedTuple):
@@ -26,13 +26,13 @@ class JoinRequest(NamedTuple):
     rebalance_timeout_ms: int
     protocol_type: str
     protocols: Protocols
-    #: What responses the version of the request allows.
+    #: Depending on the version of the request.
     joins_twice: bool = True
     may_skip_assignment: bool = True
 
 
 class MemberImage(NamedTuple):
-    """What is persisted of a member."""
+    """The persisted state of a member."""
 
     member_id: str
     instance_id: str | None
@@ -69,7 +69,7 @@ class ClassicMember:
         self.session_timeout_ms = image.session_timeout_ms
         self.protocols = image.protocols
         self.assignment = image.assignment
-        #: It has not been in any generation yet: its client may have vanished unnoticed.
+        #: It was in no generation yet: its client may have disappeared.
         self.is_new = False
         #: Tokens of its pending requests.
         self.joining: int | None = None
@@ -124,7 +124,7 @@ class ClassicMember:
 
     @property
     def may_expire(self) -> bool:
-        """Members that wait send no heartbeats; but the client of a new one may have vanished."""
+        """Waiting members send no heartbeats; but a new client may have disappeared."""
         return self.is_new or (self.joining is None and self.syncing is None)
 
     def metadata(self, protocol_name: str | None) -> bytes:
@@ -138,7 +138,7 @@ class ClassicMember:
 
 
 class SupportedProtocols:
-    """How many of the members know each protocol: a group uses one that all of them know."""
+    """Counts the members per protocol: a group uses one that all members support."""
 
     __slots__ = ("_counts",)
 
@@ -155,8 +155,8 @@ class SupportedProtocols:
             if not self._counts[name]:
                 del self._counts[name]
 
-    def first_known_to_all(self, protocols: Protocols, members: int) -> str | None:
-        """Of these; `members`: how many there are."""
+    def first_of_all(self, protocols: Protocols, members: int) -> str | None:
+        """The first of these that all `members` support."""
         counts = self._counts
         for name, _ in protocols:
             if counts.get(name, 0) == members:
@@ -165,14 +165,14 @@ class SupportedProtocols:
 
 
 def elected_protocol(members: Iterable[ClassicMember]) -> str:
-    """Each member votes for the first of its protocols that all of them know."""
+    """Each member votes for its first protocol that all members support, as in Kafka."""
     voters = list(members)
-    known = SupportedProtocols()
+    supported = SupportedProtocols()
     for member in voters:
-        known.add(member)
+        supported.add(member)
     votes: dict[str, int] = {}
     for member in voters:
-        name = known.first_known_to_all(member.protocols, len(voters))
-        assert name is not None, "no member joins without a protocol that all know"
+        name = supported.first_of_all(member.protocols, len(voters))
+        assert name is not None, "members without a common protocol cannot join"
         votes[name] = votes.get(name, 0) + 1
     return max(votes, key=votes.__getitem__)

@@ -1,9 +1,9 @@
-"""How a rebalance begins and ends, and what happens when time passes. All of it decides.
+"""Decides start and end of a rebalance, and timeouts.
 
 start       members must join again, within the longest of their rebalance timeouts
-complete    dynamic members that did not join are removed; the others are the next generation
-follow_up   completes when all members have joined
-expire      the next timeout that is due, if any
+complete    removes dynamic members that did not join; the others are the next generation
+follow_up   completes the rebalance when all members have joined
+expire      the next expired timeout, if any
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from domain.groups.classic.member import ClassicMember, elected_protocol
 from domain.groups.classic.states import State
 from domain.groups.group import Decision
 
-#: A group looks no sooner for static members that do not join: a member may ask for no time at all.
+#: The least wait for static members that do not join: their rebalance timeouts may be 0.
 LEAST_EXTENSION_MS = 1000
 
 
@@ -52,8 +52,8 @@ def start(
     without: Collection[str] = (),
     error: BrokerError | None = None,
 ) -> Decision:
-    """`timeout_ms`: of the current members; `without`: members whose responses the caller decides;
-    `error`: for members that wait for the leader.
+    """`timeout_ms`: the longest of the members; `without`: members whose responses the caller
+    decides; `error`: for members that wait for the leader.
     """
     if group.state is State.EMPTY:
         delay_ms = limits.initial_delay_ms
@@ -75,7 +75,7 @@ def start(
 def start_with(
     group: ClassicGroup, member: ClassicMember, old_id: str, now_ms: int, limits: Limits
 ) -> Decision:
-    """`member` is new, or replaces the one with the old id."""
+    """`member` is new, or replaces the one with `old_id`."""
     others = [one for one in group.members.values() if one.member_id != old_id]
     timeout_ms = longest_timeout_ms((*others, member))
     return start(group, now_ms, timeout_ms, limits, without=(old_id,))
@@ -92,7 +92,7 @@ def longest_timeout_ms(members: Iterable[ClassicMember]) -> int:
 def removal(
     group: ClassicGroup, member_ids: Iterable[str], error: BrokerError, reason: str
 ) -> Decision:
-    """They leave the group, and their pending requests fail."""
+    """Removes members, and fails their pending requests."""
     changes = []
     responses: list[tuple[int, Any]] = []
     for member_id in member_ids:
@@ -106,7 +106,7 @@ def removal(
 def pending_failed(
     member: ClassicMember, member_id: str, error: BrokerError
 ) -> list[tuple[int, Any]]:
-    """The responses to the member's JoinGroup or SyncGroup on another connection."""
+    """Error responses to pending requests of the member, on other connections."""
     responses: list[tuple[int, Any]] = []
     if member.joining is not None:
         responses.append((member.joining, JoinResponse(member_id, error)))
@@ -123,7 +123,7 @@ def together(*decisions: Decision) -> Decision:
 
 
 def follow_up(group: ClassicGroup, now: Now) -> Decision | None:
-    """A new group waits for more members for its initial delay, even when all have joined."""
+    """A new group waits for its initial delay, even if all members have joined."""
     if group.state is not State.PREPARING_REBALANCE or group.is_initial:
         return None
     return complete(group, now) if group.all_have_joined else None
@@ -131,17 +131,17 @@ def follow_up(group: ClassicGroup, now: Now) -> Decision | None:
 
 def complete(group: ClassicGroup, now: Now) -> Decision:
     staying: list[ClassicMember] = []
-    gone: list[ClassicMember] = []
+    absent: list[ClassicMember] = []
     for member in group.members.values():
-        (staying if member.joining is not None or member.is_static else gone).append(member)
+        (staying if member.joining is not None or member.is_static else absent).append(member)
     removed = tuple(
-        MemberRemoved(group.group_id, one.member_id, "rebalance_timeout") for one in gone
+        MemberRemoved(group.group_id, one.member_id, "rebalance_timeout") for one in absent
     )
     if not staying:
         return Decision((*removed, _empty(group, now)))
     leader = _leader(group, staying)
     if leader is None:
-        # No member joined: the static ones have until their sessions end.
+        # No member joined: static ones stay until their sessions end.
         longer_ms = max(longest_timeout_ms(staying), LEAST_EXTENSION_MS)
         extended = RebalanceExtended(group.group_id, now.monotonic_ms + longer_ms)
         return Decision((*removed, extended))
@@ -209,11 +209,11 @@ def members_for_leader(
 
 
 def expire(group: ClassicGroup, now: Now, limits: Limits) -> Decision | None:
-    """The next timeout that is due; its changes end that timeout."""
+    """The next expired timeout; its changes clear that timeout."""
     now_ms = now.monotonic_ms
-    silent = _silent(group, now_ms)
-    if silent:
-        return _without(group, silent, "session_timeout", now_ms, limits)
+    expired = _expired(group, now_ms)
+    if expired:
+        return _without(group, expired, "session_timeout", now_ms, limits)
     if group.join_deadline_ms is not None and group.join_deadline_ms <= now_ms:
         if group.is_initial and group.has_new_member and group.extension_ms:
             return _extension(group, now_ms, limits)
@@ -223,27 +223,27 @@ def expire(group: ClassicGroup, now: Now, limits: Limits) -> Decision | None:
     return None
 
 
-def _silent(group: ClassicGroup, now_ms: int) -> list[str]:
-    silent = [one for one, deadline_ms in group.pending.items() if deadline_ms <= now_ms]
-    silent += [
+def _expired(group: ClassicGroup, now_ms: int) -> list[str]:
+    expired = [one for one, deadline_ms in group.pending.items() if deadline_ms <= now_ms]
+    expired += [
         member.member_id
         for member in group.members.values()
         if member.session_deadline_ms is not None
         and member.session_deadline_ms <= now_ms
         and member.may_expire
     ]
-    return silent
+    return expired
 
 
 def _without(
     group: ClassicGroup, member_ids: Collection[str], reason: str, now_ms: int, limits: Limits
 ) -> Decision:
-    gone = removal(group, member_ids, UnknownMemberId(), reason)
+    removed = removal(group, member_ids, UnknownMemberId(), reason)
     members = [member for member in group.members.values() if member.member_id not in member_ids]
     if len(members) == len(group.members) or group.state is State.PREPARING_REBALANCE:
-        return gone
+        return removed
     started = start(group, now_ms, longest_timeout_ms(members), limits, without=member_ids)
-    return together(gone, started)
+    return together(removed, started)
 
 
 def _extension(group: ClassicGroup, now_ms: int, limits: Limits) -> Decision:

@@ -1,6 +1,6 @@
-"""The states of a classic group, and TRANSITIONS: THE table of how it gets from one to another.
+"""The states of a classic group, and the table of their transitions.
 
-The group moves by this table alone (`next_state`), and docs/groups.md draws it.
+`next_state` uses this table only, and docs/groups.md shows it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class State(Enum):
-    """As Kafka prints them."""
+    """With Kafka's names."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -20,13 +20,13 @@ class State(Enum):
 
 
 class Event(Enum):
-    MEMBERS_CHANGED = "a member comes, changes or goes"
-    GENERATION_STARTED = "who is to join has joined"
-    NO_MEMBERS_LEFT = "nobody is left"
-    ASSIGNED = "the leader hands in the assignment"
-    RESTORED_UNASSIGNED = "read from the store, before its assignment"
-    RESTORED_ASSIGNED = "read from the store, or taken over from the consumer protocol"
-    DELETED = "deleted, or taken over by the consumer protocol"
+    MEMBERS_CHANGED = "a member joins, changes or leaves"
+    GENERATION_STARTED = "all members have joined"
+    NO_MEMBERS_LEFT = "no member is left"
+    ASSIGNED = "the leader sends the assignment"
+    RESTORED_UNASSIGNED = "loaded from the store, not assigned"
+    RESTORED_ASSIGNED = "loaded from the store, or downgraded"
+    DELETED = "deleted, or upgraded"
 
 
 class Transition(NamedTuple):

@@ -1,7 +1,7 @@
-"""A static member is back, with a new id: it takes the place of its old one (KIP-345).
+"""A static member returns with a new member id, which replaces the old one (KIP-345).
 
-In a stable group that goes without a rebalance, unless it makes another protocol win; a client
-that still uses the old id is fenced.
+A stable group does not rebalance, unless another protocol is selected. A client that still uses the
+old id is fenced.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def static_member_returned(
         return fenced
     members = [member if one is old else one for one in group.members.values()]
     if group.state is State.STABLE and elected_protocol(members) == group.protocol_name:
-        return _quiet(group, request, old, member, members, now, fenced)
+        return _without_rebalance(group, request, old, member, members, now, fenced)
     # The leader may already have assigned to the old id.
     return together(fenced, start_with(group, member, old.member_id, now.monotonic_ms, limits))
 
 
-def _quiet(
+def _without_rebalance(
     group: ClassicGroup,
     request: JoinRequest,
     old: ClassicMember,
@@ -60,10 +60,10 @@ def _quiet(
     now: Now,
     fenced: Decision,
 ) -> Decision:
-    """The generation goes on, and the new id is persisted before it is sent.
+    """Keeps the generation; the new id is persisted before it is sent.
 
-    A client that can skip the assignment learns that it is the leader; an older one does not, or it
-    would assign again while the others send no SyncGroup.
+    A client that supports `skip_assignment` gets to know that it is the leader; an older one does
+    not: it would assign again, while the other members send no SyncGroup.
     """
     token, member.joining = member.joining, None
     assert token is not None

@@ -1,4 +1,4 @@
-"""SyncGroup of a classic group, decided: the leader sends the assignments, the others wait."""
+"""Decides SyncGroup of a classic group: the leader sends the assignments, the others wait."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class SyncRequest(NamedTuple):
     instance_id: str | None
     protocol_type: str | None
     protocol_name: str | None
-    #: By member id; from the leader.
+    #: By member id; only from the leader.
     assignments: Mapping[str, bytes]
 
 
 def sync(
     group: ClassicGroup, request: SyncRequest, token: int, now: Now, limits: Limits
 ) -> Decision:
-    """Refused requests raise."""
+    """Raises if the request is refused."""
     group.check_heartbeat(request.member_id, request.instance_id, request.generation_id)
     _check_protocol(group, request)
     if group.state is State.PREPARING_REBALANCE:
@@ -67,20 +67,21 @@ def _check_protocol(group: ClassicGroup, request: SyncRequest) -> None:
 def _assigned(
     group: ClassicGroup, request: SyncRequest, token: int, now: Now, synced: Decision
 ) -> Decision:
-    """Members without an assignment by the leader get an empty one."""
-    given = request.assignments
+    """Members that the leader left out get an empty assignment."""
+    assignments = request.assignments
     image = group.image(now.wall_ms)._replace(
         members=tuple(
-            member.image(given.get(member.member_id, b"")) for member in group.members.values()
+            member.image(assignments.get(member.member_id, b""))
+            for member in group.members.values()
         ),
         is_assigned=True,
     )
     responses = tuple(
-        (member.syncing, _response(group, given.get(member.member_id, b"")))
+        (member.syncing, _response(group, assignments.get(member.member_id, b"")))
         for member in group.members.values()
         if member.syncing is not None and member.member_id != request.member_id
     )
-    own = (token, _response(group, given.get(request.member_id, b"")))
+    own = (token, _response(group, assignments.get(request.member_id, b"")))
     changes = (
         *synced.changes,
         GroupMetadataChanged(group.group_id, image),
@@ -90,8 +91,8 @@ def _assigned(
 
 
 def _fits(group: ClassicGroup, request: SyncRequest, limits: Limits) -> bool:
-    given = sum(len(request.assignments.get(member_id, b"")) for member_id in group.members)
-    return group.metadata_bytes + given <= limits.max_metadata_bytes
+    size = sum(len(request.assignments.get(member_id, b"")) for member_id in group.members)
+    return group.metadata_bytes + size <= limits.max_metadata_bytes
 
 
 def _too_large(group: ClassicGroup, token: int, now: Now, limits: Limits) -> Decision:

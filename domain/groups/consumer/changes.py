@@ -1,6 +1,6 @@
-"""What happens to a consumer group, as values: a row each in the store, where the newest counts.
+"""Changes of a consumer group, as values: each replaces a row of the store.
 
-None in the place of a value: there is none any more.
+None deletes the row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ConsumerGroupChange(GroupChange):
 
 
 class EpochChanged(ConsumerGroupChange):
-    """Members, subscriptions or topics changed: there has to be a new target."""
+    """Members, subscriptions or topics changed: a new target assignment is needed."""
 
     __slots__ = ("epoch", "topics_hash")
 
@@ -50,7 +50,7 @@ class MemberChanged(ConsumerGroupChange):
 
 
 class TargetEpochChanged(ConsumerGroupChange):
-    """The group epoch that the targets are for."""
+    """The group epoch of the target assignment."""
 
     __slots__ = ("epoch",)
 
@@ -60,7 +60,7 @@ class TargetEpochChanged(ConsumerGroupChange):
 
 
 class TargetChanged(ConsumerGroupChange):
-    """What a member is to have."""
+    """The target assignment of a member."""
 
     __slots__ = ("member_id", "partitions")
 
@@ -71,7 +71,7 @@ class TargetChanged(ConsumerGroupChange):
 
 
 class AssignmentChanged(ConsumerGroupChange):
-    """What a member has."""
+    """The current assignment of a member."""
 
     __slots__ = ("current", "member_id")
 

@@ -1,8 +1,8 @@
-"""Members of the classic protocol in a consumer group, until all have been upgraded.
+"""Members of the classic protocol in a consumer group, during an upgrade or downgrade.
 
-JoinGroup is one step of reconciliation, and the member's epoch is the generation in its response;
-SyncGroup returns its assignment; Heartbeat requests another JoinGroup when there is a step to take.
-They have no leader, because the broker assigns.
+JoinGroup is one step of reconciliation, with the member epoch as generation; SyncGroup returns the
+assignment; Heartbeat requests another JoinGroup if a step is due. They have no leader, because the
+broker assigns.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from domain.groups.group import Decision
 def join(
     group: ConsumerGroup, request: JoinRequest, new_id: str, context: GroupContext, now: Now
 ) -> Decision:
-    """`new_id`: for a member that has none."""
+    """`new_id` is for a member without an id."""
     check_group_size(group, request.member_id, context.rules)
     if not _supports(group, request):
         raise InconsistentGroupProtocol(
@@ -75,7 +75,7 @@ def join(
     before = group.static_member(request.instance_id)
     draft = Draft(group)
     changed = _subscribe(draft, request, member_id, subscription, context)
-    # A static member may return with the classic protocol, as the last of the other one.
+    # The last member of the consumer protocol may be static, and return with the classic protocol.
     was_last = before is not None and before.classic is None
     if was_last and can_downgrade(draft, (), context.rules):
         if not changed:
@@ -90,7 +90,7 @@ def join(
 
 
 def _supports(group: ConsumerGroup, request: JoinRequest) -> bool:
-    """Whether it has a protocol that all other members of the classic protocol have too."""
+    """Whether it shares a protocol with all other classic members."""
     if request.protocol_type != CONSUMER or not request.protocols:
         return False
     others = [one.classic for one in group.members.values() if one.classic is not None]
@@ -105,7 +105,7 @@ def _subscribe(
     subscription: EmbeddedSubscription,
     context: GroupContext,
 ) -> bool:
-    """Whether its member subscribes to other topics than before."""
+    """Returns True if the subscription of the member changed."""
     member = _member_of(draft, request, member_id)
     updated = member._replace(
         instance_id=request.instance_id or member.instance_id,
@@ -146,7 +146,7 @@ def _member_of(draft: Draft, request: JoinRequest, member_id: str) -> MemberSubs
 def classic_member(
     group: ConsumerGroup, member_id: str, instance_id: str | None, generation_id: int
 ) -> tuple[MemberSubscription, ClassicMembership]:
-    """A member in good order, which may have to join again all the same."""
+    """Raises unless the request is from a classic member of this generation."""
     member = _known(group, member_id, instance_id)
     if member.classic is None:
         raise UnknownMemberId(f"Member {member_id} does not use the classic protocol.")
@@ -178,21 +178,21 @@ def leave(
     rules: GroupRules,
     now: Now,
 ) -> Decision:
-    """Its response: an error or None for each member that is to leave."""
-    gone: dict[str, None] = {}
+    """The response has an error or None for each member."""
+    left: dict[str, None] = {}
     results: list[BrokerError | None] = []
     for one in leaving:
         try:
-            gone[_leaving(group, one).member_id] = None
+            left[_leaving(group, one).member_id] = None
             results.append(None)
         except BrokerError as refusal:
             results.append(refusal.as_value())
-    decision = remove_members(group, gone, topics, rules, now) if gone else Decision()
+    decision = remove_members(group, left, topics, rules, now) if left else Decision()
     return decision._replace(response=results)
 
 
 def _leaving(group: ConsumerGroup, leaving: LeavingMember) -> MemberSubscription:
-    """Also one of the consumer protocol; an admin names static members by their instance alone."""
+    """Of either protocol. Admin clients name static members by their instance id only."""
     if leaving.instance_id is None:
         return group.member(leaving.member_id)
     member = group.static_member(leaving.instance_id)
@@ -214,7 +214,7 @@ def check_sync(group: ConsumerGroup, classic: ClassicMembership, request: SyncRe
 
 
 def must_join_again(group: ConsumerGroup, member_id: str) -> bool:
-    """There is a step to take: to the newest epoch, to give up, or to get what became free."""
+    """A step is due: a newer epoch, partitions to revoke, or all missing partitions are free."""
     current = group.current(member_id)
     if current.epoch < group.epoch or current.state is MemberState.UNREVOKED_PARTITIONS:
         return True

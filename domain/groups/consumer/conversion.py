@@ -1,9 +1,9 @@
-"""A group with members that becomes one of the other kind, and goes on where it was.
+"""Online conversion of groups between both protocols (KIP-848).
 
-upgrade     a member of the consumer protocol joins a classic group: generation and assignments
-            become epochs and assignments; its members go on as they are, one after the other
-downgrade   the last member of the consumer protocol goes: the epoch becomes a generation, and
-            a rebalance begins
+upgrade     a member of the consumer protocol joins a classic group: the generation becomes the
+            group epoch, assignments stay, and its members are upgraded one by one
+downgrade   the last member of the consumer protocol leaves: the epoch becomes a generation, and a
+            rebalance starts
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from domain.groups.group import Decision
 
 
 def upgrade(group: ClassicGroup, topics: Topics, rules: GroupRules) -> Draft:
-    """The consumer group that the classic one becomes. GroupIdNotFound: it may not."""
+    """The new consumer group. Raises GroupIdNotFound if an upgrade is not possible, as Kafka."""
     draft = Draft(ConsumerGroup(group.group_id))
     draft.changes += group.deletion()
     if group.is_empty:
@@ -59,15 +59,15 @@ def upgrade(group: ClassicGroup, topics: Topics, rules: GroupRules) -> Draft:
             group.group_id, "the embedded consumer protocol is malformed."
         ) from damage
     names = draft.subscribed_names()
-    # Unassigned partitions may be newer than the leader's assignment: a target is made at once.
-    topics_hash = hash_of_topics(names, topics) if _is_shared_out(draft, names, topics) else ""
+    # Partitions may be unassigned, as newer than the assignment: then a target is made at once.
+    topics_hash = hash_of_topics(names, topics) if _is_assigned(draft, names, topics) else ""
     draft.change(TargetEpochChanged(group.group_id, group.generation_id))
     draft.change(EpochChanged(group.group_id, group.generation_id, topics_hash))
     return draft
 
 
 def _check_upgrade(group: ClassicGroup, rules: GroupRules) -> None:
-    """With Kafka's words."""
+    """With Kafka's messages."""
     why = None
     if not rules.may_upgrade:
         why = "online upgrade is disabled"
@@ -79,7 +79,7 @@ def _check_upgrade(group: ClassicGroup, rules: GroupRules) -> None:
         raise _no_upgrade(group.group_id, f"{why}.")
 
 
-def _is_shared_out(draft: Draft, names: Iterable[str], topics: Topics) -> bool:
+def _is_assigned(draft: Draft, names: Iterable[str], topics: Topics) -> bool:
     found = [topic for topic in map(topics.topic, names) if topic is not None]
     return all(
         draft.owner(topic.topic_id, one) is not None
@@ -110,21 +110,21 @@ def _upgrade_member(
         topics=subscription.topics,
         classic=ClassicMembership(member.session_timeout_ms, member.protocols),
     )
-    has = _not_taken(draft, partitions_by_id(assignment.partitions, topics))
-    current = CurrentAssignment(MemberState.STABLE, epoch, epoch, has)
+    assigned = _not_taken(draft, partitions_by_id(assignment.partitions, topics))
+    current = CurrentAssignment(MemberState.STABLE, epoch, epoch, assigned)
     draft.change(MemberChanged(group_id, member_id, changed))
-    draft.change(TargetChanged(group_id, member_id, has))
+    draft.change(TargetChanged(group_id, member_id, assigned))
     draft.change(AssignmentChanged(group_id, member_id, current))
 
 
 def _metadata(group: ClassicGroup, member: ClassicMember) -> bytes:
-    """It may have joined again since, and not know the group's protocol any more."""
+    """A member that joined again may no longer support the protocol of the group."""
     named = dict(member.protocols)
     return named.get(group.protocol_name or "", member.protocols[0][1])
 
 
 def _not_taken(draft: Draft, partitions: Partitions) -> Partitions:
-    """A client's assignor may have given one partition to two: then the second one loses it."""
+    """If a client assigned a partition twice, the second member loses it."""
     free = {
         topic_id: frozenset(one for one in ones if draft.owner(topic_id, one) is None)
         for topic_id, ones in partitions.items()
@@ -145,14 +145,14 @@ def remove_members(
     rules: GroupRules,
     now: Now,
 ) -> Decision:
-    """They leave, or are removed; without them the group may become a classic one."""
+    """Removes members; without them the group may be downgraded."""
     if can_downgrade(group, member_ids, rules):
         return downgrade(group, group, member_ids, topics, now, rebalances=True)
     return remove(group, member_ids, topics)
 
 
 def can_downgrade(group: ConsumerGroup, leaving: Collection[str], rules: GroupRules) -> bool:
-    """Whether only members of the classic protocol stay, and not too many."""
+    """Whether only classic members remain, and not too many."""
     return (
         rules.may_downgrade
         and 0 < len(group.members) - len(leaving) <= rules.classic_max_size
@@ -172,7 +172,7 @@ def downgrade(
     now: Now,
     rebalances: bool,
 ) -> Decision:
-    """The group is a classic one, in the generation of its epoch. `becoming` has its members."""
+    """Replaces the group by a classic one; `becoming` has its members."""
     members = tuple(
         _downgraded_member(becoming, member, topics)
         for member_id, member in becoming.members.items()
@@ -198,7 +198,7 @@ def _downgraded_member(
     group: ConsumerGroup, member: MemberSubscription, topics: Topics
 ) -> MemberImage:
     assert member.classic is not None
-    has = group.current(member.member_id).assigned
+    assigned = group.current(member.member_id).assigned
     return MemberImage(
         member.member_id,
         member.instance_id,
@@ -207,18 +207,18 @@ def _downgraded_member(
         member.rebalance_timeout_ms,
         member.classic.session_timeout_ms,
         member.classic.protocols,
-        embedded_assignment(member.classic, has, topics),
+        embedded_assignment(member.classic, assigned, topics),
     )
 
 
-def embedded_assignment(classic: ClassicMembership, has: Partitions, topics: Topics) -> bytes:
-    """In the version in which the member said what it wants."""
+def embedded_assignment(classic: ClassicMembership, assigned: Partitions, topics: Topics) -> bytes:
+    """In the version of the subscription of the member."""
     version = read_subscription(classic.protocols[0][1]).version
-    return write_assignment(version, partitions_by_name(has, topics))
+    return write_assignment(version, partitions_by_name(assigned, topics))
 
 
 def partitions_by_id(partitions: NamedPartitions, topics: Topics) -> Partitions:
-    """Without topics that do not exist."""
+    """Without unknown topics."""
     found = {name: topics.topic(name) for name in partitions}
     return {
         topic.topic_id: frozenset(partitions[name])

@@ -1,7 +1,7 @@
-"""Draft: a consumer group as it would be after a decision, which is made on it step by step.
+"""Draft: a consumer group with the changes of a decision in progress.
 
-It holds what is different from the group, and reads all else there: a decision costs what it
-changes, not what the group has. The group stays as it is, also when the request is refused.
+It stores differences only and reads the rest from the group, so a decision in a large group is
+cheap. The group itself does not change, also if the request is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UNCHANGED: Any = object()
 
 
 class Overlay(MutableMapping[K, V]):
-    """A dict with changes, as a mapping; the dict stays as it is. Changed keys are the last."""
+    """A dict and changes to it, as a mapping. Changed keys come last."""
 
     __slots__ = ("_base", "_changed")
 

@@ -1,15 +1,15 @@
 """ConsumerGroup: a group whose partitions the broker assigns (KIP-848).
 
     group epoch         rises when members, subscriptions or topics change
-    target epoch        the group epoch that the assignor was last asked for
-    member epoch        the target epoch that a member has been led to
+    target epoch        the group epoch of the target assignment
+    member epoch        the target epoch that a member has reached
 
     Empty         there are no members
     Assigning     the group epoch is ahead of the target epoch
-    Reconciling   a member is not where the target wants it
-    Stable        all are
+    Reconciling   a member has not reached its target assignment
+    Stable        all members have
 
-Every heartbeat takes its member one step further: see heartbeat.py and reconciliation.py.
+Every heartbeat is a step of its member: see heartbeat.py and reconciliation.py.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from domain.topics.topic import Topic
 
 JUST_JOINED = CurrentAssignment()
 
-#: In place of a revision: the topics have not been looked at.
+#: The revision of a group that has not read the topics yet.
 NEVER = -1
 
 
@@ -71,12 +71,12 @@ class ConsumerGroup(Group):
         super().__init__(group_id)
         self.epoch = 0
         self.target_epoch = 0
-        #: Of the topics that the group epoch has taken into account.
+        #: Of the topics at the last group epoch.
         self.topics_hash = ""
         self.members: MutableMapping[str, MemberSubscription] = {}
         self.currents: MutableMapping[str, CurrentAssignment] = {}
         self.targets: MutableMapping[str, Partitions] = {}
-        #: Regular expressions of members with the names of the topics that they match.
+        #: Topic names by regular expression.
         self.regexes: MutableMapping[str, frozenset[str]] = {}
         #: Instance id -> member id.
         self.static_members: MutableMapping[str, str] = {}
@@ -88,7 +88,7 @@ class ConsumerGroup(Group):
         self.timeouts = Timeouts()
         self.seen_revision = NEVER
 
-    # how it changes
+    # ---- changes
 
     def apply(self, change: GroupChange) -> None:
         self._APPLY[type(change)](self, change)
@@ -129,13 +129,13 @@ class ConsumerGroup(Group):
         member_id, current = change.member_id, change.current
         before = self.currents.pop(member_id, None)
         if before is not None:
-            for place in _places(before):
-                del self.owners[place]
+            for partition in _partitions(before):
+                del self.owners[partition]
         if current is not None:
             self.currents[member_id] = current
-            for place in _places(current):
-                assert place not in self.owners, f"{place} would have two owners"
-                self.owners[place] = member_id
+            for partition in _partitions(current):
+                assert partition not in self.owners, f"{partition} would have two owners"
+                self.owners[partition] = member_id
 
     def _apply_regex(self, change: RegexResolved) -> None:
         before = self.regexes.get(change.regex)
@@ -156,7 +156,7 @@ class ConsumerGroup(Group):
         GroupDeleted: lambda group, change: None,
     }
 
-    # what it is
+    # ---- properties
 
     @property
     def state_name(self) -> str:
@@ -173,7 +173,7 @@ class ConsumerGroup(Group):
         return not self.members
 
     def assignor(self, allowed: Sequence[str]) -> str:
-        """The one that most members name, of the allowed ones."""
+        """The allowed assignor that most members name."""
         named = Counter(
             one.server_assignor for one in self.members.values() if one.server_assignor in allowed
         )
@@ -189,7 +189,7 @@ class ConsumerGroup(Group):
             found = (
                 (topic_by_id(one), ones) for one, ones in self.current(member_id).assigned.items()
             )
-            # A deleted topic has no name and is left out.
+            # Without deleted topics, which have no name.
             named = {topic.name: tuple(sorted(ones)) for topic, ones in found if topic is not None}
             yield GroupMember(
                 member_id,
@@ -224,10 +224,10 @@ class ConsumerGroup(Group):
         return set().union(*self.names)
 
     def topics_seen(self, revision: int) -> None:
-        """The group epoch has taken the topics of this revision into account."""
+        """The group epoch is up to date with this revision of the topics."""
         self.seen_revision = revision
 
-    # what members may do
+    # ---- checks
 
     def check_commit(
         self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
@@ -262,10 +262,10 @@ class ConsumerGroup(Group):
         )
 
     def renew_session(self, member_id: str, now_ms: int) -> None:
-        """Only heartbeats count in this protocol."""
+        """Only heartbeats renew a session in this protocol."""
 
     def responded_late(self, member_id: str, now_ms: int) -> None:
-        """Nor is time given back for responses that had to wait."""
+        """No effect in this protocol."""
 
     def check_delete(self) -> None:
         if self.members:
@@ -274,7 +274,7 @@ class ConsumerGroup(Group):
     def deletion(self) -> list[GroupChange]:
         changes: list[GroupChange] = []
         for member_id in self.members:
-            changes += departure(self.group_id, member_id)
+            changes += removal_changes(self.group_id, member_id)
         changes += [RegexResolved(self.group_id, regex, None) for regex in self.regexes]
         changes.append(TargetEpochChanged(self.group_id, None))
         return [*changes, EpochChanged(self.group_id, None), GroupDeleted(self.group_id)]
@@ -286,7 +286,7 @@ class ConsumerGroup(Group):
         return None if self.subscribes(topic) else committed_ms
 
 
-def departure(group_id: str, member_id: str) -> list[GroupChange]:
+def removal_changes(group_id: str, member_id: str) -> list[GroupChange]:
     """The changes that remove a member."""
     return [
         AssignmentChanged(group_id, member_id, None),
@@ -295,7 +295,7 @@ def departure(group_id: str, member_id: str) -> list[GroupChange]:
     ]
 
 
-def _places(current: CurrentAssignment) -> Iterable[tuple[bytes, int]]:
+def _partitions(current: CurrentAssignment) -> Iterable[tuple[bytes, int]]:
     for partitions in (current.assigned, current.revoking):
         for topic_id, ones in partitions.items():
             for one in ones:

@@ -1,11 +1,11 @@
-"""What a heartbeat of a member changes: it joins or stays, and is led one step further.
+"""Decides ConsumerGroupHeartbeat of members that join or stay. It changes
 
-    1  the member, new or as it says it is now
-    2  the group epoch, when subscriptions or topics have changed
-    3  the target, when the group epoch is ahead of it
-    4  the member's assignment, when the target is not reached
+    1  the member
+    2  the group epoch, if subscriptions or topics have changed
+    3  the target assignment, if the group epoch is ahead of it
+    4  the current assignment of the member, if it differs from the target
 
-A member that leaves only raises the group epoch; the next heartbeat of another makes the target.
+A leaving member only raises the group epoch; the next heartbeat of another one makes the target.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from domain.groups.consumer.changes import (
     TargetChanged,
 )
 from domain.groups.consumer.draft import Draft
-from domain.groups.consumer.group import JUST_JOINED, ConsumerGroup, departure
+from domain.groups.consumer.group import JUST_JOINED, ConsumerGroup, removal_changes
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.consumer.member import (
     JOINS,
@@ -47,20 +47,20 @@ from domain.groups.group import Decision
 class HeartbeatResult(NamedTuple):
     member_id: str
     epoch: int
-    #: None: as it was.
+    #: None: unchanged.
     assignment: Partitions | None = None
 
 
 class SubscriptionUpdate(NamedTuple):
-    """What is different from the member's subscription before."""
+    """Changes of the subscription of a member."""
 
-    #: The names, or the regular expression, which is now one of other members too, or none.
+    #: The names, or a regular expression that is already resolved, or was removed.
     names: bool = False
     anything: bool = False
 
 
 class GroupContext(NamedTuple):
-    """What a decision is made with, besides the group and the request."""
+    """Inputs of a decision besides the group and the request."""
 
     topics: Topics
     regexes: Regexes
@@ -70,7 +70,7 @@ class GroupContext(NamedTuple):
 def respond_if_unchanged(
     group: ConsumerGroup, heartbeat: Heartbeat, context: GroupContext
 ) -> HeartbeatResult | None:
-    """The answer to a heartbeat that changes nothing, as nearly all do."""
+    """The response to a heartbeat that changes nothing, as nearly all."""
     if heartbeat.epoch <= JOINS or topics_changed(group, context):
         return None
     member = group.members.get(heartbeat.member_id)
@@ -101,7 +101,7 @@ def beat(draft: Draft, heartbeat: Heartbeat, context: GroupContext) -> Decision:
     return draft.decision(HeartbeatResult(member.member_id, current.epoch, assignment))
 
 
-# 1: who it is
+# ---- 1: the member
 
 
 def check_group_size(group: ConsumerGroup, member_id: str, rules: GroupRules) -> None:
@@ -128,23 +128,23 @@ def member_of(draft: Draft, heartbeat: Heartbeat) -> MemberSubscription:
 def static_member_joining(
     draft: Draft, member_id: str, instance_id: str, in_classic: bool
 ) -> MemberSubscription:
-    """It is new, or takes the place of the one before it, with all that one had."""
+    """A new member, or it replaces the member with its instance id, with its assignment."""
     before = draft.static_member(instance_id)
     if before is None:
         return draft.members.get(member_id) or MemberSubscription(member_id)
-    had = draft.current(before.member_id)
-    if not in_classic and before.classic is None and had.epoch != LEAVES_STATIC:
+    current = draft.current(before.member_id)
+    if not in_classic and before.classic is None and current.epoch != LEAVES_STATIC:
         raise UnreleasedInstanceId(
             f"Static member {member_id} with instance id {instance_id} cannot join the group "
             f"because the instance id is owned by {before.member_id} member."
         )
     member = before._replace(member_id=member_id)
     target = draft.target(before.member_id)
-    for change in departure(draft.group_id, before.member_id):
+    for change in removal_changes(draft.group_id, before.member_id):
         draft.change(change)
     draft.change(MemberChanged(draft.group_id, member_id, member))
     draft.change(TargetChanged(draft.group_id, member_id, target))
-    restarted = had._replace(epoch=0, previous_epoch=0)
+    restarted = current._replace(epoch=0, previous_epoch=0)
     draft.change(AssignmentChanged(draft.group_id, member_id, restarted))
     return member
 
@@ -175,7 +175,7 @@ def _check_epoch(current: CurrentAssignment, heartbeat: Heartbeat) -> None:
             "its partitions and rejoin."
         )
     if heartbeat.epoch < current.epoch:
-        # The response with its new epoch may have been lost.
+        # The response with the new epoch may be lost.
         missed_one = heartbeat.epoch == current.previous_epoch
         if not missed_one or heartbeat.owned is None:
             raise _fenced_below(current, heartbeat)
@@ -213,7 +213,7 @@ def forget_unused_regexes(draft: Draft, regexes: Collection[str | None]) -> None
             draft.change(RegexResolved(draft.group_id, regex, None))
 
 
-# 2: the group epoch
+# ---- 2: the group epoch
 
 
 def topics_changed(group: ConsumerGroup, context: GroupContext) -> bool:
@@ -221,15 +221,14 @@ def topics_changed(group: ConsumerGroup, context: GroupContext) -> bool:
 
 
 def update_epoch(draft: Draft, subscriptions_changed: bool, context: GroupContext) -> None:
-    """Raises it when the subscriptions changed, or the topics that they mean.
+    """Raises it if subscriptions or subscribed topics changed.
 
-    As in Kafka, which resolves regular expressions some time after a member has joined, they raise
-    it by themselves.
+    Resolved regular expressions raise it separately, as in Kafka, which resolves them later.
     """
-    look = topics_changed(draft, context)
-    regexes = [one for one in draft.used_regexes if look or one not in draft.regexes]
+    changed = topics_changed(draft, context)
+    regexes = [one for one in draft.used_regexes if changed or one not in draft.regexes]
     rise = subscriptions_changed + (bool(regexes) and _resolve(draft, regexes, context))
-    if not rise and not look:
+    if not rise and not changed:
         return
     topics_hash = hash_of_topics(draft.subscribed_names(), context.topics)
     if rise or topics_hash != draft.topics_hash:
@@ -237,7 +236,7 @@ def update_epoch(draft: Draft, subscriptions_changed: bool, context: GroupContex
 
 
 def _resolve(draft: Draft, regexes: Collection[str], context: GroupContext) -> bool:
-    """Whether one matches other topics than before. Unresolved ones match what they did."""
+    """Returns True if one matches other topics. Unresolved ones keep their topics."""
     changed = False
     for regex, names in context.regexes.resolve(regexes).items():
         before = draft.regexes.get(regex)
@@ -247,7 +246,7 @@ def _resolve(draft: Draft, regexes: Collection[str], context: GroupContext) -> b
     return changed
 
 
-# 4: the member's assignment
+# ---- 4: the assignment of the member
 
 
 def reconcile_member(

@@ -1,6 +1,6 @@
-"""Heartbeat: what a member says in one request, and which of it contradicts itself.
+"""Heartbeat: the fields of ConsumerGroupHeartbeat, and their validation.
 
-None is "as I said before", except for `member_id`.
+None means unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Heartbeat(NamedTuple):
     topics: frozenset[str] | None = None
     regex: str | None = None
     server_assignor: str | None = None
-    #: The partitions that the member has.
+    #: The partitions that the member owns.
     owned: Partitions | None = None
     client_id: str = ""
     client_host: str = ""
@@ -35,7 +35,7 @@ class Heartbeat(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """The member says everything again: it may have missed an answer."""
+        """All fields are sent: the member may have missed a response."""
         return (
             self.rebalance_timeout_ms != NOT_SENT
             and (self.topics is not None or self.regex is not None)
@@ -43,7 +43,7 @@ class Heartbeat(NamedTuple):
         )
 
     def applied_to(self, member: MemberSubscription) -> MemberSubscription:
-        said: dict[str, object] = {
+        fields: dict[str, object] = {
             "instance_id": self.instance_id,
             "rack_id": self.rack_id,
             "rebalance_timeout_ms": _unless_not_sent(self.rebalance_timeout_ms),
@@ -55,7 +55,7 @@ class Heartbeat(NamedTuple):
             client_id=self.client_id,
             client_host=self.client_host,
             classic=None,
-            **{name: value for name, value in said.items() if value is not None},  # type: ignore[arg-type]
+            **{name: value for name, value in fields.items() if value is not None},  # type: ignore[arg-type]
         )
 
 
@@ -66,7 +66,7 @@ def _unless_not_sent(timeout_ms: int) -> int | None:
 def check_heartbeat(
     group_id: str, heartbeat: Heartbeat, members_make_ids: bool, assignors: Collection[str]
 ) -> None:
-    """In Kafka's order, with Kafka's words."""
+    """With the order and messages of Kafka."""
     epoch = heartbeat.epoch
     if members_make_ids or epoch > 0 or epoch == LEAVES:
         _check_not_blank(heartbeat.member_id, "MemberId can't be empty.")

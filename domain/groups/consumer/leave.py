@@ -1,4 +1,4 @@
-"""Members that leave a consumer group, or are taken out of it."""
+"""Decides about members that leave a consumer group or are removed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from domain.groups.consumer.changes import AssignmentChanged, EpochChanged
 from domain.groups.consumer.draft import Draft
-from domain.groups.consumer.group import ConsumerGroup, departure
+from domain.groups.consumer.group import ConsumerGroup, removal_changes
 from domain.groups.consumer.heartbeat import (
     HeartbeatResult,
     forget_unused_regexes,
@@ -25,7 +25,7 @@ def leaving_member(group: ConsumerGroup, heartbeat: Heartbeat) -> MemberSubscrip
 
 
 def leave_static(group: ConsumerGroup, member: MemberSubscription) -> Decision:
-    """Its partitions stay its own until it is back under another member id, or its session ends."""
+    """A static member keeps its partitions until it returns or its session ends."""
     draft = Draft(group)
     current = draft.current(member.member_id)._replace(epoch=LEAVES_STATIC, revoking={})
     draft.change(AssignmentChanged(draft.group_id, member.member_id, current))
@@ -33,11 +33,11 @@ def leave_static(group: ConsumerGroup, member: MemberSubscription) -> Decision:
 
 
 def remove(group: ConsumerGroup, member_ids: Collection[str], topics: Topics) -> Decision:
-    """Only raises the group epoch: the next heartbeat of another member makes the new target."""
+    """Raises the group epoch; the next heartbeat of another member makes the target."""
     draft = Draft(group)
     regexes = {draft.members[member_id].regex for member_id in member_ids}
     for member_id in member_ids:
-        for change in departure(draft.group_id, member_id):
+        for change in removal_changes(draft.group_id, member_id):
             draft.change(change)
     forget_unused_regexes(draft, regexes)
     topics_hash = hash_of_topics(draft.subscribed_names(), topics)

@@ -1,7 +1,7 @@
-"""A member of a consumer group, in two values.
+"""A member of a consumer group, as two values.
 
-MemberSubscription   its identity and subscription: changes when the client says so
-CurrentAssignment    its epoch and its partitions: changes with every step of a rebalance
+MemberSubscription   identity and subscription, as the client sends them
+CurrentAssignment    member epoch and partitions, which change with every step of a rebalance
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from domain.groups.consumer.assignors.assignor import NO_PARTITIONS, Partitions
 
-#: What a member sends for its epoch when it joins, leaves, or leaves for a while.
+#: Member epochs in requests: join, leave, and leave of a static member that will return.
 JOINS = 0
 LEAVES = -1
 LEAVES_STATIC = -2
@@ -19,17 +19,17 @@ LEAVES_STATIC = -2
 
 class MemberState(Enum):
     STABLE = "stable"
-    #: It must give partitions up and has not confirmed yet that it did.
+    #: It has not yet confirmed that it revoked partitions.
     UNREVOKED_PARTITIONS = "unrevoked_partitions"
-    #: It waits for partitions that others have not given up yet.
+    #: It waits for partitions that other members still own.
     UNRELEASED_PARTITIONS = "unreleased_partitions"
 
 
 class ClassicMembership(NamedTuple):
-    """What is known of a member that speaks the classic protocol in a consumer group."""
+    """Additional state of a member that uses the classic protocol."""
 
     session_timeout_ms: int
-    #: Names of assignors with the metadata that the member sent for each, in its order.
+    #: Names of assignors with metadata, in order of preference.
     protocols: tuple[tuple[str, bytes], ...]
 
 
@@ -42,7 +42,7 @@ class MemberSubscription(NamedTuple):
     rebalance_timeout_ms: int = -1
     server_assignor: str | None = None
     topics: frozenset[str] = frozenset()
-    #: None and "" both mean that there is none; a client may say either.
+    #: None or "": no regular expression. Clients send either.
     regex: str | None = None
     classic: ClassicMembership | None = None
 
@@ -52,7 +52,7 @@ class CurrentAssignment(NamedTuple):
     epoch: int = 0
     previous_epoch: int = 0
     assigned: Partitions = NO_PARTITIONS
-    #: It is to give these up; until it has, they are its own.
+    #: To revoke; the member owns them until it confirms.
     revoking: Partitions = NO_PARTITIONS
 
     def is_reconciled_to(self, target_epoch: int) -> bool:

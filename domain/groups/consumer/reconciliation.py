@@ -1,12 +1,11 @@
-"""Reconciliation: one member's way from what it has to what it is to have.
+"""Reconciliation: the steps of a member from its current to its target assignment.
 
-    STABLE                  it has all of the target it was last led to
-    UNREVOKED_PARTITIONS    it has to give something up, and stays in its epoch until it says that
-                            it did
-    UNRELEASED_PARTITIONS   it is in the target's epoch and waits for what others still have
+    STABLE                  it has the target assignment of its epoch
+    UNREVOKED_PARTITIONS    it must revoke partitions, and stays in its epoch until it confirms
+    UNRELEASED_PARTITIONS   it is in the target epoch, and waits for partitions of other members
 
-A partition is assigned to a member only when it is free, and belongs to the member until it says
-that it gave it up: so no partition ever has two owners.
+A partition is assigned only when it is free, and belongs to its member until the member confirms
+the revocation: so no partition ever has two owners.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ def reconcile(
     owned_by_another: OwnedByAnother,
     subscription_changed: bool,
 ) -> CurrentAssignment:
-    """The member's next step, or its current one when it cannot go on.
+    """The next assignment of the member, or the current one if it has to wait.
 
-    `owned` is what the member says it has, if it says so in this request; `subscribed` are the
-    ids of the topics it wants: of others it is to have nothing, whatever the target says.
+    `owned` are the partitions of the request, if it has them; `subscribed` are the ids of the
+    subscribed topics: partitions of others are revoked, whatever the target is.
     """
     if current.state is MemberState.STABLE and current.epoch == target_epoch:
         if subscription_changed:
@@ -59,13 +58,13 @@ def _next(
     owned: Partitions | None,
     owned_by_another: OwnedByAnother,
 ) -> CurrentAssignment:
-    kept = common_partitions(current.assigned, target)
-    revoking = without_partitions(current.assigned, kept)
+    retained = common_partitions(current.assigned, target)
+    revoking = without_partitions(current.assigned, retained)
     if revoking and _still_owns(owned, revoking):
         return current.at_epoch(current.epoch)._replace(
-            state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, revoking=revoking
+            state=MemberState.UNREVOKED_PARTITIONS, assigned=retained, revoking=revoking
         )
-    missing = without_partitions(target, kept)
+    missing = without_partitions(target, retained)
     free = {
         topic_id: frozenset(one for one in ones if not owned_by_another(topic_id, one))
         for topic_id, ones in missing.items()
@@ -74,7 +73,7 @@ def _next(
     waits = bool(without_partitions(missing, free))
     return current.at_epoch(target_epoch)._replace(
         state=MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE,
-        assigned=all_partitions(kept, free),
+        assigned=all_partitions(retained, free),
         revoking={},
     )
 
@@ -82,15 +81,15 @@ def _next(
 def _without_unsubscribed(
     current: CurrentAssignment, subscribed: Collection[bytes], owned: Partitions | None
 ) -> CurrentAssignment:
-    """Cheaper than the whole way: only takes from it what it does not want any more."""
-    kept = _of_topics(current.assigned, subscribed)
-    if len(kept) == len(current.assigned):
+    """Revokes partitions of topics that are no longer subscribed."""
+    retained = _of_topics(current.assigned, subscribed)
+    if len(retained) == len(current.assigned):
         return current
-    revoking = all_partitions(current.revoking, without_partitions(current.assigned, kept))
+    revoking = all_partitions(current.revoking, without_partitions(current.assigned, retained))
     if not _still_owns(owned, revoking):
-        return current.at_epoch(current.epoch)._replace(assigned=kept)
+        return current.at_epoch(current.epoch)._replace(assigned=retained)
     return current.at_epoch(current.epoch)._replace(
-        state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, revoking=revoking
+        state=MemberState.UNREVOKED_PARTITIONS, assigned=retained, revoking=revoking
     )
 
 
@@ -99,5 +98,5 @@ def _of_topics(partitions: Partitions, topic_ids: Collection[bytes]) -> Partitio
 
 
 def _still_owns(owned: Partitions | None, revoking: Partitions) -> bool:
-    """A member that does not say what it has still has it."""
+    """Without a list of owned partitions the member still owns all."""
     return owned is None or holds_any(owned, revoking)

@@ -1,4 +1,4 @@
-"""Subscription: the topics that the members of a group subscribe to, and which of them exist."""
+"""Subscriptions: subscribed topics of members."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from domain.topics.topic import Topic
 
 H = TypeVar("H", bound=Hashable)
 
-#: Regular expressions with the names of the topics they mean.
+#: Topic names by regular expression.
 ResolvedRegexes = Mapping[str, frozenset[str]]
 
 NO_NAMES: frozenset[str] = frozenset()
 
 
 class Topics(Protocol):
-    """What there is to subscribe to; `layout_revision` rises when a topic comes, goes or grows."""
+    """All topics; `layout_revision` rises if a topic is created, deleted or gets partitions."""
 
     topic: Callable[[str], Topic | None]
     topic_by_id: Callable[[bytes], Topic | None]
@@ -36,7 +36,7 @@ class Topics(Protocol):
 class Regexes(Protocol):
     """Resolves regular expressions for one decision."""
 
-    #: Whether all that were asked for are resolved against the current topics.
+    #: All requested expressions were resolved against the current topics.
     is_complete: bool
 
     def check(self, regex: str) -> None:
@@ -44,21 +44,21 @@ class Regexes(Protocol):
         ...
 
     def resolve(self, regexes: Collection[str]) -> ResolvedRegexes:
-        """Those that can be resolved now; the others are resolved in the background."""
+        """Those that can be resolved now; the rest is resolved in the background."""
         ...
 
 
 class RefCounts(Generic[H]):
-    """Values that members use, each held once, however many use it.
+    """Interns values of members, with reference counts.
 
     Most members of a group subscribe to the same thousands of topics, and their sets of names are
-    compared again and again: that two are one and the same is seen without a look into them.
+    compared with each heartbeat: identical objects compare fast.
     """
 
     __slots__ = ("counts",)
 
     def __init__(self, counts: MutableMapping[H, tuple[H, int]]) -> None:
-        #: The value that all use, and how many do.
+        #: The shared object, and its number of users.
         self.counts = counts
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class RefCounts(Generic[H]):
         return value in self.counts
 
     def use(self, value: H) -> H:
-        """The one to be used in its place, until `leave` is called for it."""
+        """Returns the shared object, to be used until `leave`."""
         held, users = self.counts.get(value, (value, 0))
         self.counts[held] = held, users + 1
         return held
@@ -96,13 +96,13 @@ def names_of(regex: str | None, regexes: ResolvedRegexes) -> frozenset[str]:
 def subscribed_topics(
     member: MemberSubscription, regexes: ResolvedRegexes, topics: Topics
 ) -> dict[bytes, Topic]:
-    """By id; what does not exist is left out."""
+    """By id, without unknown topics."""
     found = map(topics.topic, subscribed_names(member, regexes))
     return {topic.topic_id: topic for topic in found if topic is not None}
 
 
 def hash_of_topics(names: Iterable[str], topics: Topics) -> str:
-    """Differs when one of these topics was created, deleted, created again or grew."""
+    """Changes if one of these topics is created, deleted, created again or gets partitions."""
     digest = blake2b(digest_size=8)
     for name in sorted(names):
         topic = topics.topic(name)

@@ -1,4 +1,4 @@
-"""Target: the partitions that the assignor gives to each member, as of the group epoch."""
+"""Target assignment: the result of the assignor at a group epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.groups.consumer.changes import TargetChanged, TargetEpochChanged
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.subscription import Topics, names_of, subscribed_topics
 
-#: By the names that clients know them by.
+#: By the names that clients use.
 ASSIGNORS: Mapping[str, Assignor] = {"uniform": uniform.assign, "range": range_assignor.assign}
 
 
@@ -20,16 +20,16 @@ class GroupRules(NamedTuple):
     """Settings of the broker for consumer groups."""
 
     max_size: int
-    #: Names of assignors; the first is for groups whose members name none.
+    #: Names of assignors; the first is the default.
     assignors: tuple[str, ...]
-    #: Whether groups with members may change their kind, and how large classic groups may be.
+    #: group.consumer.migration.policy, and the size limit of classic groups.
     may_upgrade: bool
     may_downgrade: bool
     classic_max_size: int
 
 
 def update_target(draft: Draft, topics: Topics, rules: GroupRules) -> None:
-    """Asks the assignor; only those whose target is another one are changed."""
+    """Calls the assignor; changes only the targets that differ."""
     members: dict[str, AssignedMember] = {}
     targets = dict(draft.targets.items())
     partition_counts: dict[bytes, int] = {}

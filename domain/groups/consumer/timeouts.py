@@ -1,6 +1,6 @@
-"""Timeouts: by when something must be heard of each member, or it is taken out of the group.
+"""Timeouts of members, which remove them from the group.
 
-Not persisted: after a restart all timeouts begin again.
+Not persisted: after a restart all timeouts start again.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from enum import Enum
 
 class Timeout(Enum):
     SESSION = "session_timeout"
-    #: For the partitions that it must revoke.
+    #: Revocation of partitions.
     REVOCATION = "rebalance_timeout"
-    #: A member of the classic protocol did not join again, or joined and did not sync.
+    #: A classic member must send JoinGroup or SyncGroup.
     JOIN = "join_timeout"
     SYNC = "sync_timeout"
 
@@ -43,7 +43,7 @@ class Timeouts:
         ]
 
     def overdue(self, member_id: str, now_ms: int) -> Timeout | None:
-        """What it has been waited for longest in vain."""
+        """The timeout that expired first."""
         deadlines = self._by_member.get(member_id)
         if not deadlines:
             return None

@@ -101,7 +101,7 @@ class RecordRoutes(Routes):
                 query.partition or None,
                 offset=query.offset,
                 last=query.last,
-                wanted=query.filter(),
+                conditions=query.filter(),
                 data_format=query.format,
             )
         )

@@ -184,14 +184,14 @@ def unreadable_partition_ends_the_request(patch: Patch) -> None:
 
 
 def commits_overlap(patch: Patch) -> None:
-    ask = Commits._ask
+    ask = Commits._schedule
 
     def eager(self: Commits) -> None:
         under_way, self._under_way = self._under_way, False
         ask(self)
         self._under_way = under_way
 
-    patch.setattr(Commits, "_ask", eager)
+    patch.setattr(Commits, "_schedule", eager)
 
 
 def what_gathers_is_answered_with_the_commit_before_it(patch: Patch) -> None:

@@ -196,12 +196,12 @@ def abandoned_fetch_goes_on_waiting(patch: Patch) -> None:
 
 
 def fetch_session_tells_only_of_new_watermarks(patch: Patch) -> None:
-    def news(self: FetchSession, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
-        chosen = [one for one in fetched if self._told.get(one.item.key) != _state(one)]
+    def changed(self: FetchSession, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
+        chosen = [one for one in fetched if self._sent.get(one.item.key) != _state(one)]
         self.remember(chosen)
         return chosen
 
-    patch.setattr(FetchSession, "news", news)
+    patch.setattr(FetchSession, "changed", changed)
 
 
 def waiting_fetches_are_not_released_at_the_end(patch: Patch) -> None:

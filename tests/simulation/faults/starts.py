@@ -31,7 +31,7 @@ def start_is_forgotten_at_a_restart(patch: Patch) -> None:
 
 def deletion_comes_without_a_snapshot(patch: Patch) -> None:
     """Once the batches are gone, a restart does not know where the log ended."""
-    patch.setattr(Partition, "ask_for_snapshot", lambda self: None)
+    patch.setattr(Partition, "request_snapshot", lambda self: None)
 
 
 def start_moves_before_its_commit(patch: Patch) -> None:
@@ -61,7 +61,7 @@ def deletion_is_told_before_its_commit(patch: Patch) -> None:
 def start_goes_back(patch: Patch) -> None:
     def obedient(self: Partition, offset: int) -> bool:
         self.end.start_offset = min(max(offset, 0), self.high_watermark)
-        self.ask_for_snapshot()
+        self.request_snapshot()
         return True
 
     patch.setattr(Partition, "delete_records", obedient)

@@ -1,15 +1,13 @@
-"""uniform: everybody has as much as everybody else, as far as subscriptions allow, and what a
-member has it keeps where that does not stand against balance.
+"""uniform: balances the number of partitions, and keeps assignments where balance allows it.
 
-  1  each partition stays with whom it was given last time, if that member is still subscribed
-  2  what nobody has goes to its topic's subscriber who has least; topics of few subscribers first,
-     as they have the least choice
-  3  while one holder of a topic has two more than another subscriber of it, a partition moves
+  1  each partition stays with its last member, if that is still subscribed
+  2  an unassigned partition goes to the subscriber of its topic with the fewest partitions; topics
+     with few subscribers first, as they have the least choice
+  3  while one member of a topic has two more than another subscriber, a partition moves
 
-The third step ends: each move brings the numbers nearer together. When it has, two members with
-the same subscription differ by one at most, because each could give the other what it has. Where
-subscriptions differ, a better balance through a third member is not looked for; Kafka's does not
-either.
+Step 3 ends, because each move reduces a difference. Then members with the same subscription differ
+by at most one. With different subscriptions, a better balance through a third member is not
+searched, as in Kafka.
 """
 
 from __future__ import annotations
@@ -39,9 +37,9 @@ def assign(
     topics = sorted(
         subscribers, key=lambda one: (len(subscribers[one]), first[id(subscribers[one])], one)
     )
-    holdings, loads = _kept(members, partition_counts)
+    holdings, loads = _retained(members, partition_counts)
     for _, alike in groupby(topics, key=lambda one: id(subscribers[one])):
-        _hand_out_all(list(alike), subscribers, holdings, partition_counts, loads)
+        _assign_rest(list(alike), subscribers, holdings, partition_counts, loads)
     moved = True
     while moved:
         moved = False
@@ -57,10 +55,10 @@ def assign(
     return _by_member(members, holdings)
 
 
-def _kept(
+def _retained(
     members: Mapping[str, AssignedMember], partition_counts: Mapping[bytes, int]
 ) -> tuple[Holdings, dict[str, int]]:
-    """A partition that two had last time, which must not be, stays with the first of them."""
+    """If two members had the same partition, which must not happen, the first one keeps it."""
     holdings: Holdings = {topic_id: {} for topic_id in partition_counts}
     taken: dict[bytes, set[int]] = {topic_id: set() for topic_id in partition_counts}
     loads = dict.fromkeys(members, 0)
@@ -70,29 +68,29 @@ def _kept(
             if topic_id not in member.topics:
                 continue
             count = partition_counts[topic_id]
-            kept = {one for one in partitions if one < count} - taken[topic_id]
-            if kept:
-                holdings[topic_id][member_id] = kept
-                taken[topic_id] |= kept
-                loads[member_id] += len(kept)
+            retained = {one for one in partitions if one < count} - taken[topic_id]
+            if retained:
+                holdings[topic_id][member_id] = retained
+                taken[topic_id] |= retained
+                loads[member_id] += len(retained)
     return holdings, loads
 
 
-def _hand_out_all(
+def _assign_rest(
     topics: list[bytes],
     subscribers: Mapping[bytes, list[str]],
     holdings: Holdings,
     partition_counts: Mapping[bytes, int],
     loads: dict[str, int],
 ) -> None:
-    """Of topics with the same subscribers."""
+    """For topics with the same subscribers."""
     least = [(loads[member_id], member_id) for member_id in subscribers[topics[0]]]
     heapify(least)
     for topic_id in topics:
-        _hand_out(holdings[topic_id], least, partition_counts[topic_id], loads)
+        _assign_topic(holdings[topic_id], least, partition_counts[topic_id], loads)
 
 
-def _hand_out(
+def _assign_topic(
     holders: dict[str, set[int]], least: list[tuple[int, str]], count: int, loads: dict[str, int]
 ) -> None:
     held = set().union(*holders.values())
@@ -111,8 +109,7 @@ def _balance(holders: dict[str, set[int]], subscribers: list[str], loads: dict[s
     most = [(-loads[member_id], member_id) for member_id in holders]
     heapify(least)
     heapify(most)
-    # Whoever receives has less than whoever gives, so nobody does both, and each heap is true for
-    # those at its top.
+    # The receiver has less than the giver, so no member is both, and the top of each heap is right.
     while most and -most[0][0] - least[0][0] >= 2:
         giver, receiver = most[0][1], least[0][1]
         partition = max(holders[giver])

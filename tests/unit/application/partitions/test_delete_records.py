@@ -121,7 +121,7 @@ def test_many_that_have_to_be_loaded_are_loaded_in_slices_and_move_at_once(
     fake.run()
     for index in range(count):
         fake.broker.commits.touch(fake.partition("many", index))
-        fake.partition("many", index).ask_for_snapshot()
+        fake.partition("many", index).request_snapshot()
     fake.run()
     again = fake.restarted()
     before = len(again.broker.catalog.loaded())

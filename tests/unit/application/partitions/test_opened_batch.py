@@ -50,5 +50,5 @@ def test_times_alone_are_those_of_the_records() -> None:
 
 def test_a_batch_with_more_records_than_anybody_sends_is_not_looked_into() -> None:
     data = record_batch(["a"], count=MAX_OPENED_RECORDS + 1)
-    with pytest.raises(InvalidRecord, match="cannot be looked into"):
+    with pytest.raises(InvalidRecord, match="cannot be opened"):
         opened(data)

@@ -10,7 +10,7 @@ from application.ports.pending import Pending, resolved
 from application.records.filter import ALL_RECORDS, RecordFilter
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan, ScanPart
-from application.records.sliced import HERE_MS, HERE_MS_WHERE_ONE_WAITS, SlicedScan
+from application.records.sliced import HERE_MS, HERE_MS_IF_IDLE, SlicedScan
 from domain.cluster.nodes import Leader
 from domain.errors import (
     BrokerError,
@@ -29,7 +29,7 @@ class FakeWorkers:
 
     def __init__(self) -> None:
         self.free = False
-        self.one_waits = False
+        self.has_idle = False
         self.jobs: list[ScanPlan] = []
         self.closed = 0
 
@@ -104,16 +104,14 @@ def test_a_large_batch_goes_to_a_worker_with_what_is_left(
     assert (rest.ranges[0].start, rest.begun, rest.budget_ms) == (1, True, 500)
 
 
-@pytest.mark.parametrize(
-    ("one_waits", "here_ms"), [(False, HERE_MS), (True, HERE_MS_WHERE_ONE_WAITS)]
-)
+@pytest.mark.parametrize(("has_idle", "here_ms"), [(False, HERE_MS), (True, HERE_MS_IF_IDLE)])
 def test_it_goes_sooner_where_a_worker_waits(
-    fake: FakeBroker, workers: FakeWorkers, one_waits: bool, here_ms: int
+    fake: FakeBroker, workers: FakeWorkers, has_idle: bool, here_ms: int
 ) -> None:
     for _ in range(100):
         fake.appended(record_batch(["small"]))
     fake.clock.look_ns = SLICE_NS
-    workers.free, workers.one_waits = True, one_waits
+    workers.free, workers.has_idle = True, has_idle
     scan(fake, workers, wanted=RecordFilter(anywhere=b"nowhere")).next()
     for _ in range(here_ms):
         fake.scheduler.run_pass()
