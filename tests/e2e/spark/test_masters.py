@@ -1,4 +1,4 @@
-"""Masters other than threads of this machine: executors are processes that others started."""
+"""Masters other than local: executors are processes of their own."""
 
 from __future__ import annotations
 
