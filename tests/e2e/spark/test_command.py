@@ -32,11 +32,7 @@ def test_a_failed_task_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     [
         ("perf --size 3", 2, "messageSize: 3 is less than 28"),
         ("perf -X foo=1", 2, 'producer: No such configuration property: "foo"'),
-<<<<<<< HEAD
-        ("perf -b there:70000", 2, "--bootstrap-server: 'there:70000': invalid port '70000'"),
-=======
         ("perf -b there:70000", 2, "--bootstrap-server: 'there:70000'"),
->>>>>>> main
         ("perf -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
         ("perf --master nowhere -b {there}", 2, "'nowhere' is not a Spark master like local"),
         ("archive --pattern ( --to {new}", 2, "--pattern: '(' is not an RE2 expression"),
