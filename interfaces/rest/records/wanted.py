@@ -12,7 +12,7 @@ from pydantic import Field
 from application.records.filter import HeaderFilter, RecordFilter
 from application.records.plan import ScanPlan
 from interfaces.rest.errors import RestError
-from interfaces.rest.shapes.common import Asked
+from interfaces.rest.shapes.common import RequestModel
 
 MAX_OFFSET = 2**62
 #: The end of the year 9999: a later one is a mistake.
@@ -24,7 +24,7 @@ Offset = Field(None, ge=0, le=MAX_OFFSET)
 Text = Field(None, max_length=MAX_TEXT)
 
 
-class FilterWanted(Asked):
+class FilterWanted(RequestModel):
     """Conditions that a record has to meet all; text is matched case-sensitively."""
 
     partition: list[int] = Field([], description="Only these partitions; may be repeated.")

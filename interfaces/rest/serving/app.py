@@ -17,7 +17,7 @@ from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refus
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
 from interfaces.rest.names import use_any_name
-from interfaces.rest.routes import console, description
+from interfaces.rest.routes import console
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
 from interfaces.rest.routes.configs import (
@@ -95,7 +95,6 @@ def create_app(admin: Admin) -> FastAPI:
 
     for resource in (*CONSOLE, *OWN):
         app.include_router(resource(admin).router(), dependencies=fields)
-    app.include_router(description.router(app.openapi), dependencies=fields)
     for resource in RESOURCES:
         both = resource(admin).router()
         app.include_router(both, dependencies=fields)
