@@ -21,6 +21,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
+from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, why_not_writable
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
@@ -89,16 +90,17 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topics: list[Topic | None] = []
-    places: list[tuple[str, int]] = []
+    places: list[tuple[Topic, int]] = []
     for topic_data in request.topic_data:  # no comprehensions: each would be a call
         topic = (
             catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
         )
         topics.append(topic)
-        if topic is not None:
+        if topic is not None and not topic.is_internal and refused is None:
             for data in topic_data.partition_data:
-                places.append((topic.name, data.index))
-    catalog.load(places)  # before anything is appended: it may raise NotInMemory
+                places.append((topic, data.index))
+    # Before the first append: this may raise NotInMemory, and the request runs again then.
+    partitions = iter(catalog.partitions(places))
     for topic, topic_data in zip(topics, request.topic_data, strict=True):
         answer = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(answer)
@@ -110,7 +112,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
             ]
             continue
         for data in topic_data.partition_data:
-            answer.partition_responses.append(_append(topic, data, call, durable))
+            answer.partition_responses.append(_append(next(partitions), data, call, durable))
     call.topics = len(request.topic_data)
     if request.acks == NO_ANSWER:
         _leave_unanswered(durable, call)
@@ -122,23 +124,21 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
 
 
 def _append(
-    topic: Topic, data: PartitionProduceData, call: Call, durable: StagedProduce
+    partition: Partition | BrokerError | None,
+    data: PartitionProduceData,
+    call: Call,
+    durable: StagedProduce,
 ) -> PartitionProduceResponse:
     answer = PartitionProduceResponse(index=data.index)
-    broker = call.broker
-    try:
-        partition = broker.catalog.partition(topic, data.index)
-    except NotLeaderOrFollower as elsewhere:
-        if call.version >= FIRST_WITH_ENDPOINTS:
-            leader = elsewhere.leader
-            answer.current_leader = LeaderIdAndEpoch(*leader)
-            add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
-        return _refuse(answer, elsewhere, call)
-    except StorageFailed as failure:
-        return _refuse(answer, failure, call)
     if partition is None:
         return _refuse(answer, UnknownTopicOrPartition(), call)
-    appended = broker.messages.produce.append(
+    if isinstance(partition, BrokerError):
+        if isinstance(partition, NotLeaderOrFollower) and call.version >= FIRST_WITH_ENDPOINTS:
+            leader = partition.leader
+            answer.current_leader = LeaderIdAndEpoch(*leader)
+            add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
+        return _refuse(answer, partition, call)
+    appended = call.broker.messages.produce.append(
         partition, data.records, call.version >= FIRST_WITH_ZSTD
     )
     if isinstance(appended, BrokerError):

@@ -43,13 +43,16 @@ class Peer(Protocol):
     prefix_end: int
 
     def completed(self, call: Call) -> None:
-        """A reply is complete; it leaves in its turn."""
+        """Called when a response is complete; it is sent after the responses before it."""
 
     def failed(self, call: Call, error: Exception) -> None:
-        """A reply cannot be made."""
+        """Called when a response cannot be encoded."""
+
+    def requeue(self, frame: memoryview, loading: Pending[None]) -> None:
+        """Runs the request again when `loading` is done; it has had no effect."""
 
     def throttle(self, throttle_ms: int) -> None:
-        """Begins nothing more for so long."""
+        """Begins no other request for this time."""
 
     def close(self, why: str) -> None: ...
 

@@ -60,8 +60,8 @@ class Dispatch:
     def begin(self, frame: memoryview, peer: Peer, replies: deque[Call], received_ns: int) -> None:
         """Opens the reply for a frame and runs its handler.
 
-        Raises MalformedRequest or CloseConnection when only the connection's end can follow, and
-        NotInMemory where nothing has happened yet: the request is to be put back.
+        Raises MalformedRequest or CloseConnection when the connection has to be closed. A request
+        that needs pages from disk is requeued, before it has had any effect.
         """
         key, version, correlation_id, id_length = unpack_fixed_header(frame)
         route = self._routes.made.get((key, version)) or self._routes.find(key, version)
@@ -87,7 +87,11 @@ class Dispatch:
         call.started_ns = perf_counter_ns()
         request, end = route.decode(frame, position)
         call.decoded_ns = call.handled_ns = call.completed_ns = perf_counter_ns()
-        self._handle(request, call, route)
+        try:
+            self._handle(request, call, route)
+        except NotInMemory as later:
+            peer.requeue(frame, later.loading)
+            return
         call.handled_ns = perf_counter_ns()
         if call.pieces is not None:
             call.completed_ns = call.handled_ns

@@ -10,7 +10,7 @@ KEYS = [int(key) for key in re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE)]
 
 
 def test_every_api_has_one_row() -> None:
-    assert KEYS == [api.key for api in APIS]
+    assert [api.key for api in APIS] == KEYS
 
 
 def test_every_api_that_is_served_has_its_card() -> None:
