@@ -1,8 +1,8 @@
 """Warnings about connections that the broker closed or refused.
 
-A client that is configured wrong connects again many times a second. What it does wrong is logged
-at once, then at most once a minute for each host and kind of mistake, with the latest connection
-and how many there were.
+A misconfigured client reconnects many times a second. The first warning of a host and kind is
+logged at once, later ones at most once a minute, with the latest connection and the number of
+connections.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 
 MINUTE_MS = 60_000
-#: Hosts and kinds of faults that are counted apart; those of more hosts are counted together.
+#: Hosts and kinds that are counted separately; further hosts are counted together.
 MAX_COUNTED = 1000
 OTHER_HOSTS = "other hosts"
 
@@ -30,18 +30,18 @@ class ClosingLog:
     def __init__(self, events: EventLog, scheduler: Scheduler) -> None:
         self._events = events
         self._scheduler = scheduler
-        #: How often since it was last logged, and the fields of the latest.
+        #: Connections since the last log line, and the fields of the latest one.
         self._since: dict[WarningKey, tuple[int, dict[str, object]]] = {}
 
     def __len__(self) -> int:
         return len(self._since)
 
     def closed(self, client: ClientInfo, why: str) -> None:
-        """By a decision of the broker: each is logged."""
+        """The broker closed the connection; each one is logged."""
         self._events.warning("a connection was closed", peer=client.peer, **_fields(client, why))
 
     def rejected(self, client: ClientInfo, kind: str, why: str, **more: object) -> None:
-        """For what the client sent."""
+        """The broker closed the connection because of bytes that the client sent."""
         host = client.peer.rpartition(":")[0]
         self._count(WarningKey("a connection was closed", host, kind), _fields(client, why) | more)
 
@@ -58,7 +58,7 @@ class ClosingLog:
             self._since[key] = before[0] + 1, fields
 
     def finish(self) -> None:
-        """When the broker stops: what was counted since it was last logged."""
+        """Logs the remaining counts when the broker stops."""
         counted, self._since = self._since, {}
         for key, (connections, fields) in counted.items():
             if connections:

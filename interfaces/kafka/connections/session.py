@@ -174,7 +174,7 @@ class Session(asyncio.BufferedProtocol):
         budget = self._response_budget
         budget.used_bytes += call.bytes_out
         if budget.used_bytes > budget.most_bytes:
-            self._shared.relieve()
+            self._shared.close_unread()
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
                 # Send before the next request runs, so that a full transport mutes a slow reader.
