@@ -24,7 +24,7 @@ from tests.fuzz.judge import Judge
 from tests.fuzz.story import CONNECTIONS, Event
 
 #: Why an honest connection may be closed: acks=0 and not possible, or it leaves too much unread.
-FORESEEN = ("a batch sent with acks=0", "all connections' unread answers", "its answers are not")
+FORESEEN = ("a batch sent with acks=0", "unread responses of all", "the client reads no")
 MAX_FRAME_BYTES = 300_000
 #: Small, so that every limit is met.
 SETTINGS = {
