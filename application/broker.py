@@ -12,8 +12,8 @@ from application.groups.configs import GroupConfigs
 from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
-from application.groups.forgetting import Forgetting
 from application.groups.lag import GroupLagService
+from application.groups.offset_cleanup import OffsetCleanup
 from application.groups.offset_commit import OffsetCommitService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offset_fetch import OffsetFetchService
@@ -93,7 +93,7 @@ class GroupServices:
     reset_offsets: ResetOffsetsService
     lag: GroupLagService
     delete_groups: DeleteGroupsService
-    forgetting: Forgetting
+    offset_cleanup: OffsetCleanup
     offset_expiry: OffsetExpiry
 
 
@@ -129,9 +129,9 @@ class Broker:
         self.dropping.start()
         self.trimming.start()
         self.producer_expiry.start()
-        self.groups.forgetting.start()
+        self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
-        self.groups.offsets.when_loaded(self._begin_sessions)
+        self.groups.offsets.on_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:
         """Not before: until offsets are loaded no member can be heard."""

@@ -1,7 +1,7 @@
-"""Summaries: of each topic and each group a line, for somebody who looks over all of them.
+"""Summaries of all topics and all groups, one line each, for the console.
 
-They are generators, because there may be many: who runs them lets others in between. A partition
-that nobody has used since the start is loaded for it, which costs a look into the store, once.
+Generators, because there may be many: the caller runs them in slices. A partition that was not used
+since the start is loaded, which reads the store once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from application.groups.lag import log_end_offset
+from application.groups.lag import lag_behind, log_end_offset
 from application.groups.offsets import GroupOffsets, Offsets
 from application.groups.registry import Groups
 from application.state.catalog import Catalog
@@ -21,7 +21,7 @@ from domain.topics.topic import Topic
 
 class TopicSummary(NamedTuple):
     topic: Topic
-    #: None: a partition cannot be read.
+    #: None: some partition cannot be read.
     records: int | None
     size_bytes: int | None
     #: Every record that was ever appended.
@@ -60,7 +60,7 @@ class Summaries:
         return TopicSummary(topic, records, size_bytes, appended)
 
     def partitions(self, topic: Topic) -> Iterator[Partition | None]:
-        """None in place of one that cannot be read, or whose topic is gone meanwhile."""
+        """None for one that cannot be read, or whose topic was deleted meanwhile."""
         for index in range(len(topic.partition_ids)):
             yield self._partition(topic.name, index)
 
@@ -69,7 +69,7 @@ class Summaries:
         try:
             return None if topic is None else self._catalog.partition(topic, index)
         except (NotLeaderOrFollower, StorageFailed):
-            return None  # the catalogue has said so in the log
+            return None  # storage health has logged it
 
     def groups(self) -> Iterator[GroupSummary]:
         for group in list(self._groups):
@@ -78,34 +78,30 @@ class Summaries:
             yield GroupSummary(group, len(committed), lag)
 
     def lag_in(self, group_id: str, topic: str) -> int | None:
-        """How far the group is behind in the topic; None where it has committed nothing."""
+        """None if the group has committed nothing in the topic."""
         return self._lag(self._offsets.of(group_id), topic)
 
     def lags_by_topic(self) -> Iterator[tuple[str, int]]:
-        """Of each group, a step each."""
+        """Per group and topic, one step each."""
         for group_id in self._offsets.group_ids():
             committed = self._offsets.of(group_id)
             for topic in list(committed):
                 yield topic, self._lag(committed, topic) or 0
 
     def _lag(self, committed: GroupOffsets, topic: str) -> int | None:
-        places = committed.get(topic)
-        if places is None:
+        partitions = committed.get(topic)
+        if partitions is None:
             return None
-        lag = 0
-        for index, offset in list(places.items()):
-            end = log_end_offset(self._catalog, topic, index)
-            if end is not None:
-                lag += max(end - offset.offset, 0)
-        return lag
+        ends = ((log_end_offset(self._catalog, topic, n), one) for n, one in [*partitions.items()])
+        return sum(lag_behind(end, one.offset) or 0 for end, one in ends)
 
     def groups_of(self, topic: str) -> Iterator[Group]:
-        """Those that have committed something there."""
+        """Groups with committed offsets in the topic."""
         for group_id in self._offsets.group_ids():
             group = self._groups.find(group_id)
             if group is not None and topic in self._offsets.of(group_id):
                 yield group
 
     def committed_in(self, group_id: str, topic: str) -> int:
-        """Of how many partitions."""
+        """The number of partitions with a committed offset."""
         return len(self._offsets.of(group_id).get(topic, ()))

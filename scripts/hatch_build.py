@@ -1,7 +1,7 @@
-"""Builds the wheel: the four source folders go to ottla/_app/, and their imports of each other too.
+"""Builds the wheel: moves the four source folders to ottla/_app/ and rewrites their imports.
 
-`domain`, `application`, ... are good names inside a repository and bad ones in somebody's
-site-packages. Only import statements are rewritten, in place, so every line keeps its number.
+`domain`, `application`, ... would clash in site-packages. Only import statements are rewritten, in
+place, so line numbers stay.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 ROOTS = ("domain", "application", "infrastructure", "interfaces")
 HOME = "ottla._app"
 
-#: What `import ottla` gives; the rest of the facade stays in ottla/_app/interfaces/embed.
+#: The module `ottla`; the rest of the facade stays in ottla/_app/interfaces/embed.
 FACADE = "interfaces/embed/__init__.py"
 
 #: `python -m ottla` is the command `ottla`.
@@ -36,7 +36,7 @@ REGISTRATION = f"""from {HOME}.interfaces.spark.registration import register
 
 __all__ = ["register"]
 """
-#: Spark looks for modules `pyspark_*`, and registers what is called so; nobody else imports them.
+#: Spark imports modules `pyspark_*` and registers their data sources.
 DEFAULT_SOURCE = """from {home}.{module} import {source} as DefaultSource
 
 __all__ = ["DefaultSource"]
@@ -76,7 +76,7 @@ def stage(checkout: Path, target: Path) -> None:
 
 
 def name_of(folder: str) -> str:
-    """Of the module in which Spark finds the data source that is in this folder."""
+    """The module in which Spark finds the data source of this folder."""
     return "pyspark_ottla" if folder == "kafka" else f"pyspark_ottla_{folder}"
 
 
@@ -116,8 +116,8 @@ def rewrite(source: str, name: str) -> str:
 
 
 def _parsed(source: str, name: str) -> ast.Module:
-    # Up to Python 3.11 one counter of depth serves all trees that are made at a time, and fails
-    # those that another one comes between: of a thread or a finalizer, which a collection lets in.
+    # Up to Python 3.11 all parses share one depth counter: a parse fails when another thread or a
+    # finalizer parses meanwhile.
     collecting = gc.isenabled()
     gc.disable()
     try:

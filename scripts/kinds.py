@@ -1,7 +1,7 @@
-"""Runs the tests kind by kind and says how long each took of what it may take.
+"""Runs the tests kind by kind; prints the time of each kind, and the slowest files.
 
 Called by scripts/test, which sets up what they need. A kind over its budget is a warning: the
-machine may be slow. A kind that always is has tests that belong behind `--long`.
+machine may be slow. A kind that is always over it has tests that belong behind `--long`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
 REPORTS = Path(".cache/tests")
 
-#: pytest's exit codes: it was not told right, and every test was deselected, by -k or because all
-#: of them are long.
+#: pytest's exit codes: usage error; every test was deselected, by -k or because all are long.
 USAGE, NO_TESTS = 4, 5
-#: Of pytest's options in one letter: those that are followed by no value.
+#: One-letter options of pytest that take no value.
 FLAGS = re.compile("-[hlqsvVx]+")
 
 
@@ -44,30 +44,34 @@ class Kind:
         ]
 
 
-# With the set-up done, all of this is about twelve minutes on two cores; the budgets, sixteen.
+#: Eight minutes on two cores, with the set-up done.
+TOTAL_BUDGET_S = 480
+#: Files in the closing report.
+SLOWEST = 10
+
 KINDS = (
     Kind(
         "unit",
         ("tests/unit", "tests/contract", "tests/golden", "tests/property"),
-        130,
+        95,
         ("-n", "2"),
     ),
-    # One process: the whole run tells its scenarios to one broker.
-    Kind("oracle", ("tests/oracle",), 20),
-    Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 75, ("-n", "2")),
-    Kind("hostile", ("tests/fuzz", "tests/hostile"), 90, ("-n", "2")),
+    # One process: all scenarios run against one broker.
+    Kind("oracle", ("tests/oracle",), 15),
+    Kind("simulation", ("tests/simulation",), 50, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 55, ("-n", "2")),
+    Kind("hostile", ("tests/fuzz", "tests/hostile"), 30, ("-n", "2")),
     Kind(
         "e2e",
         ("tests/e2e",),
-        150,
+        50,
         ("-n", "2", "--dist", "loadfile"),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
-    # The tests of these two wait for members, browsers and clients more than they compute.
-    Kind("groups", ("tests/e2e/groups",), 130, ("-n", "3", "--dist", "loadfile")),
-    Kind("admin", ("tests/e2e/admin",), 200, ("-n", "3", "--dist", "loadfile")),
-    Kind("spark", ("tests/e2e/spark",), 260, ("-n", "2", "--dist", "loadfile")),
+    # These two wait for members, browsers and clients more than they compute.
+    Kind("groups", ("tests/e2e/groups",), 50, ("-n", "3", "--dist", "loadfile")),
+    Kind("admin", ("tests/e2e/admin",), 60, ("-n", "3", "--dist", "loadfile")),
+    Kind("spark", ("tests/e2e/spark",), 75, ("-n", "2", "--dist", "loadfile")),
 )
 
 
@@ -79,6 +83,8 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    #: Seconds by the file of the test.
+    files: Counter[str] = field(default_factory=Counter)
 
     def line(self, long: bool) -> str:
         counts = f"{self.passed:6} passed {self.failed:4} failed {self.skipped:4} skipped"
@@ -94,7 +100,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/test", allow_abbrev=False)
     parser.add_argument("--long", action="store_true", help="also what takes longer than a minute")
     parser.add_argument("--require-all", action="store_true", help="a skipped test is a failure")
-    parser.add_argument("--prepare", action="store_true", help="fetch what other clients need")
+    parser.add_argument("--prepare", action="store_true", help="install the other clients")
     options, rest = parser.parse_known_args(arguments)
     if missing := _missing(rest):
         print(f"test: there is no {missing[0]}", file=sys.stderr)
@@ -114,11 +120,12 @@ def main(arguments: list[str]) -> int:
     for kind in kinds:
         outcomes.append(run(kind, [*common, *rest], kind.folders if chosen else None))
         if outcomes[-1].code == USAGE:
-            return USAGE  # as all the others would say
+            return USAGE  # all other kinds would fail alike
 
     print()
     for outcome in outcomes:
         print(outcome.line(options.long))
+    _print_slowest(outcomes)
     passed = sum(outcome.passed for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     skipped = sum(outcome.skipped for outcome in outcomes)
@@ -128,8 +135,16 @@ def main(arguments: list[str]) -> int:
     return 0 if passed + skipped else NO_TESTS
 
 
+def _print_slowest(outcomes: list[Outcome]) -> None:
+    """By the sum of their tests' times, which run in several processes at once."""
+    files = sum((outcome.files for outcome in outcomes), Counter[str]())
+    print(f"slowest of {len(files)} files:")
+    for name, seconds in files.most_common(SLOWEST):
+        print(f"{seconds:9.1f} s  {name}")
+
+
 def _missing(arguments: list[str]) -> list[str]:
-    """What can only be a path, and is none: an option before it may want it as its value."""
+    """Arguments that can only be a path, and do not exist; others may be the value of an option."""
     return [
         argument
         for before, argument in zip(["-q", *arguments], arguments, strict=False)
@@ -165,8 +180,18 @@ def _count(outcome: Outcome, report: Path) -> None:
             outcome.failed += bad
             outcome.skipped += int(suite.get("skipped", 0))
             outcome.passed += int(suite.get("tests", 0)) - bad - int(suite.get("skipped", 0))
+            for case in suite.iter("testcase"):
+                outcome.files[_file_of(case)] += float(case.get("time", 0))
     if outcome.code not in (0, NO_TESTS) and not outcome.failed:
-        outcome.failed = 1  # pytest itself did not get through
+        outcome.failed = 1  # pytest itself failed
+
+
+def _file_of(case: ElementTree.Element) -> str:
+    """A test of a class has the class behind the module; a broken module is named alone."""
+    path = (case.get("classname") or case.get("name", "")).replace(".", "/")
+    while path and not Path(f"{path}.py").exists():
+        path = path.rpartition("/")[0]
+    return f"{path}.py"
 
 
 if __name__ == "__main__":

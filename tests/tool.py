@@ -1,4 +1,4 @@
-"""What the commands in scripts/ share: how they read arguments and how they are stopped."""
+"""Shared by the commands in scripts/: arguments and interruption."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import signal
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-#: What a shell expects of a command that was interrupted.
+#: The exit code of an interrupted command in a shell.
 INTERRUPTED = 130
 
 
 class Arguments(argparse.ArgumentParser):
-    """No guessing: an option has its whole name, and what is wrong is said in one line."""
+    """Takes no abbreviated options, and reports errors in one line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -22,7 +22,7 @@ class Arguments(argparse.ArgumentParser):
 
 
 def at_least_one(text: str) -> int:
-    """Nothing that was run would be nothing that failed."""
+    """Zero runs would pass without a test."""
     try:
         number = int(text)
     except ValueError:
@@ -33,9 +33,9 @@ def at_least_one(text: str) -> int:
 
 
 def stop_as_if_interrupted() -> None:
-    """SIGTERM ends a command as Ctrl-C does, also where the shell has it ignore that.
+    """Makes SIGTERM end a command as Ctrl-C does, even if the shell ignores SIGINT.
 
-    To be called where KeyboardInterrupt is caught: it may come at once.
+    Call it where KeyboardInterrupt is caught: it may come at once.
     """
 
     def interrupt(*_: object) -> NoReturn:
@@ -46,9 +46,9 @@ def stop_as_if_interrupted() -> None:
 
 
 def until_interrupted(seeds: Iterable[int]) -> Iterator[int]:
-    """Raises KeyboardInterrupt after the seed that is on, or at once when it is asked for again.
+    """Raises KeyboardInterrupt after the current seed, or at once on the second signal.
 
-    In the middle of one it could come in code of the broker that takes it for a failure of its own.
+    Inside a seed the broker's code might treat it as a failure of its own.
     """
     asked = False
 

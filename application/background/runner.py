@@ -1,6 +1,6 @@
 """Runner: all work that is done in slices, beside requests or for one of them.
 
-    answer  for a request: begins at once, as most are done then; the rest has its turns
+    run     for a request: begins at once, as most are done then; the rest has its turns
     start   maintenance: one job of a kind at a time, with a pause after each slice and commit
     every   maintenance that comes back after an interval
 
@@ -82,7 +82,7 @@ class Runner:
 
     # ---- jobs
 
-    def answer(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
+    def run(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
         """A job that only reads ends when its request is abandoned; one that changes something
         is done as it was asked for.
         """
@@ -90,7 +90,7 @@ class Runner:
         self._slice(result)
         return result
 
-    def answer_later(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
+    def run_later(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
         """Begins with its first turn."""
         result = JobResult(job, ends_when_abandoned=ends_when_abandoned)
         self._queue(result)

@@ -9,7 +9,8 @@ from application.configs.describe import NO_CLIENT_METRICS, broker_id
 from application.configs.state import ConfigState, ResourceConfigs
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
-from application.state.runtime import Done, Place, respond
+from application.ports.request_log import NO_CLIENT, Requester
+from application.state.runtime import AggregateKey, Done, if_durable, respond
 from application.state.unused_configs import Configs, still_unused
 from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
@@ -18,18 +19,18 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect
 from domain.configs.group import GROUP_CONFIGS, validate_group_configs
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
-from domain.configs.topic import TOPIC_CONFIGS, validate_topic_configs
+from domain.configs.topic import validate_topic_configs
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import (
     BrokerError,
     InvalidConfig,
     InvalidRequest,
-    StorageFailed,
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import check_topic_name
 
 
-class WantedConfigs(NamedTuple):
+class RequestedConfigs(NamedTuple):
     """What a client asks for one resource; `replaces`: and nothing else is set from now on."""
 
     resource: Resource
@@ -54,42 +55,42 @@ class AlterConfigsService:
         self._events = events
 
     def alter(
-        self, wanted: Sequence[WantedConfigs], validate_only: bool
+        self, wanted: Sequence[RequestedConfigs], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Altered] | Pending[list[Altered]]:
         """One response a resource, in order, once all that changes is durable."""
         results: list[Altered] = []
         for one in wanted:
             try:
-                self._alter(one, validate_only)
+                self._alter(one, validate_only, by)
             except BrokerError as refused:
                 results.append(refused.as_value())
             else:
                 found = altered_without_effect(one.resource.kind, one.alterations)
                 warn_without_effect(self._events, one.resource, found)
                 results.append(None)
-        return respond([self._place(one.resource) for one in wanted], results)
+        return respond([self._key(one.resource) for one in wanted], results)
 
-    def _place(self, resource: Resource) -> Place:
+    def _key(self, resource: Resource) -> AggregateKey:
         if resource.kind is ResourceKind.TOPIC:
             return self._topics.runtime, resource.name
         if resource.kind is ResourceKind.BROKER and resource.name:
             resource = self._configs.this_broker
         return self._configs.runtime, resource
 
-    def _alter(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _alter(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         kind = wanted.resource.kind
         if kind is ResourceKind.TOPIC:
-            self._topic(wanted, validate_only)
+            self._topic(wanted, validate_only, by)
         elif kind is ResourceKind.BROKER:
-            self._broker(wanted, validate_only)
+            self._broker(wanted, validate_only, by)
         elif kind is ResourceKind.GROUP:
-            self._group(wanted, validate_only)
+            self._group(wanted, validate_only, by)
         elif kind is ResourceKind.BROKER_LOGGER:
             self._check_logger(wanted)
         else:
             raise InvalidRequest(NO_CLIENT_METRICS)
 
-    def _topic(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _topic(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         name = wanted.resource.name
         if not name:
             raise InvalidRequest("Default topic resources are not allowed.")
@@ -101,14 +102,14 @@ class AlterConfigsService:
         if topic is None:
             raise UnknownTopicOrPartition(f"The topic '{name}' does not exist.")
         if configs != current and not validate_only:
-            log = self._log_change(wanted.resource, current, configs)
+            log = self._log_change(wanted.resource, current, configs, by)
             self._topics.save(topic.configured(configs), log)
 
-    def _broker(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _broker(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         resource = self._broker_resource(wanted.resource.name)
         before = self._configs.find(resource)
         configs = altered_broker_configs(wanted.kept(before.configs), wanted.alterations)
-        self._save(resource, before, configs, wanted, validate_only)
+        self._save(resource, before, configs, wanted, validate_only, by)
 
     def _broker_resource(self, name: str) -> Resource:
         if not name:
@@ -118,47 +119,52 @@ class AlterConfigsService:
             raise InvalidRequest(f"Unexpected broker id, expected {this}, but received {name}")
         return self._configs.this_broker
 
-    def _group(self, wanted: WantedConfigs, validate_only: bool) -> None:
+    def _group(self, wanted: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         resource = wanted.resource
         if not resource.name:
             raise InvalidRequest("Default group resources are not allowed.")
         before = self._configs.find(resource)
         configs = altered(wanted.kept(before.configs), wanted.alterations, GROUP_CONFIGS)
         validate_group_configs(configs, self._config)
-        self._save(resource, before, configs, wanted, validate_only)
+        self._save(resource, before, configs, wanted, validate_only, by)
 
     def _save(
         self,
         resource: Resource,
         before: ResourceConfigs,
         configs: Configs,
-        wanted: WantedConfigs,
+        wanted: RequestedConfigs,
         validate_only: bool,
+        by: Requester,
     ) -> None:
         unused = still_unused(before.unused, wanted.alterations, wanted.replaces)
         after = ResourceConfigs(configs, unused)
         if after != before and not validate_only:
-            log = self._log_change(resource, before.all, after.all)
+            log = self._log_change(resource, before.all, after.all, by)
             self._configs.save(resource, after, log)
 
     def _log_change(
-        self, resource: Resource, before: Mapping[str, str], after: Mapping[str, str]
+        self,
+        resource: Resource,
+        before: Mapping[str, str],
+        after: Mapping[str, str],
+        by: Requester,
     ) -> Done:
         """Names only: a value may be a secret."""
         names = sorted({name for name, _ in before.items() ^ after.items()})
 
-        def log(failure: StorageFailed | None) -> None:
-            if failure is None:
-                self._events.info(
-                    "configs change",
-                    resource=resource.kind.value,
-                    name=resource.name,
-                    configs=names,
-                )
+        def log() -> None:
+            self._events.info(
+                "configs_altered",
+                resource=resource.kind.value,
+                name=resource.name,
+                configs=names,
+                **by.fields(),
+            )
 
-        return log
+        return if_durable(log)
 
-    def _check_logger(self, wanted: WantedConfigs) -> None:
+    def _check_logger(self, wanted: RequestedConfigs) -> None:
         """There are none whose level could be changed."""
         name = wanted.resource.name
         this = self._config.node_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from application.ports.config_repository import ConfigRepository
 from application.ports.event_log import EventLog
 from application.state.catalog import Catalog
-from application.state.unused_configs import NOTHING, Configs, sorted_out
+from application.state.unused_configs import NOTHING, Configs, split_unusable
 from domain.configs.alteration import validate_broker_configs
 from domain.configs.broker import BrokerConfig
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
@@ -29,8 +29,8 @@ class BrokerConfigs:
         self._set: dict[Resource, Configs] = {}
         self._unused: dict[Resource, Configs] = {}
         for resource in (ALL_BROKERS, self.this_broker):
-            self._set[resource], self._unused[resource] = sorted_out(
-                kept.get(resource, NOTHING), _check, events, "brokers"
+            self._set[resource], self._unused[resource] = split_unusable(
+                kept.get(resource, NOTHING), _check, events, resource
             )
         self._configure()
 

@@ -1,20 +1,26 @@
 """ClassicMembers: requests of the classic protocol to a consumer group.
 
-Such members are there while a group is upgraded or downgraded a member at a time.
+A group has such members while it is upgraded or downgraded one member at a time (KIP-848).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
+from application.groups.classic_protocol import (
+    ClassicProtocol,
+    PendingHeartbeat,
+    PendingJoin,
+    PendingLeave,
+    PendingSync,
+)
 from application.groups.consumer_protocol import ConsumerProtocol
 from application.groups.decisions import Decisions
 from application.groups.registry import Groups
 from application.state.catalog import Catalog
 from domain.errors import RebalanceInProgress
 from domain.groups.classic.changes import SyncResponse
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
 from domain.groups.consumer.classic_members import (
@@ -47,25 +53,25 @@ class ClassicMembers:
         self._catalog = catalog
         self._new_member_id = new_member_id
 
-    def join(self, group: ConsumerGroup, request: JoinRequest) -> Joined:
+    def join(self, group: ConsumerGroup, request: JoinRequest) -> PendingJoin:
         if group.is_empty:
             return self._replace(group, request)
         group_id = group.group_id
-        around = self._consumer.surroundings(group_id)
+        context = self._consumer.context(group_id)
         new_id = request.member_id or self._new_member_id()
-        decision = join(group, request, new_id, around, self._decisions.now())
+        decision = join(group, request, new_id, context, self._decisions.now())
         if decision.response.error is None:
-            self._consumer.apply(group_id, decision, around)
-            self._has_joined(group_id, decision.response.member_id)
+            self._consumer.apply(group_id, decision, context)
+            self._start_sync_timeout(group_id, decision.response.member_id)
         return self._decisions.response(group_id, decision.response)
 
-    def _replace(self, group: ConsumerGroup, request: JoinRequest) -> Joined:
-        """A group without members is of the kind of the next member, unless that is refused."""
+    def _replace(self, group: ConsumerGroup, request: JoinRequest) -> PendingJoin:
+        """An empty group becomes a classic one with its next member, unless that is refused."""
         self._classic.check_first(request)
         self._decisions.apply(group.group_id, group.deletion())
         return self._classic.create(request)
 
-    def _has_joined(self, group_id: str, member_id: str) -> None:
+    def _start_sync_timeout(self, group_id: str, member_id: str) -> None:
         group = ConsumerGroup.of(self._groups.find(group_id))
         if group is not None:
             member = group.members[member_id]
@@ -73,7 +79,7 @@ class ClassicMembers:
             self._consumer.begin_session(group, member)
             self._consumer.set_timeout(group, member_id, Timeout.SYNC, member.rebalance_timeout_ms)
 
-    def sync(self, group: ConsumerGroup, request: SyncRequest) -> Synced:
+    def sync(self, group: ConsumerGroup, request: SyncRequest) -> PendingSync:
         member, classic = classic_member(
             group, request.member_id, request.instance_id, request.generation_id
         )
@@ -91,7 +97,7 @@ class ClassicMembers:
 
     def heartbeat(
         self, group: ConsumerGroup, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None:
+    ) -> PendingHeartbeat | None:
         member, _ = classic_member(group, member_id, instance_id, generation_id)
         self._consumer.begin_session(group, member)
         if not must_join_again(group, member_id):
@@ -104,7 +110,7 @@ class ClassicMembers:
             group, member.member_id, Timeout.JOIN, member.rebalance_timeout_ms, if_absent=True
         )
 
-    def leave(self, group: ConsumerGroup, leaving: Sequence[Leaving]) -> Left:
+    def leave(self, group: ConsumerGroup, leaving: Sequence[LeavingMember]) -> PendingLeave:
         decision = leave(group, leaving, self._catalog, self._consumer.rules, self._decisions.now())
         self._decisions.apply(group.group_id, decision.changes)
         return self._decisions.response(group.group_id, decision.response)

@@ -20,21 +20,21 @@ from domain.groups.classic.changes import (
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.join import check_first, check_session_timeout, join
-from domain.groups.classic.leave import Leaving, leave
+from domain.groups.classic.leave import LeavingMember, leave
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.rebalance import Limits, expire, follow_up
 from domain.groups.classic.states import State
 from domain.groups.classic.sync import SyncRequest, sync
 from domain.groups.group import Decision
 
-Joined = Pending[JoinResponse | BrokerError]
-Synced = Pending[SyncResponse | BrokerError]
+PendingJoin = Pending[JoinResponse | BrokerError]
+PendingSync = Pending[SyncResponse | BrokerError]
 #: One error or None for each member.
-Left = Pending[list[BrokerError | None] | BrokerError]
-Heard = Pending[BrokerError | None]
+PendingLeave = Pending[list[BrokerError | None] | BrokerError]
+PendingHeartbeat = Pending[BrokerError | None]
 
-#: How many member ids of all groups may have been sent out and not used yet.
-MAX_GIVEN_IDS = 10_000
+#: Member ids of all groups that may be issued (KIP-394) and not used yet.
+MAX_ISSUED_IDS = 10_000
 
 
 class ClassicProtocol:
@@ -61,8 +61,8 @@ class ClassicProtocol:
             config.group_initial_rebalance_delay_ms,
             config.group_metadata_max_bytes,
         )
-        #: Groups and the ids they sent out, the oldest first; most are members meanwhile.
-        self._given: dict[tuple[str, str], None] = {}
+        #: Groups with the member ids they issued, oldest first; most of them have joined.
+        self._issued: dict[tuple[str, str], None] = {}
 
     # ---- requests
 
@@ -72,37 +72,35 @@ class ClassicProtocol:
     def check_first(self, request: JoinRequest) -> None:
         check_first(request, self._limits)
 
-    def create(self, request: JoinRequest) -> Joined:
-        """The group begins with this member, unless it is refused."""
+    def create(self, request: JoinRequest) -> PendingJoin:
+        """A new group, unless its first member is refused."""
         check_first(request, self._limits)
         group = ClassicGroup(request.group_id)
         self._groups.put(group)
         return self.join(group, request)
 
-    def join(self, group: ClassicGroup, request: JoinRequest) -> Joined:
+    def join(self, group: ClassicGroup, request: JoinRequest) -> PendingJoin:
         new_id = ""
         if not request.member_id:
-            begins = request.client_id if request.instance_id is None else request.instance_id
-            new_id = f"{begins}-{self._new_uuid()}"
+            prefix = request.client_id if request.instance_id is None else request.instance_id
+            new_id = f"{prefix}-{self._new_uuid()}"
         token = self._decisions.token()
         pending = self._decisions.wait(group.group_id, token, request.member_id or new_id)
-        self._carry_out(
-            group, join(group, request, new_id, token, self._decisions.now(), self._limits)
-        )
+        self._apply(group, join(group, request, new_id, token, self._decisions.now(), self._limits))
         if new_id in group.pending:
             self._remember(group.group_id, new_id)
         return pending
 
-    def sync(self, group: ClassicGroup, request: SyncRequest) -> Synced:
+    def sync(self, group: ClassicGroup, request: SyncRequest) -> PendingSync:
         token = self._decisions.token()
         decision = sync(group, request, token, self._decisions.now(), self._limits)
         pending = self._decisions.wait(group.group_id, token, request.member_id)
-        self._carry_out(group, decision)
+        self._apply(group, decision)
         return pending
 
     def heartbeat(
         self, group: ClassicGroup, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None:
+    ) -> PendingHeartbeat | None:
         group.check_heartbeat(member_id, instance_id, generation_id)
         group.members[member_id].renew(self._clock.monotonic_ms())
         rebalances = group.state is State.PREPARING_REBALANCE
@@ -111,17 +109,17 @@ class ClassicProtocol:
         error = RebalanceInProgress() if rebalances else None
         return self._decisions.response(group.group_id, error, member_id)
 
-    def leave(self, group: ClassicGroup, leaving: Sequence[Leaving]) -> Left:
+    def leave(self, group: ClassicGroup, leaving: Sequence[LeavingMember]) -> PendingLeave:
         decision = leave(group, leaving, self._clock.monotonic_ms(), self._limits)
-        self._carry_out(group, decision)
+        self._apply(group, decision)
         return self._decisions.response(group.group_id, decision.response)
 
     # ---- decisions
 
-    def _carry_out(self, group: ClassicGroup, decision: Decision | None) -> None:
+    def _apply(self, group: ClassicGroup, decision: Decision | None) -> None:
         self._decide(group, decision)
         self._deadlines.watch(group.group_id, group.soonest_ms)
-        self._forget_if_unused(group)
+        self._remove_if_unused(group)
 
     def _decide(self, group: ClassicGroup, decision: Decision | None) -> None:
         while decision is not None:
@@ -130,22 +128,22 @@ class ClassicProtocol:
             decision = follow_up(group, self._decisions.now())
 
     def _remember(self, group_id: str, new_id: str) -> None:
-        """In place of the oldest: a client that uses that one afterwards gets another."""
-        if len(self._given) >= MAX_GIVEN_IDS:
-            oldest = next(iter(self._given))
-            del self._given[oldest]
+        """Removes the oldest id above the limit: a client that uses it later gets UnknownMemberId."""
+        if len(self._issued) >= MAX_ISSUED_IDS:
+            oldest = next(iter(self._issued))
+            del self._issued[oldest]
             group = ClassicGroup.of(self._groups.find(oldest[0]))
             if group is not None and oldest[1] in group.pending:
-                self._carry_out(group, Decision((MemberRemoved(*oldest),)))
-        self._given[group_id, new_id] = None
+                self._apply(group, Decision((MemberRemoved(*oldest),)))
+        self._issued[group_id, new_id] = None
 
-    def _forget_if_unused(self, group: ClassicGroup) -> None:
-        """A client that vanishes after its first JoinGroup leaves nothing behind."""
+    def _remove_if_unused(self, group: ClassicGroup) -> None:
+        """A client that disappears after its first JoinGroup leaves no group."""
         if group.state is not State.EMPTY or group.pending or group.is_persisted:
             return
         if self._groups.find(group.group_id) is group and not self._offsets.holds(group.group_id):
             self._groups.remove(group.group_id)
-            self._deadlines.forget(group.group_id)
+            self._deadlines.cancel(group.group_id)
 
     # ---- time
 
@@ -154,8 +152,8 @@ class ClassicProtocol:
         self._deadlines.watch(group.group_id, group.soonest_ms)
 
     def due(self, group: ClassicGroup) -> int | None:
-        """What is due after it waits for the next wake, so that other requests have a turn."""
+        """One timeout at a time, so that other requests are handled in between."""
         self._decide(group, expire(group, self._decisions.now(), self._limits))
-        self._forget_if_unused(group)
+        self._remove_if_unused(group)
         group.soonest_ms = group.next_deadline()
         return group.soonest_ms

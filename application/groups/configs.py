@@ -1,17 +1,17 @@
-"""GroupConfigs: what is set for single groups, and what each of them goes by."""
+"""GroupConfigs: the configs set for each group, and the resolved ones."""
 
 from __future__ import annotations
 
 from application.ports.config_repository import ConfigRepository
 from application.ports.event_log import EventLog
-from application.state.unused_configs import NOTHING, Configs, sorted_out
+from application.state.unused_configs import NOTHING, Configs, split_unusable
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import GroupConfig, check_group_configs, resolve_group_config
 from domain.configs.resource import ResourceKind
 
 
 class GroupConfigs:
-    """What is here is durable. A group need not exist to have configs."""
+    """Durable configs only. A group need not exist to have configs."""
 
     def __init__(
         self, repository: ConfigRepository, broker: BrokerConfig, events: EventLog
@@ -23,7 +23,8 @@ class GroupConfigs:
         self._resolved: dict[str, GroupConfig] = {}
         for resource, configs in repository.load().items():
             if resource.kind is ResourceKind.GROUP:
-                self.put(resource.name, *sorted_out(configs, check_group_configs, events, "groups"))
+                usable = split_unusable(configs, check_group_configs, events, resource)
+                self.put(resource.name, *usable)
 
     def of(self, group_id: str) -> GroupConfig:
         return self._resolved.get(group_id, self._default)
@@ -32,11 +33,11 @@ class GroupConfigs:
         return self._overrides.get(group_id, NOTHING)
 
     def unused(self, group_id: str) -> Configs:
-        """Kept, but counting for nothing."""
+        """Persisted, but without effect."""
         return self._unused.get(group_id, NOTHING)
 
     def names(self) -> list[str]:
-        """Of the groups for which something is set."""
+        """Groups that have configs."""
         return sorted(self._overrides)
 
     def put(self, group_id: str, overrides: Configs, unused: Configs = NOTHING) -> None:

@@ -1,7 +1,7 @@
-"""ConsumerProtocol: groups whose members send heartbeats and nothing else (KIP-848).
+"""ConsumerProtocol: groups whose members send only ConsumerGroupHeartbeat (KIP-848).
 
-A heartbeat that changes nothing is answered at once, unless an earlier change of its group is not
-durable yet.
+A heartbeat that changes nothing gets its response at once, unless an earlier change of its group is
+not durable yet.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from domain.groups.consumer.conversion import remove_members, upgrade
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import (
+    GroupContext,
     HeartbeatResult,
-    Surroundings,
-    answer_if_steady,
     beat,
-    topics_are_due,
+    respond_if_unchanged,
+    topics_changed,
     update_epoch,
 )
 from domain.groups.consumer.heartbeat_request import Heartbeat, check_heartbeat
-from domain.groups.consumer.leave import leave_for_a_while, leaving_member
+from domain.groups.consumer.leave import leave_static, leaving_member
 from domain.groups.consumer.member import (
     JOINS,
-    LEAVES_FOR_A_WHILE,
+    LEAVES_STATIC,
     MemberState,
     MemberSubscription,
 )
@@ -45,7 +45,7 @@ from domain.groups.consumer.target import GroupRules
 from domain.groups.consumer.timeouts import Timeout
 from domain.groups.group import Decision, Group
 
-#: Now, or when the changes are durable.
+#: At once, or when the changes are durable.
 HeartbeatResponse = HeartbeatResult | Pending[HeartbeatResult | BrokerError]
 
 
@@ -95,21 +95,21 @@ class ConsumerProtocol:
         found = self._groups.find(group_id)
         if heartbeat.leaves:
             return self._leave(ConsumerGroup.existing(found, group_id), heartbeat)
-        around = self.surroundings(group_id)
+        context = self.context(group_id)
         if heartbeat.epoch == JOINS:
             if not heartbeat.member_id:
                 heartbeat = heartbeat._replace(member_id=self._new_member_id())
             draft = self._joining(group_id, found)
         else:
             group = self._existing(group_id, found)
-            steady = answer_if_steady(group, heartbeat, around)
+            steady = respond_if_unchanged(group, heartbeat, context)
             if steady is not None:
                 self.begin_session(group, group.members[steady.member_id])
                 if group_id not in self._groups.runtime:
                     return steady
                 return self._decisions.response(group_id, steady)
             draft = Draft(group)
-        return self._carry_out(group_id, beat(draft, heartbeat, around), around)
+        return self._apply_heartbeat(group_id, beat(draft, heartbeat, context), context)
 
     def _joining(self, group_id: str, group: Group | None) -> Draft:
         if isinstance(group, ClassicGroup):
@@ -121,10 +121,10 @@ class ConsumerProtocol:
             raise GroupIdNotFound(f"Consumer group {group_id} not found.")
         return ConsumerGroup.existing(group, group_id)
 
-    def _carry_out(
-        self, group_id: str, decision: Decision, around: Surroundings
+    def _apply_heartbeat(
+        self, group_id: str, decision: Decision, context: GroupContext
     ) -> HeartbeatResponse:
-        self.apply(group_id, decision, around)
+        self.apply(group_id, decision, context)
         group = ConsumerGroup.existing(self._groups.find(group_id), group_id)
         member = group.members[decision.response.member_id]
         self.begin_session(group, member)
@@ -135,8 +135,8 @@ class ConsumerProtocol:
 
     def _leave(self, group: ConsumerGroup, heartbeat: Heartbeat) -> HeartbeatResponse:
         member = leaving_member(group, heartbeat)
-        if heartbeat.epoch == LEAVES_FOR_A_WHILE:
-            decision = leave_for_a_while(group, member)
+        if heartbeat.epoch == LEAVES_STATIC:
+            decision = leave_static(group, member)
             group.timeouts.cancel(member.member_id, Timeout.REVOCATION)
         else:
             response = HeartbeatResult(heartbeat.member_id, heartbeat.epoch)
@@ -150,22 +150,22 @@ class ConsumerProtocol:
 
     # ---- topics
 
-    def surroundings(self, group_id: str) -> Surroundings:
-        return Surroundings(self._catalog, GroupRegexes(self._regexes, group_id, {}), self.rules)
+    def context(self, group_id: str) -> GroupContext:
+        return GroupContext(self._catalog, GroupRegexes(self._regexes, group_id, {}), self.rules)
 
-    def apply(self, group_id: str, decision: Decision, around: Surroundings) -> None:
-        """What was decided has taken the present topics into account."""
+    def apply(self, group_id: str, decision: Decision, context: GroupContext) -> None:
+        """The decision has seen the current topics."""
         self._decisions.apply(group_id, decision.changes)
         group = ConsumerGroup.of(self._groups.find(group_id))
-        if group is not None and topics_are_due(group, around) and around.regexes.is_complete:
-            group.topics_seen(around.topics.layout_revision)
+        if group is not None and topics_changed(group, context) and context.regexes.is_complete:
+            group.topics_seen(context.topics.layout_revision)
 
     def _regexes_resolved(self, group: ConsumerGroup, regexes: GroupRegexes) -> None:
-        """Members get the topics with their next heartbeats."""
-        around = Surroundings(self._catalog, regexes, self.rules)
+        """Members get the topics in their next heartbeat responses."""
+        context = GroupContext(self._catalog, regexes, self.rules)
         draft = Draft(group)
-        update_epoch(draft, False, around)
-        self.apply(group.group_id, draft.decision(), around)
+        update_epoch(draft, False, context)
+        self.apply(group.group_id, draft.decision(), context)
 
     # ---- time
 
@@ -177,7 +177,7 @@ class ConsumerProtocol:
         self.set_timeout(group, member.member_id, Timeout.SESSION, timeout_ms)
 
     def _begin_revocation(self, group: ConsumerGroup, member: MemberSubscription) -> None:
-        """Of the partitions that it must give up, if any."""
+        """Starts the timeout for partitions that the member must revoke, if any."""
         state = group.current(member.member_id).state
         if state is MemberState.UNREVOKED_PARTITIONS and member.classic is None:
             self.set_timeout(

@@ -12,11 +12,17 @@ request -> decide (domain/groups) -> apply and persist (decisions.py) -> respons
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from application.background.runner import Runner
 from application.groups.classic_members import ClassicMembers
-from application.groups.classic_protocol import ClassicProtocol, Heard, Joined, Left, Synced
+from application.groups.classic_protocol import (
+    ClassicProtocol,
+    PendingHeartbeat,
+    PendingJoin,
+    PendingLeave,
+    PendingSync,
+)
 from application.groups.configs import GroupConfigs
 from application.groups.consumer_protocol import ConsumerProtocol, HeartbeatResponse
 from application.groups.deadlines import Deadlines
@@ -35,33 +41,11 @@ from domain.errors import (
     RebalanceInProgress,
     UnknownMemberId,
 )
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.group import Group, GroupKind
-
-
-class ClassicRequests(Protocol):
-    def join(self, group: Any, request: JoinRequest) -> Joined: ...
-
-    def sync(self, group: Any, request: SyncRequest) -> Synced: ...
-
-    def heartbeat(
-        self, group: Any, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None: ...
-
-    def leave(self, group: Any, leaving: Sequence[Leaving]) -> Left: ...
-
-
-class GroupTimers(Protocol):
-    def restored(self, group: Any) -> None:
-        """The group was read from the store, or was of the other kind: all timeouts begin."""
-        ...
-
-    def due(self, group: Any) -> int | None:
-        """One step of what is due; returns the group's next deadline."""
-        ...
 
 
 class GroupCoordinator:
@@ -91,42 +75,43 @@ class GroupCoordinator:
             background, config, new_member_id,
         )  # fmt: skip
         members = ClassicMembers(groups, self._decisions, classic, consumer, catalog, new_member_id)
-        self._requests: dict[GroupKind, ClassicRequests] = {
+        #: JoinGroup, SyncGroup, Heartbeat and LeaveGroup, and timeouts, by the kind of the group.
+        self._requests: dict[GroupKind, ClassicProtocol | ClassicMembers] = {
             GroupKind.CLASSIC: classic,
             GroupKind.CONSUMER: members,
         }
-        self._timers: dict[GroupKind, GroupTimers] = {
+        self._timers: dict[GroupKind, ClassicProtocol | ConsumerProtocol] = {
             GroupKind.CLASSIC: classic,
             GroupKind.CONSUMER: consumer,
         }
-        groups.when_lost(self._lost)
+        groups.on_reloaded(self._reloaded)
 
     # ---- requests
 
-    def join_group(self, request: JoinRequest) -> Joined:
+    def join_group(self, request: JoinRequest) -> PendingJoin:
         _check_group_id(request.group_id)
         self._classic.check_session_timeout(request)
         self._offsets.check_coordinated(request.group_id)
-        group = self._groups.find(request.group_id)
+        group: Any = self._groups.find(request.group_id)
         if group is None:
             return self._classic.create(request)
         return self._requests[group.kind].join(group, request)
 
-    def sync_group(self, request: SyncRequest) -> Synced:
+    def sync_group(self, request: SyncRequest) -> PendingSync:
         group = self._find(request.group_id)
         return self._requests[group.kind].sync(group, request)
 
     def heartbeat(
         self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
-    ) -> Heard | None:
+    ) -> PendingHeartbeat | None:
         """None: no error."""
         group = self._find(group_id)
         return self._requests[group.kind].heartbeat(group, member_id, instance_id, generation_id)
 
-    def leave_group(self, group_id: str, leaving: Sequence[Leaving]) -> Left:
+    def leave_group(self, group_id: str, leaving: Sequence[LeavingMember]) -> PendingLeave:
         _check_group_id(group_id)
         self._offsets.check_coordinated(group_id)
-        group = self._groups.find(group_id)
+        group: Any = self._groups.find(group_id)
         if group is None:
             return resolved([UnknownMemberId() for _ in leaving])
         return self._requests[group.kind].leave(group, leaving)
@@ -137,7 +122,7 @@ class GroupCoordinator:
         self._offsets.check_coordinated(group_id)
         return self._consumer.heartbeat(group_id, heartbeat, members_make_ids)
 
-    def _find(self, group_id: str) -> Group:
+    def _find(self, group_id: str) -> Any:
         _check_group_id(group_id)
         self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
@@ -146,7 +131,7 @@ class GroupCoordinator:
         return group
 
     def list_groups(self, states: Collection[str], kinds: Collection[str]) -> list[Group]:
-        """Those in one of the states and of one of the kinds, in any case; without any: all."""
+        """Groups in any of these states and of any of these kinds; an empty filter matches all."""
         self._offsets.check_loaded()
         states = {state.lower() for state in states}
         kinds = {kind.lower() for kind in kinds}
@@ -158,28 +143,29 @@ class GroupCoordinator:
             and (not kinds or group.kind.value.lower() in kinds)
         ]
 
-    # ---- what happens to groups
+    # ---- timeouts and conversions
 
-    def _lost(self, group_id: str) -> None:
-        """It was read again from the store: no response may show what it had become."""
-        error = CoordinatorNotAvailable("What the group has become could not be kept.")
+    def _reloaded(self, group_id: str) -> None:
+        """The group was reloaded from the store: no response may show its lost state."""
+        error = CoordinatorNotAvailable("The state of the group could not be persisted.")
         self._decisions.fail(group_id, error)
-        group = self._groups.find(group_id)
+        group: Any = self._groups.find(group_id)
         if group is not None:
             self._timers[group.kind].restored(group)
 
-    def _converted(self, before: GroupKind, group: Group) -> None:
+    def _converted(self, before: GroupKind, group: Any) -> None:
         if before is GroupKind.CLASSIC:
-            # Members that wait for the others of a rebalance join again.
+            # Members that wait for the end of a rebalance join again.
             self._decisions.fail(group.group_id, RebalanceInProgress())
         self._timers[group.kind].restored(group)
 
     def _due(self, group_id: str) -> int | None:
-        group = self._groups.find(group_id)
+        group: Any = self._groups.find(group_id)
         return None if group is None else self._timers[group.kind].due(group)
 
     def start(self) -> None:
-        """Timeouts begin now, also for members that joined before a restart."""
+        """Starts all timeouts, also of members that joined before a restart."""
+        group: Any
         for group in list(self._groups):
             if self._offsets.coordinates(group.group_id):
                 self._timers[group.kind].restored(group)
@@ -189,7 +175,7 @@ class GroupCoordinator:
         return sum(map(len, self._decisions.waiting.values()))
 
     def release(self) -> None:
-        """At the end: clients are to find the coordinator again."""
+        """The broker is stopping: clients look for the coordinator again."""
         for group_id in list(self._decisions.waiting):
             self._decisions.fail(group_id, CoordinatorNotAvailable())
 

@@ -1,8 +1,8 @@
-"""Deadlines: wakes a group when something of it may be due.
+"""Deadlines: one timer per group, for its next timeout.
 
-A group says when it next wants to be looked at. Heartbeats move that moment on all the time, so a
-timer is never moved: it goes off, the group looks at the time, and says when to come again. What is
-due at once waits for the end of the pass: other members may join in it.
+Heartbeats extend deadlines all the time, so a timer is never moved: it fires, the group checks the
+time and returns its next deadline. A deadline in the past fires at the end of the pass of the loop,
+because other members may join in that pass.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Callable
 from application.ports.clock import Clock
 from application.ports.scheduler import Scheduler, Timer
 
-#: When a group that could not be looked at is looked at again.
+#: After a fault in a group, until it is checked again.
 RETRY_MS = 1000
 
 
-class Wake:
-    """Of one group; `timer` is None where it is due at the end of the pass."""
+class GroupTimer:
+    """`timer` is None if it fires at the end of the pass."""
 
     __slots__ = ("deadline_ms", "timer")
 
@@ -34,33 +34,33 @@ class Deadlines:
         self._scheduler = scheduler
         self._clock = clock
         self._due = due
-        self._wakes: dict[str, Wake] = {}
+        self._timers: dict[str, GroupTimer] = {}
 
     def watch(self, group_id: str, deadline_ms: int | None) -> None:
-        """Looks at the group at this monotonic time, or before."""
+        """Checks the group at this monotonic time or before."""
         if deadline_ms is None:
             return
-        waiting = self._wakes.get(group_id)
+        waiting = self._timers.get(group_id)
         if waiting is not None:
             if waiting.deadline_ms <= deadline_ms:
                 return
-            self.forget(group_id)
-        wake = self._wakes[group_id] = Wake(deadline_ms)
+            self.cancel(group_id)
+        timer = self._timers[group_id] = GroupTimer(deadline_ms)
         delay_ms = deadline_ms - self._clock.monotonic_ms()
         if delay_ms > 0:
-            wake.timer = self._scheduler.after_ms(delay_ms, lambda: self._wake(group_id, wake))
+            timer.timer = self._scheduler.after_ms(delay_ms, lambda: self._fire(group_id, timer))
         else:
-            self._scheduler.soon(lambda: self._wake(group_id, wake))
+            self._scheduler.soon(lambda: self._fire(group_id, timer))
 
-    def forget(self, group_id: str) -> None:
-        wake = self._wakes.pop(group_id, None)
-        if wake is not None and wake.timer is not None:
-            wake.timer.cancel()
+    def cancel(self, group_id: str) -> None:
+        timer = self._timers.pop(group_id, None)
+        if timer is not None and timer.timer is not None:
+            timer.timer.cancel()
 
-    def _wake(self, group_id: str, wake: Wake) -> None:
-        if self._wakes.get(group_id) is not wake:
-            return  # forgotten in this pass
-        del self._wakes[group_id]
+    def _fire(self, group_id: str, timer: GroupTimer) -> None:
+        if self._timers.get(group_id) is not timer:
+            return  # cancelled in this pass
+        del self._timers[group_id]
         try:
             next_ms = self._due(group_id)
         except Exception:

@@ -1,9 +1,9 @@
-"""Decisions about groups are carried out; responses leave when all that they show is durable.
+"""Decisions: applies decisions about groups, and sends responses when their changes are durable.
 
-Changes are applied at once, so that the next request is decided rightly. A response leaves when all
-is durable that the group had become when it was decided: it never shows a state that a restart
-would take back. When that cannot be persisted, the group is read again from the store, and all
-pending requests of the group fail with CoordinatorNotAvailable; clients retry.
+Changes are applied at once, so that the next request is decided on the new state. A response leaves
+when all changes up to its decision are durable: it never shows a state that a restart would undo.
+If the changes cannot be persisted, the group is reloaded from the store, and all its pending
+requests fail with CoordinatorNotAvailable; clients retry.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.pending import Pending, resolved
 from domain.errors import BrokerError, StorageFailed
-from domain.groups.classic.changes import Moment
+from domain.groups.classic.changes import Now
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import Changes, Group, GroupKind
 
-#: Hears of groups that changed their kind: the kind that each was, and what it is.
+#: Called for a group that has changed its kind, with the kind before.
 Converted = Callable[[GroupKind, Group], None]
 
 
@@ -35,11 +35,11 @@ class Decisions:
         #: Pending requests by group and token, with their members.
         self.waiting: dict[str, dict[int, tuple[str, Pending[Any]]]] = {}
 
-    def now(self) -> Moment:
-        return Moment(self._clock.monotonic_ms(), self._clock.now_ms())
+    def now(self) -> Now:
+        return Now(self._clock.monotonic_ms(), self._clock.now_ms())
 
     def token(self) -> int:
-        """For a request whose response other requests may decide."""
+        """Identifies a pending request whose response other requests decide."""
         return next(self._tokens)
 
     def wait(self, group_id: str, token: int, member_id: str) -> Pending[Any]:
@@ -48,7 +48,7 @@ class Decisions:
         return pending
 
     def apply(self, group_id: str, changes: Changes) -> None:
-        """Also persists what is durable of it."""
+        """Applies the changes, and persists those that are durable."""
         if not changes:
             return
         before = self._groups.find(group_id)
@@ -63,7 +63,7 @@ class Decisions:
             self._converted(before.kind, after)
 
     def respond(self, group_id: str, responses: Sequence[tuple[int, Any]]) -> None:
-        """Now, or when all is durable that the group is now."""
+        """Sends responses by token, once all changes of the group by now are durable."""
         if not responses:
             return
         if group_id not in self._groups.runtime:
@@ -77,7 +77,7 @@ class Decisions:
         self._groups.runtime.when_durable(group_id, durable)
 
     def response(self, group_id: str, value: Any, member_id: str = "") -> Pending[Any]:
-        """Of a request that no other request waits for."""
+        """The response to a request that depends on no other request."""
         if group_id not in self._groups.runtime:
             return resolved(value)
         token = self.token()
@@ -95,12 +95,12 @@ class Decisions:
             if pending is None:
                 continue
             if group is not None:
-                group.answered_late(member_id, self._clock.monotonic_ms())
+                group.responded_late(member_id, self._clock.monotonic_ms())
             pending.resolve(response)
         if not waiting:
             self.waiting.pop(group_id, None)
 
     def fail(self, group_id: str, error: BrokerError) -> None:
-        """All pending requests of the group."""
+        """Fails all pending requests of the group."""
         for _, pending in self.waiting.pop(group_id, {}).values():
             pending.resolve(error)

@@ -1,4 +1,4 @@
-"""DeleteGroups: a group and all that it has committed are deleted together."""
+"""DeleteGroups: a group is deleted together with its committed offsets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
-from application.state.runtime import Place, ignore, respond
+from application.state.runtime import AggregateKey, ignore, respond
 from domain.errors import BrokerError, CoordinatorNotAvailable
 from domain.groups.group import Group
 
@@ -22,9 +22,9 @@ class DeleteGroupsService:
         self._events = events
 
     def delete(self, group_ids: Iterable[str]) -> Pending[DeletedGroups]:
-        """Each once; a group that may not be deleted does not keep the others."""
+        """Each group once; a group that cannot be deleted does not affect the others."""
         results: DeletedGroups = dict.fromkeys(group_ids)
-        places: list[Place] = []
+        keys: list[AggregateKey] = []
         for group_id in results:
             try:
                 group = self._find(group_id)
@@ -32,15 +32,15 @@ class DeleteGroupsService:
                 results[group_id] = refused.as_value()
             else:
                 self.remove(group, "requested")
-            places += self._places(group_id)  # also of one whose deletion is in flight
+            keys += self._keys(group_id)  # also of a group whose deletion is in flight
 
         def done(failures: list[BrokerError | None]) -> DeletedGroups:
-            for (_, group_id), failure in zip(places, failures, strict=True):
+            for (_, group_id), failure in zip(keys, failures, strict=True):
                 if failure is not None:
                     results[group_id] = CoordinatorNotAvailable()
             return results
 
-        return later(respond(places, [None] * len(places))).map(done)
+        return later(respond(keys, [None] * len(keys))).map(done)
 
     def _find(self, group_id: str) -> Group:
         self._offsets.check_coordinated(group_id)
@@ -48,14 +48,14 @@ class DeleteGroupsService:
         group.check_delete()
         return group
 
-    def _places(self, group_id: str) -> list[Place]:
+    def _keys(self, group_id: str) -> list[AggregateKey]:
         return [(self._offsets.runtime, group_id), (self._groups.runtime, group_id)]
 
     def remove(self, group: Group, reason: str) -> None:
-        """The group, which is empty, and its offsets, in one commit where they share a store."""
+        """Removes an empty group and its offsets, in one commit if they share a store."""
         group_id = group.group_id
-        rows = [(group_id, *place, None) for place in self._offsets.partitions(group_id)]
+        rows = [(group_id, *one, None) for one in self._offsets.partitions(group_id)]
         if rows:
-            self._offsets.keep(group_id, rows, ignore)
+            self._offsets.persist(group_id, rows, ignore)
         self._groups.apply(group_id, group.deletion())
-        self._events.info("deleting group", group=group_id, reason=reason)
+        self._events.info("group_deleted", group=group_id, reason=reason)

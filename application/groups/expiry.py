@@ -1,7 +1,6 @@
-"""Expiry: offsets that have outlived their retention go, and empty groups that have none left.
+"""Expiry: removes committed offsets after their retention, and empty groups without offsets.
 
-What changes between two slices is looked at as it is then, and what is being written is left for
-the next round.
+A slice sees the state of its own time; offsets that are being written wait for the next round.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from domain.configs.broker import BrokerConfig
 from domain.groups.group import Group
 from domain.groups.offsets import counts_from, is_expired
 
-#: One step ends after so many offsets, or so many of them that have expired.
+#: Offsets checked in one step, and expired ones removed in one write.
 OFFSETS_PER_STEP = 1000
 ROWS_PER_STEP = 100
 
@@ -62,36 +61,36 @@ class OffsetExpiry:
         group_id = group.group_id
         offsets = 0
         expired: list[OffsetWrite] = []
-        asked_for, counted_from = None, None
-        for looked_at, (topic, partition) in enumerate(self._offsets.partitions(group_id), 1):
-            if topic != asked_for:
-                asked_for, counted_from = topic, self._counts_from(group, topic)
+        current_topic, retained_from = None, None
+        for checked, (topic, partition) in enumerate(self._offsets.partitions(group_id), 1):
+            if topic != current_topic:
+                current_topic, retained_from = topic, self._counts_from(group, topic)
             committed = self._offsets.of(group_id).get(topic, {}).get(partition)
             if committed is not None and is_expired(
-                committed, counted_from, now_ms, self._retention_ms
+                committed, retained_from, now_ms, self._retention_ms
             ):
                 expired.append((group_id, topic, partition, None))
-            if looked_at % OFFSETS_PER_STEP == 0 or len(expired) == ROWS_PER_STEP:
+            if checked % OFFSETS_PER_STEP == 0 or len(expired) == ROWS_PER_STEP:
                 offsets += self._remove(group_id, expired)
                 yield SLICE
-                # Members join and leave between two slices, and not within one step.
-                expired, asked_for = [], None
+                # Members may have joined or left during the slice.
+                expired, current_topic = [], None
                 if self._groups.find(group_id) is not group:
                     break
         offsets += self._remove(group_id, expired)
         if offsets:
-            self._events.info("expiring offsets of group", group=group_id, offsets=offsets)
-        is_unused = group.is_empty and not self._offsets.will_stay(group_id)
+            self._events.info("offsets_expired", group=group_id, offsets=offsets)
+        is_unused = group.is_empty and not self._offsets.has_any(group_id)
         if is_unused and self._groups.find(group_id) is group:
             self._delete_groups.remove(group, "expired")
         yield SLICE
 
     def _remove(self, group_id: str, expired: list[OffsetWrite]) -> int:
         if expired:
-            self._offsets.keep(group_id, expired, ignore)
+            self._offsets.persist(group_id, expired, ignore)
         return len(expired)
 
     def _counts_from(self, group: Group, topic: str) -> int | None:
-        if self._offsets.has_commit_under_way(group.group_id):
+        if self._offsets.has_pending_commit(group.group_id):
             return None
         return counts_from(group, topic)

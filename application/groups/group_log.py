@@ -1,9 +1,11 @@
-"""Log lines about groups: each rebalance with its reason and its end, and each removed member.
+"""Log lines about groups: start, reason and end of each rebalance, and removed members.
 
-They are written when the change is decided, as in Kafka.
+Logged when the change is decided, as in Kafka.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from application.ports.event_log import EventLog
 from domain.groups.classic.changes import (
@@ -20,88 +22,101 @@ from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.group import LEFT, Changes, Group
 
 
+class Reason(NamedTuple):
+    """Why a group rebalances: a reason of `group_rebalancing`, and the member that caused it."""
+
+    key: str
+    member_id: str | None = None
+
+    def fields(self) -> dict[str, str]:
+        reason = {"reason": self.key}
+        return reason if self.member_id is None else reason | {"member_id": self.member_id}
+
+
 class GroupLog:
     def __init__(self, events: EventLog) -> None:
         self._events = events
 
-    def members_changed(self, group: Group, changes: Changes, now_ms: int) -> str:
+    def members_changed(self, group: Group, changes: Changes, now_ms: int) -> Reason:
         """Logs removed members, before the changes are applied.
 
-        Returns the reason of the rebalance that the changes start, if they do.
+        Returns the reason of the rebalance that the changes may start.
         """
-        removed: dict[str, str] = {}
+        removed: dict[str, dict[str, str]] = {}
         is_consumer = isinstance(group, ConsumerGroup)
-        reason = "subscribed topics changed" if is_consumer else "assignment too large"
+        reason = Reason("subscribed_topics_changed" if is_consumer else "assignment_too_large")
         for change in changes:
             if isinstance(change, MemberJoined):
                 known = change.member.member_id in group.members
-                reason = f"member {change.member.member_id} {'rejoined' if known else 'joined'}"
+                key = "member_rejoined" if known else "member_joined"
+                reason = Reason(key, change.member.member_id)
             elif isinstance(change, MemberReplaced):
                 removed[change.old_id] = _replaced(change.member.member_id)
             elif isinstance(change, MemberRemoved):
-                removed[change.member_id] = change.reason
+                removed[change.member_id] = {"reason": change.reason}
             elif isinstance(change, MemberChanged):
                 if change.subscription is None:
-                    removed[change.member_id] = _removal_reason(group, change.member_id, now_ms)
+                    removal_reason = _removal_reason(group, change.member_id, now_ms)
+                    removed[change.member_id] = {"reason": removal_reason}
                     continue
                 known = change.member_id in group.members
-                does = "changed its subscription" if known else "joined"
-                reason = f"member {change.member_id} {does}"
+                key = "subscription_changed" if known else "member_joined"
+                reason = Reason(key, change.member_id)
                 old_id = group.static_members.get(change.subscription.instance_id or "", "")
                 if old_id in removed:
                     removed[old_id] = _replaced(change.member_id)
             elif isinstance(change, GroupMetadataChanged) and change.image is not None:
-                # A consumer group that becomes classic is deleted with all members: these stay.
+                # A downgrade deletes the consumer group with all members; these stay.
                 for member in change.image.members:
                     removed.pop(member.member_id, None)
         for member_id in filter(group.members.__contains__, removed):
             member = group.members[member_id]
             self._events.info(
-                "removing member from group",
+                "member_removed",
                 group=group.group_id,
-                member=member_id,
+                member_id=member_id,
                 client_id=member.client_id,
                 host=member.client_host,
-                reason=removed[member_id],
+                **removed[member_id],
             )
-            reason = f"member {member_id} removed: {removed[member_id]}"
+            reason = Reason("member_removed", member_id)
         return reason
 
-    def rebalance(self, group: Group, changes: Changes, reason: str) -> None:
-        """Logs what the changes did to the generation or epoch, after they were applied."""
+    def rebalance(self, group: Group, changes: Changes, reason: Reason) -> None:
+        """Logs changes of the generation or the group epoch, after they are applied."""
         kinds = {type(change) for change in changes}
         name, members = group.group_id, len(group.members)
         if isinstance(group, ConsumerGroup):
             if EpochChanged in kinds:
                 self._events.info(
-                    "bumped group epoch",
+                    "group_epoch_bumped",
                     group=name,
                     epoch=group.epoch,
                     members=members,
-                    reason=reason,
+                    **reason.fields(),
                 )
         elif isinstance(group, ClassicGroup):
             generation = group.generation_id
             if RebalanceStarted in kinds and members:
                 self._events.info(
-                    "preparing to rebalance group",
+                    "group_rebalancing",
                     group=name,
-                    old_generation=generation - (GenerationStarted in kinds),
+                    generation=generation - (GenerationStarted in kinds),
                     members=members,
-                    reason=reason,
+                    **reason.fields(),
                 )
             elif RebalanceStarted in kinds:
                 self._events.info(
-                    "group is empty", group=name, generation=generation, reason=reason
+                    "group_empty", group=name, generation=generation, **reason.fields()
                 )
             if GenerationStarted in kinds:
                 self._events.info(
-                    "stabilized group", group=name, generation=generation, members=members
+                    "group_stabilized", group=name, generation=generation, members=members
                 )
 
 
-def _replaced(member_id: str) -> str:
-    return f"replaced by static member {member_id}"
+def _replaced(member_id: str) -> dict[str, str]:
+    return {"reason": "replaced", "replaced_by": member_id}
 
 
 def _removal_reason(group: Group, member_id: str, now_ms: int) -> str:

@@ -1,4 +1,4 @@
-"""Lag: how far behind the end of each log what a group has committed is."""
+"""Consumer lag: the distance from committed offsets to log end offsets."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ class PartitionLag(NamedTuple):
     topic: str
     partition: int
     current_offset: int
-    #: None: it cannot be read.
+    #: None: the log cannot be read.
     log_end_offset: int | None
     member: GroupMember | None
 
     @property
     def lag(self) -> int | None:
-        """Never negative: what was committed may lie beyond the end."""
-        if self.log_end_offset is None:
-            return None
-        return max(self.log_end_offset - self.current_offset, 0)
+        return lag_behind(self.log_end_offset, self.current_offset)
 
 
 class GroupLagService:
@@ -43,13 +40,13 @@ class GroupLagService:
         return self._groups.existing(group_id)
 
     def lags(self, group: Group) -> Iterator[PartitionLag]:
-        """In order, of every partition with a committed offset; a step each, for long lists."""
+        """Of every partition with a committed offset, in order; one step each, for long lists."""
         of = owners(group, self._catalog)
         committed = self._offsets.of(group.group_id)
-        places = [(topic, index) for topic in committed for index in committed[topic]]
+        partitions = [(topic, index) for topic in committed for index in committed[topic]]
         return (
             lag
-            for topic, index in sorted(places)
+            for topic, index in sorted(partitions)
             if (lag := self._lag(group.group_id, topic, index, of)) is not None
         )
 
@@ -59,7 +56,7 @@ class GroupLagService:
 
     def _lag(self, group_id: str, topic: str, index: int, of: Owners) -> PartitionLag | None:
         committed = self._offsets.of(group_id).get(topic, {}).get(index)
-        if committed is None:  # or no longer: lists are long
+        if committed is None:  # deleted since the list began
             return None
         end = log_end_offset(self._catalog, topic, index)
         return PartitionLag(topic, index, committed.offset, end, of.get((topic, index)))
@@ -71,6 +68,11 @@ def log_end_offset(catalog: Catalog, topic: str, index: int) -> int | None:
         return catalog.existing_partition(topic, index).high_watermark
     except BrokerError:
         return None
+
+
+def lag_behind(end: int | None, committed: int) -> int | None:
+    """Never negative: clients may commit offsets beyond the log end."""
+    return None if end is None else max(end - committed, 0)
 
 
 def owners(group: Group, catalog: Catalog) -> Owners:

@@ -1,4 +1,4 @@
-"""OffsetCommit: what one request commits, checked a partition at a time, and kept all at once."""
+"""OffsetCommit: offsets of one request, checked per partition and persisted together."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from domain.groups.offsets import (
 from domain.topics.topic import Topic
 
 
-class WantedOffset(Protocol):
-    """What a client wants to commit for a partition; the metadata may be null."""
+class RequestedOffset(Protocol):
+    """The offset of one partition in a request; the metadata may be null."""
 
     partition_index: int
     committed_offset: int
@@ -36,14 +36,14 @@ class WantedOffset(Protocol):
 
 @dataclass(slots=True)
 class OffsetCommit:
-    """One request's: by whom, and what was accepted so far."""
+    """One request: its member, and the offsets accepted so far."""
 
     group_id: str
     member_id: str
     instance_id: str | None
     #: The generation, in a classic group.
     epoch: int
-    #: Whether the client can be told of stale epochs and unknown groups.
+    #: The request version has error codes for stale epochs and unknown groups.
     knows_epochs: bool = True
     now_ms: int = 0
     expire_timestamp_ms: int | None = None
@@ -51,7 +51,7 @@ class OffsetCommit:
 
     @property
     def is_simple(self) -> bool:
-        """By nobody's member."""
+        """Not from a member: of a consumer with assigned partitions, or an admin client."""
         return self.epoch <= NO_EPOCH
 
 
@@ -71,7 +71,7 @@ class OffsetCommitService:
             commit.expire_timestamp_ms = expire_timestamp_ms(retention_time_ms, commit.now_ms)
 
     def check(self, commit: OffsetCommit) -> None:
-        """Whether its sender may commit to its group now; of a simple one this makes the group."""
+        """Raises if the member may not commit now. A simple commit creates the group."""
         group = self._groups.find(commit.group_id)
         if group is None:
             if not commit.is_simple:
@@ -79,24 +79,24 @@ class OffsetCommitService:
             group = ClassicGroup(commit.group_id)
             self._groups.put(group)
         group.check_commit(commit.member_id, commit.instance_id, commit.epoch, commit.knows_epochs)
-        group.heard_from(commit.member_id, self._clock.monotonic_ms())
+        group.renew_session(commit.member_id, self._clock.monotonic_ms())
 
     def add(
-        self, commit: OffsetCommit, topic: Topic, wanted: Iterable[WantedOffset]
+        self, commit: OffsetCommit, topic: Topic, offsets: Iterable[RequestedOffset]
     ) -> list[tuple[int, OffsetMetadataTooLarge]]:
-        """Which are refused, by their place in `wanted`.
+        """Returns refused offsets by their index.
 
-        Any offset is taken: lower than before, beyond the log's end, negative.
+        Any offset is accepted, as in Kafka: lower than before, beyond the log end, negative.
         """
         refused: list[tuple[int, OffsetMetadataTooLarge]] = []
-        # Every consumer comes this way every few seconds: nothing is asked twice.
+        # Hot path: every consumer commits every few seconds.
         group_id, name, topic_id = commit.group_id, topic.name, topic.topic_id
         now_ms, expires_ms = commit.now_ms, commit.expire_timestamp_ms
         writes = commit.writes
-        for place, one in enumerate(wanted):
+        for number, one in enumerate(offsets):
             metadata = one.committed_metadata or ""
             if metadata and metadata_units(metadata) > self._max_metadata_units:
-                refused.append((place, OffsetMetadataTooLarge()))
+                refused.append((number, OffsetMetadataTooLarge()))
                 continue
             committed = CommittedOffset(
                 one.committed_offset,
@@ -109,5 +109,5 @@ class OffsetCommitService:
             writes.append((group_id, name, one.partition_index, committed))
         return refused
 
-    def keep(self, commit: OffsetCommit, then: Done) -> None:
-        self._offsets.keep(commit.group_id, commit.writes, then)
+    def persist(self, commit: OffsetCommit, then: Done) -> None:
+        self._offsets.persist(commit.group_id, commit.writes, then)

@@ -1,4 +1,4 @@
-"""OffsetDelete: single partitions of what a group has committed."""
+"""OffsetDelete: committed offsets of single partitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OffsetDeleteService:
         self._groups = groups
 
     def group(self, group_id: str) -> Group:
-        """Whose offsets may be deleted now."""
+        """Raises unless its offsets may be deleted now."""
         if not group_id:
             raise InvalidGroupId()
         self._offsets.check_coordinated(group_id)
@@ -27,10 +27,10 @@ class OffsetDeleteService:
         return group
 
     def delete(self, group: Group, partitions: Sequence[tuple[str, int]], then: Done) -> None:
-        """What is not there is as good as deleted."""
+        """Partitions without a committed offset are ignored, as in Kafka."""
         group_id = group.group_id
-        there = set(self._offsets.partitions(group_id)).intersection(partitions)
-        if not there:
+        present = set(self._offsets.partitions(group_id)).intersection(partitions)
+        if not present:
             self._offsets.runtime.when_durable(group_id, then)
             return
-        self._offsets.keep(group_id, [(group_id, *place, None) for place in there], then)
+        self._offsets.persist(group_id, [(group_id, *one, None) for one in present], then)

@@ -1,4 +1,4 @@
-"""OffsetFetch: what a group has committed, from memory, and durable."""
+"""OffsetFetch: durable committed offsets, from memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class OffsetFetchService:
         self._groups = groups
 
     def offsets(self, group_id: str, member_id: str | None, epoch: int) -> GroupOffsets:
-        """Nothing of a group that is not there; raises what the whole group is refused with.
+        """Empty for an unknown group; raises if the member may not fetch.
 
-        Of a group whose end is not durable yet it is what was durable before.
+        While the deletion of a group is not durable, its offsets are still returned.
         """
         self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)

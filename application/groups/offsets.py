@@ -1,9 +1,9 @@
-"""Offsets: what every group has committed. Reads come from here, and see durable commits only.
+"""Offsets: the committed offsets of all groups. Reads see durable commits only.
 
-Where a failure leaves a doubt, what is in memory is written over it as soon as anything can be
-persisted again, so that nothing comes back at the next start that no client has seen.
+If a failed write may be persisted all the same (`leaves_doubt`), the state of memory is written over
+it as soon as writes succeed again: no offset appears after a restart that no client has seen.
 
-What is in flight counts where something is deleted: a deletion comes after it, and finds it.
+Deletions see writes that are in flight, because they are persisted after them.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self._groups = groups
         self._catalog = catalog
         self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
-        #: By group; all writes of one decision are of one group.
+        #: By group: all writes of a decision are of one group.
         self.runtime: Runtime[str, OffsetWrite] = Runtime(self)
-        #: By group, the partitions of which the store may have another offset than memory.
+        #: By group, partitions whose offset in the store may differ from memory.
         self._doubtful: dict[str, set[tuple[str, int]]] = defaultdict(set)
-        #: Found at start, of topics that were deleted: still in the store.
+        #: Rows of deleted topics that were found at start.
         self.stale: list[OffsetWrite] = []
-        #: Before, nobody may be told what is committed.
+        #: Until then requests get CoordinatorLoadInProgress.
         self.loaded = False
-        self._when_loaded: list[Callable[[], None]] = []
-        groups.when_gone(self._keep_group)
+        self._on_loaded: list[Callable[[], None]] = []
+        groups.on_removed(self._ensure_group)
         repository.load(self._take, self._all_taken)
 
     # ---- start
 
     def _take(self, rows: Sequence[OffsetRow]) -> None:
-        """Without those whose topic was deleted, by an id: the name may be in use again."""
+        """Skips deleted topics, which are compared by id: the name may be in use again."""
         for group_id, topic, partition, committed in rows:
             known = self._catalog.topic(topic)
             if known is None or known.topic_id != committed.topic_id:
@@ -64,38 +64,38 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     def _all_taken(self) -> None:
         for group_id in self._by_group:
-            self._keep_group(group_id)
+            self._ensure_group(group_id)
         self.loaded = True
-        for call in self._when_loaded:
+        for call in self._on_loaded:
             call()
 
-    def when_loaded(self, call: Callable[[], None]) -> None:
+    def on_loaded(self, call: Callable[[], None]) -> None:
         if self.loaded:
             call()
         else:
-            self._when_loaded.append(call)
+            self._on_loaded.append(call)
 
     def check_loaded(self) -> None:
         if not self.loaded:
             raise CoordinatorLoadInProgress()
 
     def coordinates(self, group_id: str) -> bool:
-        """Whether this node coordinates the group; the store has the groups of all nodes."""
+        """True if this node is the coordinator; the store has the groups of all nodes."""
         return self._placement.coordinator(group_id) == self._placement.node_id
 
     def check_coordinated(self, group_id: str) -> None:
-        """Whether this node coordinates the group, and can respond by now."""
+        """Raises unless this node coordinates the group and has loaded its offsets."""
         self.check_loaded()
         if not self.coordinates(group_id):
             raise NotCoordinator(f"Another node coordinates group {group_id}.")
 
-    def _keep_group(self, group_id: str) -> None:
-        """There is a group wherever there are offsets: nothing is kept of a simple one but them."""
-        if self.will_stay(group_id) and self._groups.find(group_id) is None:
+    def _ensure_group(self, group_id: str) -> None:
+        """Offsets imply a group: nothing else is persisted of a simple group."""
+        if self.has_any(group_id) and self._groups.find(group_id) is None:
             self._groups.put(ClassicGroup(group_id))
 
-    def will_stay(self, group_id: str) -> bool:
-        """Whether the group has an offset when all is done that is under way."""
+    def has_any(self, group_id: str) -> bool:
+        """Whether the group has an offset once all writes in flight are durable."""
         return any(True for _ in self.partitions(group_id))
 
     # ---- reading
@@ -104,19 +104,19 @@ class Offsets(Aggregates[str, OffsetWrite]):
         return self._by_group.get(group_id, NOTHING)
 
     def holds(self, group_id: str) -> bool:
-        """Whether the group has an offset, be it one that is not durable yet."""
+        """Whether the group has an offset, durable or in flight."""
         return group_id in self._by_group or group_id in self.runtime
 
-    def has_commit_under_way(self, group_id: str) -> bool:
-        """Whether something it committed is not durable yet."""
+    def has_pending_commit(self, group_id: str) -> bool:
+        """Whether a commit of the group is not durable yet."""
         return any(
             write[3] is not None for writes in self.runtime.in_flight(group_id) for write in writes
         )
 
     def partitions(self, group_id: str) -> Iterator[tuple[str, int]]:
-        """Of all offsets that the group has when all is done that is under way.
+        """Partitions with an offset once all writes in flight are durable.
 
-        Those of a topic together: the store is quicker with neighbours.
+        Grouped by topic, because the store writes neighbouring rows faster.
         """
         newest = {
             (topic, partition): committed is not None
@@ -127,13 +127,13 @@ class Offsets(Aggregates[str, OffsetWrite]):
             for partition in list(partitions):
                 if newest.pop((topic, partition), True):
                     yield topic, partition
-        yield from (place for place, stays in newest.items() if stays)
+        yield from (partition for partition, stays in newest.items() if stays)
 
     def has(self, group_id: str, topic: str, partition: int) -> bool:
         return partition in self.of(group_id).get(topic, ())
 
-    def is_being_committed(self, group_id: str, topic: str, partition: int) -> bool:
-        """By the topic that has this name, or by one that had it: that shows when it is done."""
+    def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
+        """By the topic with this name, or by a deleted one that had it."""
         return any(
             (topic, partition) == write[1:3] and write[3] is not None
             for writes in self.runtime.in_flight(group_id)
@@ -150,8 +150,8 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     # ---- writing
 
-    def keep(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
-        """All of one group; `then` is called when they are durable, or lost."""
+    def persist(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
+        """Writes of one group; `then` is called when they are durable, or lost."""
         self.runtime.persist(group_id, writes, then)
 
     # Aggregates
@@ -166,13 +166,13 @@ class Offsets(Aggregates[str, OffsetWrite]):
             self._rewrite_doubtful()
 
     def lost(self, group_id: str, writes: Sequence[OffsetWrite], first: bool) -> None:
-        # What could not be deleted is there, and so is its group.
-        self._keep_group(group_id)
+        # An offset that could not be deleted needs its group.
+        self._ensure_group(group_id)
         if self._repository.leaves_doubt:
             self._doubtful[group_id].update(write[1:3] for write in writes)
 
     def _rewrite_doubtful(self) -> None:
-        """But for groups with writes in flight: those come after, and decide."""
+        """Except for groups with writes in flight, which are newer."""
         for group_id in [one for one in self._doubtful if one not in self.runtime]:
             durable = self.of(group_id)
             writes: list[OffsetWrite] = [
@@ -180,15 +180,15 @@ class Offsets(Aggregates[str, OffsetWrite]):
                 for topic, partition in self._doubtful.pop(group_id, ())
             ]
             if writes:
-                self.keep(group_id, writes, ignore)
+                self.persist(group_id, writes, ignore)
 
     def forget(self, topics: Iterable[Topic]) -> list[OffsetWrite]:
-        """Of topics that are gone nothing is committed any more; what is still in the store."""
-        gone = {topic.name for topic in topics}
+        """Removes the offsets of deleted topics from memory; returns their rows in the store."""
+        deleted = {topic.name for topic in topics}
         rows: list[OffsetWrite] = [
             (group_id, topic, partition, None)
             for group_id, of_topics in self._by_group.items()
-            for topic in gone & of_topics.keys()
+            for topic in deleted & of_topics.keys()
             for partition in of_topics[topic]
         ]
         for group_id, topic, partition, _ in rows:
@@ -197,16 +197,16 @@ class Offsets(Aggregates[str, OffsetWrite]):
             (group_id, topic, partition, None)
             for writes in self.runtime.all_in_flight()
             for group_id, topic, partition, _ in writes
-            if topic in gone
+            if topic in deleted
         ]
         return rows
 
     def drop(self, rows: Sequence[OffsetWrite], then: Done) -> None:
-        """Rows of which nothing is in memory."""
+        """Deletes rows whose offsets are no longer in memory."""
         self._repository.apply(rows, then)
 
     def _apply(self, writes: Sequence[OffsetWrite]) -> None:
-        """All of one group; what follows each other is mostly of one topic."""
+        """Writes of one group; neighbours mostly have the same topic."""
         topic_id: bytes | None = None
         partitions: dict[int, CommittedOffset] | None = None
         for group_id, topic, partition, committed in writes:

@@ -1,8 +1,7 @@
-"""Regexes: the topics that match subscriptions by regular expression.
+"""Regexes: the topics that match subscriptions by regular expression (KIP-848).
 
-A decision resolves the expressions of its group within one slice. What takes longer, because there
-are many topics or the expression is slow, is left to a background job, one group after the other,
-which calls back with the result.
+A decision resolves the expressions of its group within one slice. With many topics or a slow
+expression a background job resolves them instead, one group after the other, and calls back.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from application.state.catalog import Catalog
 from domain.errors import InvalidRegularExpression
 from domain.groups.consumer.group import ConsumerGroup
 
-#: How many expressions are cached with their topics, and how many names of topics together.
+#: Limits of the cache: expressions, and topic names of all of them.
 CACHED = 64
 CACHED_NAMES = 500_000
 
@@ -38,10 +37,10 @@ class Regexes:
         self._compile_pattern = compile_pattern
         self._background = background
         self._resolved = resolved
-        #: By expression: the names, and the layout revision of the catalogue that they are for.
+        #: By expression: the layout revision of the catalogue, and the names that match.
         self._cached: dict[str, tuple[int, Names]] = {}
         self._cached_names = 0
-        #: Groups that wait for the background job.
+        #: Groups that wait for the job.
         self._waiting: dict[str, None] = {}
 
     def compile(self, regex: str) -> Matches:
@@ -54,11 +53,11 @@ class Regexes:
             ) from error
 
     def resolve(self, group_id: str, regexes: Collection[str]) -> dict[str, Names]:
-        """Those that can be resolved now; the group is called back for the others."""
+        """Those that can be resolved in one slice; the others follow by callback."""
         found: dict[str, Names] = {}
         if group_id in self._waiting:
             return found
-        job = self._background.answer(self._resolve_all(regexes, found), ends_when_abandoned=True)
+        job = self._background.run(self._resolve_all(regexes, found), ends_when_abandoned=True)
         if not job.resolved:
             job.abandon()
             self._waiting[group_id] = None
@@ -94,7 +93,7 @@ class Regexes:
         try:
             matches = self.compile(regex)
         except InvalidRegularExpression:
-            return frozenset()  # persisted by a version of the broker that took it
+            return frozenset()  # persisted by a version that accepted it
         matching = []
         for name in [topic.name for topic in self._catalog]:
             if matches(name):
@@ -102,7 +101,7 @@ class Regexes:
             yield SLICE
         names = frozenset(matching)
         if names == before:
-            names = before  # groups have this one already
+            names = before  # groups share this object
         self._cached_names += len(names) - len(self._cached.pop(regex, (0, ()))[1])
         self._cached[regex] = revision, names
         while len(self._cached) > CACHED or self._cached_names > CACHED_NAMES:
@@ -117,7 +116,7 @@ class GroupRegexes:
     def __init__(
         self, regexes: Regexes, group_id: str, found: dict[str, Names], is_current: bool = True
     ) -> None:
-        """`found`: resolved already, if not `is_current` against topics that have changed since."""
+        """`found` is resolved already; not `is_current`: the topics have changed since."""
         self._regexes = regexes
         self._group_id = group_id
         self._found = found

@@ -1,7 +1,7 @@
-"""Groups: all groups, and the durable state of each in step with its rows.
+"""Groups: all groups, in memory and in the store.
 
-A change is applied when it is decided, so that the next request is decided rightly. When its commit
-fails, the group is read again from its rows, and all that wait for it fail.
+A change is applied when it is decided, so that the next request is decided on the new state. If its
+commit fails, the group is reloaded from its rows, and its pending requests fail.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Groups(Aggregates[str, GroupChange]):
         self._repository = repository
         self._commits = commits
         self._by_id: dict[str, Group] = {}
-        self._when_lost: list[Callable[[str], None]] = []
-        self._when_gone: list[Callable[[str], None]] = []
+        self._on_reloaded: list[Callable[[str], None]] = []
+        self._on_removed: list[Callable[[str], None]] = []
         self.runtime: Runtime[str, GroupChange] = Runtime(self)
         self._apply(repository.load())
 
@@ -47,26 +47,26 @@ class Groups(Aggregates[str, GroupChange]):
         return group
 
     def put(self, group: Group) -> None:
-        """A group that is new, or that takes the place of one of the other kind."""
+        """Adds a new group, or replaces one of the other kind."""
         self._by_id[group.group_id] = group
 
     def remove(self, group_id: str) -> None:
-        """Only for groups that were never persisted."""
+        """For groups that were never persisted."""
         self._by_id.pop(group_id, None)
-        self._tell_if_gone(group_id)
+        self._notify_if_removed(group_id)
 
-    def when_gone(self, call: Callable[[str], None]) -> None:
+    def on_removed(self, call: Callable[[str], None]) -> None:
         """Calls back with the id of each removed group, before any request looks for it."""
-        self._when_gone.append(call)
+        self._on_removed.append(call)
 
-    def _tell_if_gone(self, group_id: str) -> None:
-        for call in self._when_gone:
+    def _notify_if_removed(self, group_id: str) -> None:
+        for call in self._on_removed:
             if group_id not in self._by_id:
                 call(group_id)
 
-    def when_lost(self, call: Callable[[str], None]) -> None:
-        """Tells of every group that could not keep what it had become, by its id."""
-        self._when_lost.append(call)
+    def on_reloaded(self, call: Callable[[str], None]) -> None:
+        """Calls back with the id of each group whose changes could not be persisted."""
+        self._on_reloaded.append(call)
 
     def apply(self, group_id: str, changes: Changes) -> None:
         """Applies the changes now, and persists them if any is durable: see `runtime`."""
@@ -89,7 +89,7 @@ class Groups(Aggregates[str, GroupChange]):
 
     def decided(self, group_id: str, changes: Changes) -> None:
         self._apply(changes)
-        self._tell_if_gone(group_id)
+        self._notify_if_removed(group_id)
 
     def stage(self, group_id: str, changes: Changes, done: Done) -> None:
         for change in changes:
@@ -97,13 +97,13 @@ class Groups(Aggregates[str, GroupChange]):
         self._commits.when_committed(done)
 
     def lost(self, group_id: str, changes: Changes, first: bool) -> None:
-        """Reads the group again, once for all that is lost together."""
+        """Reloads the group, once for all changes that are lost together."""
         if not first:
             return
         self._by_id.pop(group_id, None)
         try:
             self._apply(self._repository.load(group_id))
-        finally:  # also when the rows cannot be read: requests wait for it
-            self._tell_if_gone(group_id)
-            for call in self._when_lost:
+        finally:  # requests wait for it, also if the rows cannot be read
+            self._notify_if_removed(group_id)
+            for call in self._on_reloaded:
                 call(group_id)

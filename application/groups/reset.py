@@ -1,7 +1,7 @@
-"""Resetting offsets: where a group is to go on reading, as kafka-consumer-groups decides it.
+"""Resets committed offsets, by the rules of kafka-consumer-groups.
 
-Partitions are looked up one at a time, so that long lists are done in slices, and all offsets are
-committed together. A group with members is refused: they would not notice.
+Partitions are looked up in slices, and all offsets are committed together. A group with members is
+refused: they would go on from their own positions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from domain.groups.group import NO_EPOCH
 from domain.partitions.partition import Partition
 
 
-class Aim(Enum):
+class ResetStrategy(Enum):
     EARLIEST = "earliest"
     LATEST = "latest"
     OFFSET = "offset"
@@ -42,20 +42,16 @@ class Aim(Enum):
     SHIFT_BY = "shift_by"
 
 
-class Target(NamedTuple):
-    aim: Aim
-    #: The offset, the time in milliseconds, or how far; of the others nothing.
+class ResetTarget(NamedTuple):
+    strategy: ResetStrategy
+    #: The offset, the timestamp in milliseconds, or the distance.
     value: int = 0
 
 
-class Place(NamedTuple):
+class Reset(NamedTuple):
     topic: str
     partition: int
-
-
-class Reset(NamedTuple):
-    place: Place
-    #: None: nothing was committed.
+    #: None: no committed offset.
     before: int | None
     after: int
     start: int
@@ -82,41 +78,41 @@ class ResetOffsetsService:
         group_id: str,
         topic: str | None,
         partitions: Sequence[int] | None,
-        target: Target,
+        target: ResetTarget,
         dry_run: bool,
     ) -> Job[list[Reset]]:
-        """Raises what the whole is refused with. Without a topic: whatever is committed."""
+        """Raises if the whole reset is refused. Without a topic: all committed offsets."""
         self._check(group_id)
         resets: list[Reset] = []
-        for place in self._places(group_id, topic, partitions):
-            resets.append((yield from self._reset_of(group_id, place, target)))
+        for each in self._partitions(group_id, topic, partitions):
+            resets.append((yield from self._reset_of(group_id, *each, target)))
             yield SLICE
         if resets and not dry_run:
             yield from self._commit_all(group_id, resets)
         return resets
 
-    def _places(
+    def _partitions(
         self, group_id: str, topic: str | None, partitions: Sequence[int] | None
-    ) -> list[Place]:
+    ) -> list[tuple[str, int]]:
         if topic is None:
             if partitions is not None:
-                raise InvalidRequest("Partitions are named, and no topic they are of.")
+                raise InvalidRequest("Partitions need a topic.")
             self._groups.existing(group_id)
-            return sorted(Place(*one) for one in self._offsets.partitions(group_id))
+            return sorted(self._offsets.partitions(group_id))
         found = self._catalog.topic(topic)
         if found is None:
             raise UnknownTopicOrPartition(f"There is no topic {topic}")
         count = len(found.partition_ids)
         if partitions is None:
             partitions = range(count)
-        strangers = [index for index in partitions if not 0 <= index < count]
-        if strangers:
-            raise UnknownTopicOrPartition(f"Topic {topic} has no partition {strangers[0]}.")
-        return [Place(topic, index) for index in sorted(set(partitions))]
+        unknown = [index for index in partitions if not 0 <= index < count]
+        if unknown:
+            raise UnknownTopicOrPartition(f"Topic {topic} has no partition {unknown[0]}.")
+        return [(topic, index) for index in sorted(set(partitions))]
 
     def _check(self, group_id: str) -> None:
         if not group_id:
-            raise InvalidGroupId("A group has a name.")
+            raise InvalidGroupId("The group id is empty.")
         self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
         if group is not None and not group.is_empty:
@@ -125,29 +121,29 @@ class ResetOffsetsService:
                 f"current state is {group.state_name}."
             )
 
-    def _reset_of(self, group_id: str, place: Place, target: Target) -> Job[Reset]:
-        """Within what there is: as Kafka's tool, not below the start, not beyond the end."""
-        partition = self._catalog.existing_partition(*place)
+    def _reset_of(self, group_id: str, topic: str, index: int, target: ResetTarget) -> Job[Reset]:
+        """Clamped to the log start and the log end, as in Kafka's tool."""
+        partition = self._catalog.existing_partition(topic, index)
         start, end = partition.log_start_offset, partition.high_watermark
-        committed = self._offsets.of(group_id).get(place.topic, {}).get(place.partition)
+        committed = self._offsets.of(group_id).get(topic, {}).get(index)
         before = None if committed is None else committed.offset
-        if target.aim is Aim.EARLIEST:
-            wanted = start
-        elif target.aim is Aim.LATEST:
-            wanted = end
-        elif target.aim is Aim.OFFSET:
-            wanted = target.value
-        elif target.aim is Aim.TIMESTAMP:
+        if target.strategy is ResetStrategy.EARLIEST:
+            offset = start
+        elif target.strategy is ResetStrategy.LATEST:
+            offset = end
+        elif target.strategy is ResetStrategy.OFFSET:
+            offset = target.value
+        elif target.strategy is ResetStrategy.TIMESTAMP:
             found = yield from self._find(partition, max(target.value, 0))
-            wanted = end if found.offset == UNKNOWN_OFFSET else found.offset
+            offset = end if found.offset == UNKNOWN_OFFSET else found.offset
         elif before is not None:
-            wanted = before + target.value
+            offset = before + target.value
         else:
             raise InvalidRequest(
-                f"Cannot shift offset for partition {place.topic}-{place.partition} since "
+                f"Cannot shift offset for partition {topic}-{index} since "
                 "there is no current committed offset"
             )
-        return Reset(place, before, max(start, min(wanted, end)), start, end)
+        return Reset(topic, index, before, max(start, min(offset, end)), start, end)
 
     def _find(self, partition: Partition, timestamp: int) -> Job[FoundOffset]:
         found = self._list_offsets.find(partition, timestamp, read_committed=False)
@@ -161,29 +157,29 @@ class ResetOffsetsService:
         return found.result
 
     def _commit_all(self, group_id: str, resets: Sequence[Reset]) -> Job[None]:
-        """All of them or none; refused where a member has joined meanwhile."""
+        """All or none; refused if a member has joined meanwhile."""
         commit = OffsetCommit(group_id, "", None, NO_EPOCH)
         self._commit.begin(commit)
         for reset in resets:
-            topic = self._catalog.topic(reset.place.topic)
-            if topic is not None:  # else deleted meanwhile
-                partition = self._catalog.existing_partition(*reset.place)
+            topic = self._catalog.topic(reset.topic)
+            if topic is not None:  # else it was deleted meanwhile
+                partition = self._catalog.existing_partition(reset.topic, reset.partition)
                 epoch = partition.leader_epochs.at(reset.after)
-                wanted = _Wanted(reset.place.partition, reset.after, epoch)
-                self._commit.add(commit, topic, (wanted,))
+                requested = _RequestedOffset(reset.partition, reset.after, epoch)
+                self._commit.add(commit, topic, (requested,))
             yield SLICE
         self._check(group_id)
         self._commit.check(commit)
         durable: Pending[Outcome] = Pending()
-        self._commit.keep(commit, durable.resolve)
+        self._commit.persist(commit, durable.resolve)
         failure: Outcome = yield durable
         if failure is not None:
             raise failure
 
 
 @dataclass
-class _Wanted:
-    """An offset as OffsetCommitService takes it."""
+class _RequestedOffset:
+    """Satisfies RequestedOffset."""
 
     partition_index: int
     committed_offset: int

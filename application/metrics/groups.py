@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from application.groups.lag import log_end_offset
+from application.groups.lag import lag_behind, log_end_offset
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.metrics.families import kafka_exporter as exporter
@@ -70,5 +70,5 @@ class GroupReadings:
             yield from in_readings(family, ((key, lag) for key, (_, lag) in sums.items()))
 
     def _lag(self, topic_name: str, index: int, offset: int) -> int:
-        end = log_end_offset(self._catalog, topic_name, index)
-        return UNKNOWN_LAG if end is None else max(end - offset, 0)
+        lag = lag_behind(log_end_offset(self._catalog, topic_name, index), offset)
+        return UNKNOWN_LAG if lag is None else lag

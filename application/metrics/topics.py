@@ -8,7 +8,7 @@ was true at one moment.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import exp
 
 from application.metrics.families import jmx, others
@@ -24,8 +24,6 @@ from domain.topics.topic import Topic
 QUARTER_HOUR_MS = 15 * 60_000.0
 #: Partitions that are looked at before others may run, where none has to be loaded.
 LOOKED_AT_ONCE = 20
-#: That were loaded, before it is said that there is much that stays.
-LOADED_AT_ONCE = 100
 
 #: Of partitions: fields of `_Seen`, and what is the same for all.
 _COLUMNS = (
@@ -81,17 +79,8 @@ class _Seen:
 
 
 class TopicReadings:
-    def __init__(
-        self,
-        catalog: Catalog,
-        clock: Clock,
-        node_id: int,
-        much_stays: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`much_stays`: is called now and then while partitions are loaded, which live for long."""
+    def __init__(self, catalog: Catalog, clock: Clock, node_id: int) -> None:
         self._catalog = catalog
-        self._much_stays = much_stays
-        self._loaded = 0
         self._clock = clock
         self._node_id = node_id
         self._rates: dict[tuple[str, str], Rate] = {}
@@ -115,8 +104,6 @@ class TopicReadings:
                     break
                 loaded = self._catalog.is_loaded(current, index)
                 self._look_at(current, index, seen)
-                if not loaded:
-                    self._count_loaded()
                 # To load one may take a millisecond: a restart reads many headers again.
                 if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
@@ -129,11 +116,6 @@ class TopicReadings:
         yield from self._of_partitions(all_seen)
         yield from _of_topics([seen for seen in all_seen if seen.sums])
         yield from self._rated(all_seen)
-
-    def _count_loaded(self) -> None:
-        self._loaded += 1
-        if self._loaded % LOADED_AT_ONCE == 0:
-            self._much_stays()
 
     def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
         try:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
 from application.background.job import COMMIT, SLICE, Job, Outcome
 from application.background.runner import JobResult, Runner
 from application.partitions.trimming import Trimming
+from application.ports.event_log import EventLog
+from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
@@ -31,18 +34,26 @@ class DeleteRecordsService:
     """Partitions that nobody has used yet are loaded in slices first; then all move at once."""
 
     def __init__(
-        self, catalog: Catalog, commits: Commits, trimming: Trimming, background: Runner
+        self,
+        catalog: Catalog,
+        commits: Commits,
+        trimming: Trimming,
+        background: Runner,
+        events: EventLog,
     ) -> None:
         self._catalog = catalog
         self._commits = commits
         self._trimming = trimming
         self._background = background
+        self._events = events
 
-    def delete(self, wanted: list[RecordsToDelete]) -> JobResult[list[LowWatermark]]:
+    def delete(
+        self, wanted: list[RecordsToDelete], by: Requester = NO_CLIENT
+    ) -> JobResult[list[LowWatermark]]:
         """One answer each, in order, when it is durable."""
-        return self._background.answer(self._delete(wanted))
+        return self._background.run(self._delete(wanted, by))
 
-    def _delete(self, wanted: list[RecordsToDelete]) -> Job[list[LowWatermark]]:
+    def _delete(self, wanted: list[RecordsToDelete], by: Requester) -> Job[list[LowWatermark]]:
         for one in wanted:
             topic = self._catalog.topic(one.topic)
             if topic is not None and not self._catalog.is_loaded(topic, one.index):
@@ -60,7 +71,12 @@ class DeleteRecordsService:
             failure = yield COMMIT
             if failure is None:
                 self._trimming.begin(moving)
+                self._log(moving, by)
         return [_low_watermark(one, moving, failure) for one in found]
+
+    def _log(self, moved: Iterable[Partition], by: Requester) -> None:
+        for topic, partitions in Counter(one.topic for one in moved).items():
+            self._events.info("records_deleted", topic=topic, partitions=partitions, **by.fields())
 
     def _move(self, one: RecordsToDelete) -> Partition | BrokerError:
         try:

@@ -10,8 +10,8 @@ from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending, all_of
 from application.ports.scheduler import Scheduler
 from application.state.catalog import Catalog
-from application.state.trouble import Trouble
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
+from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -72,17 +72,17 @@ class FetchService:
         self,
         catalog: Catalog,
         log: LogStore,
-        watching: Watching,
+        purgatory: FetchPurgatory,
         scheduler: Scheduler,
         config: BrokerConfig,
-        trouble: Trouble,
+        storage_health: StorageHealth,
         clock: Clock,
     ) -> None:
         self.clock = clock
         self._catalog = catalog
-        self._trouble = trouble
+        self._storage_health = storage_health
         self._log = log
-        self._watching = watching
+        self._purgatory = purgatory
         self._scheduler = scheduler
         self._max_bytes = config.fetch_max_bytes
         self._max_waiting = config.fetch_waiting_max
@@ -91,7 +91,7 @@ class FetchService:
         self._room: Callable[[], int] = lambda: config.fetch_max_bytes
         self._draining = False
 
-    def bound_by(self, room: Callable[[], int]) -> None:
+    def limit_responses(self, room: Callable[[], int]) -> None:
         """How much any answer may have at the most: asked anew for each, also a late one.
 
         With 0 there is still the first batch, below 0 not even that.
@@ -101,9 +101,9 @@ class FetchService:
     @property
     def waiting(self) -> int:
         """How many fetches wait for data."""
-        return len(self._watching)
+        return len(self._purgatory)
 
-    def fetch(self, query: FetchQuery) -> list[FetchedPartition] | LaterFetch:
+    def fetch(self, query: FetchQuery) -> list[FetchedPartition] | PendingFetch:
         loading: list[Pending[None]] = []
         fetched, size_bytes = self.read(query, loading)
         if (
@@ -117,7 +117,7 @@ class FetchService:
             or query.max_wait_ms <= 0
             or not query.items
             or self._draining
-            or len(self._watching) >= self._max_waiting
+            or len(self._purgatory) >= self._max_waiting
             or self._waiting_partitions + len(query.items) > self._max_partitions
             or _is_urgent(fetched)
             or _has_more(fetched, query.read_committed)
@@ -125,7 +125,7 @@ class FetchService:
             _count(fetched)
             return fetched
         self._waiting_partitions += len(query.items)
-        return WaitingFetch(self, query, size_bytes, self._watching, self._scheduler)
+        return DelayedFetch(self, query, size_bytes, self._purgatory, self._scheduler)
 
     def ended(self, query: FetchQuery) -> None:
         """It does not wait any more."""
@@ -178,7 +178,7 @@ class FetchService:
                 )
         except BrokerError as refused:
             if isinstance(refused, StorageFailed) and item.partition is not None:
-                self._trouble.unreadable(item.partition, refused)
+                self._storage_health.unreadable(item.partition, refused)
             return FetchedPartition(item, refused.as_value())
         return FetchedPartition(
             item, None, partition.high_watermark, stable, partition.durable.start_offset, records
@@ -217,7 +217,7 @@ class FetchService:
     def release(self) -> None:
         """The broker is stopping: who waits gets what there is, and nobody waits any more."""
         self._draining = True
-        for watcher in self._watching.release_all():
+        for watcher in self._purgatory.release_all():
             watcher.finish()
 
 
@@ -255,7 +255,7 @@ def _has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
     )
 
 
-class LaterFetch(Pending[list[FetchedPartition]]):
+class PendingFetch(Pending[list[FetchedPartition]]):
     """A fetch that is repeated when what it waits for is there."""
 
     __slots__ = ("_deadline_ms", "_query", "_repeated", "_service")
@@ -265,7 +265,7 @@ class LaterFetch(Pending[list[FetchedPartition]]):
         self._service = service
         self._query = query
         self._deadline_ms = service.clock.monotonic_ms() + query.max_wait_ms
-        self._repeated: LaterFetch | None = None
+        self._repeated: PendingFetch | None = None
 
     def _repeat(self) -> None:
         left_ms = self._deadline_ms - self._service.clock.monotonic_ms()
@@ -275,7 +275,7 @@ class LaterFetch(Pending[list[FetchedPartition]]):
         except Exception as fault:
             self.fail(fault)
             return
-        if isinstance(fetched, LaterFetch):
+        if isinstance(fetched, PendingFetch):
             self._repeated = fetched
             fetched.then(self.resolve, self.fail)
         else:
@@ -287,7 +287,7 @@ class LaterFetch(Pending[list[FetchedPartition]]):
             self._repeated.abandon()
 
 
-class LoadingFetch(LaterFetch):
+class LoadingFetch(PendingFetch):
     """A fetch of records that are not in memory.
 
     It holds nothing meanwhile, not even what is in memory: all is read when all is there. When the
@@ -329,15 +329,15 @@ class LoadingFetch(LaterFetch):
         self._loading.abandon()
 
 
-class WaitingFetch(LaterFetch):
+class DelayedFetch(PendingFetch):
     """A fetch for which there was not enough; looks again as its partitions go on."""
 
     __slots__ = (
         "_available_bytes",
         "_partitions",
+        "_purgatory",
         "_seen_bytes",
         "_timer",
-        "_watching",
     )
 
     def __init__(
@@ -345,15 +345,15 @@ class WaitingFetch(LaterFetch):
         service: FetchService,
         query: FetchQuery,
         available_bytes: int,
-        watching: Watching,
+        purgatory: FetchPurgatory,
         scheduler: Scheduler,
     ) -> None:
         super().__init__(service, query)
         self._available_bytes = available_bytes
-        self._watching = watching
+        self._purgatory = purgatory
         self._partitions = [item.partition for item in query.items if item.partition is not None]
         self._seen_bytes = {p: p.durable.appended_bytes for p in self._partitions}
-        watching.watch(self._partitions, self)
+        purgatory.watch(self._partitions, self)
         self._timer = scheduler.after_ms(query.max_wait_ms, self.finish)
 
     def advanced(self, partition: Partition) -> None:
@@ -377,4 +377,4 @@ class WaitingFetch(LaterFetch):
     def _stop_waiting(self) -> None:
         self._service.ended(self._query)
         self._timer.cancel()
-        self._watching.unwatch(self._partitions, self)
+        self._purgatory.unwatch(self._partitions, self)

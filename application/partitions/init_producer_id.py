@@ -46,8 +46,8 @@ class InitProducerIdService(Aggregates[None, int]):
         """
         refusal = TransactionalIdNotAuthorized()
         self._events.warning(
-            "a transactional id was refused",
-            reason=refusal.message,
+            "transactional_id_refused",
+            detail=refusal.message,
             transactional_id=transactional_id,
             client_id=client.client_id,
             peer=client.peer,

@@ -1,16 +1,18 @@
-"""ListOffsets: where a log begins and ends, and where a moment lies in it."""
+"""ListOffsets: log start and end, and offsets by timestamp."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
-from application.background.job import SLICE, Job
+from application.background.job import SLICE, Job, Step
 from application.background.runner import JobResult, Runner
 from application.partitions.opened_batch import open_times, too_many_to_open
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending
 from application.state.catalog import Catalog
-from application.state.trouble import Trouble
+from application.state.storage_health import StorageHealth
 from domain.errors import BrokerError, StorageFailed, UnsupportedVersion
 from domain.messages.batch import HEADER_BYTES, LOG_APPEND_TIME, NO_TIMESTAMP, RecordBatch
 from domain.partitions.leader_epochs import NO_EPOCH
@@ -26,6 +28,8 @@ EARLIEST_PENDING_UPLOAD = -6
 UNKNOWN_OFFSET = -1
 
 HEADERS_AT_ONCE = 256
+
+T = TypeVar("T")
 
 
 class FoundOffset:
@@ -43,122 +47,14 @@ NOTHING_FOUND = FoundOffset(UNKNOWN_OFFSET)
 
 
 class Search:
-    """What takes a look at batches, as far as it has come."""
+    """A search that reads batches. `result` is set when all its steps are done."""
 
-    __slots__ = ("_end", "_position", "partition", "result")
+    __slots__ = ("partition", "result", "steps")
 
-    def __init__(self, partition: Partition, end: int, position: int) -> None:
+    def __init__(self, partition: Partition, steps: Job[FoundOffset]) -> None:
         self.partition = partition
-        self._end = end
-        self._position = position
+        self.steps = steps
         self.result: FoundOffset | BrokerError | None = None
-
-    def steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
-        """`result` is there after the last one. Raises NotInMemory; new steps go on from there."""
-        try:
-            yield from self._steps(log, compression)
-        except StorageFailed as failure:
-            self.result = failure.as_value()
-
-    def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
-        raise NotImplementedError
-
-
-class TimeSearch(Search):
-    """The first record at or after a moment.
-
-    The index leads to a batch close before it, and headers from there on to the one that has it.
-    That is a step or two, unless producers lie: a header may claim a later time than any of its
-    records has. What was built on that claim is worth nothing then, and every header is looked at.
-    """
-
-    __slots__ = ("_timestamp",)
-
-    def __init__(self, partition: Partition, timestamp: int, end: int, position: int) -> None:
-        super().__init__(partition, end, position)
-        self._timestamp = timestamp
-
-    def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
-        partition_id = self.partition.partition_id
-        while headers := log.headers(partition_id, self._position, HEADERS_AT_ONCE):
-            for header in headers:
-                batch = RecordBatch(memoryview(header))
-                if batch.last_offset >= self._end:
-                    self.result = NOTHING_FOUND
-                    return
-                if batch.max_timestamp >= self._timestamp:
-                    whole = batch_at(log, partition_id, batch.last_offset)
-                    if whole is not None:
-                        # Not what came before the log's start, which may have moved meanwhile.
-                        first = self.partition.log_start_offset
-                        self.result = _first_in(whole, self._timestamp, first, compression)
-                    if self.result is not None:
-                        return
-                    yield
-                self._position = batch.last_offset + 1
-            yield
-        self.result = NOTHING_FOUND
-
-
-class LargestSearch(Search):
-    """The record with the largest timestamp.
-
-    Where that one is deleted, every header that is left is looked at.
-    """
-
-    __slots__ = ("_best", "_best_timestamp", "_scans")
-
-    def __init__(self, partition: Partition, end: int) -> None:
-        super().__init__(partition, end, partition.log_start_offset)
-        self._scans = False
-        self._best = -1
-        self._best_timestamp = NO_TIMESTAMP
-
-    def _steps(self, log: LogStore, compression: Compression) -> Iterator[None]:
-        if not self._scans:
-            self._look(log, compression)
-        while self.result is None:
-            headers = log.headers(self.partition.partition_id, self._position, HEADERS_AT_ONCE)
-            for header in headers:
-                batch = RecordBatch(memoryview(header))
-                if batch.last_offset >= self._end:
-                    self._finish(log, compression)
-                    break
-                self._compare(batch, log, compression)
-                self._position = batch.last_offset + 1
-            if not headers:
-                self._finish(log, compression)
-            yield
-
-    def _look(self, log: LogStore, compression: Compression) -> None:
-        first = self.partition.log_start_offset
-        offset = self.partition.durable.max_timestamp_offset
-        batch = batch_at(log, self.partition.partition_id, offset) if offset >= first else None
-        if batch is not None and batch.base_offset >= first:
-            self.result = _largest_in(batch, first, compression) or NOTHING_FOUND
-        elif first:
-            self._scans = True
-        else:
-            self.result = NOTHING_FOUND
-
-    def _compare(self, batch: RecordBatch, log: LogStore, compression: Compression) -> None:
-        timestamp = batch.max_timestamp
-        first = self.partition.log_start_offset
-        if batch.base_offset < first:  # what is left of it may be older
-            whole = batch_at(log, self.partition.partition_id, batch.last_offset)
-            left = None if whole is None else _largest_in(whole, first, compression)
-            timestamp = NO_TIMESTAMP if left is None else left.timestamp
-        if timestamp > self._best_timestamp:
-            self._best, self._best_timestamp = batch.last_offset, timestamp
-
-    def _finish(self, log: LogStore, compression: Compression) -> None:
-        first = self.partition.log_start_offset
-        if 0 <= self._best < first:  # deleted while others were looked at
-            self._position, self._best, self._best_timestamp = first, -1, NO_TIMESTAMP
-            return
-        whole = batch_at(log, self.partition.partition_id, self._best)
-        found = None if whole is None else _largest_in(whole, first, compression)
-        self.result = found or NOTHING_FOUND
 
 
 class ListOffsetsService:
@@ -168,10 +64,10 @@ class ListOffsetsService:
         log: LogStore,
         compression: Compression,
         background: Runner,
-        trouble: Trouble,
+        storage_health: StorageHealth,
     ) -> None:
         self._catalog = catalog
-        self._trouble = trouble
+        self._storage_health = storage_health
         self._log = log
         self._compression = compression
         self._background = background
@@ -179,11 +75,11 @@ class ListOffsetsService:
     def find(
         self, partition: Partition, timestamp: int, read_committed: bool
     ) -> FoundOffset | Search:
-        """A search has its result once it was completed."""
+        """A search has its result after `complete`."""
         try:
             return self._find(partition, timestamp, read_committed)
         except StorageFailed as failure:
-            self._trouble.unreadable(partition, failure)
+            self._storage_health.unreadable(partition, failure)
             raise
 
     def _find(
@@ -198,41 +94,130 @@ class ListOffsetsService:
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return NOTHING_FOUND
         if timestamp == MAX_TIMESTAMP:
-            return LargestSearch(partition, end)
+            return Search(partition, self._largest(partition, end))
         if timestamp < 0:
-            raise UnsupportedVersion(f"There is no special timestamp {timestamp}")
+            raise UnsupportedVersion(f"Unknown special timestamp {timestamp}")
         if timestamp > partition.durable.max_timestamp:
             return NOTHING_FOUND
         position = self._log.at_timestamp(partition.partition_id, timestamp)
-        return TimeSearch(partition, timestamp, end, max(position, partition.log_start_offset))
+        position = max(position, partition.log_start_offset)
+        return Search(partition, self._first_since(partition, timestamp, end, position))
 
     def complete(self, searches: Iterable[Search]) -> JobResult[None] | None:
-        """None when all have their results, as nearly always; else it takes more passes."""
-        answer = self._background.answer(self._search(searches), ends_when_abandoned=True)
-        return None if answer.resolved else answer
+        """None when all searches are done, as nearly always; others take more passes of the loop."""
+        result = self._background.run(self._search(searches), ends_when_abandoned=True)
+        return None if result.resolved else result
 
     def _search(self, searches: Iterable[Search]) -> Job[None]:
         for search in searches:
-            steps = search.steps(self._log, self._compression)
             partition = search.partition
             while search.result is None:
-                search.result = self._catalog.why_gone(partition.partition_id, partition.topic)
+                search.result = self._catalog.unavailable_error(
+                    partition.partition_id, partition.topic
+                )
+                step: Step | Pending[Any] | StorageFailed = SLICE
                 try:
                     if search.result is None:
-                        next(steps, None)
-                except NotInMemory as later:
-                    yield later.loading
-                    steps = search.steps(self._log, self._compression)
-                else:
+                        step = next(search.steps)
+                except StopIteration as end:
+                    search.result = end.value
+                except StorageFailed as failure:
+                    search.result = failure.as_value()
+                    self._storage_health.unreadable(partition, failure)
+                yield step
+
+    def _first_since(
+        self, partition: Partition, timestamp: int, end: int, position: int
+    ) -> Job[FoundOffset]:
+        """The first record with this timestamp or a later one.
+
+        `position` is close before its batch, so that one or two steps find it, unless a producer
+        sent a header with a later timestamp than any of its records has: the index then says less,
+        and all headers from there on are read.
+        """
+        while headers := (yield from self._headers(partition, position)):
+            for header in headers:
+                batch = RecordBatch(memoryview(header))
+                if batch.last_offset >= end:
+                    return NOTHING_FOUND
+                if batch.max_timestamp >= timestamp:
+                    whole = yield from self._batch(partition, batch.last_offset)
+                    if whole is not None:
+                        # Now: the log start may have moved.
+                        first = partition.log_start_offset
+                        found = _first_in(whole, timestamp, first, self._compression)
+                        if found is not None:
+                            return found
                     yield SLICE
-            if isinstance(search.result, StorageFailed):
-                self._trouble.unreadable(search.partition, search.result)
+                position = batch.last_offset + 1
+            yield SLICE
+        return NOTHING_FOUND
+
+    def _largest(self, partition: Partition, end: int) -> Job[FoundOffset]:
+        """The record with the largest timestamp."""
+        offset = partition.durable.max_timestamp_offset
+        if offset >= partition.log_start_offset:
+            batch = yield from self._batch(partition, offset)
+            first = partition.log_start_offset
+            if batch is not None and batch.base_offset >= first:
+                return _largest_in(batch, first, self._compression) or NOTHING_FOUND
+        if not partition.log_start_offset:
+            return NOTHING_FOUND
+        return (yield from self._largest_left(partition, end))
+
+    def _largest_left(self, partition: Partition, end: int) -> Job[FoundOffset]:
+        """Reads all headers: the record that had the largest timestamp may be deleted."""
+        position, best, best_timestamp = partition.log_start_offset, -1, NO_TIMESTAMP
+        while True:
+            headers = yield from self._headers(partition, position)
+            for header in headers:
+                batch = RecordBatch(memoryview(header))
+                if batch.last_offset >= end:
+                    headers = []
+                    break
+                timestamp = batch.max_timestamp
+                if batch.base_offset < partition.log_start_offset:  # some records are deleted
+                    timestamp = (
+                        yield from self._largest_of(partition, batch.last_offset)
+                    ).timestamp
+                if timestamp > best_timestamp:
+                    best, best_timestamp = batch.last_offset, timestamp
+                position = batch.last_offset + 1
+            if not headers:
+                found = yield from self._largest_of(partition, best)
+                if not 0 <= best < partition.log_start_offset:
+                    return found
+                # Deleted during the search, which begins again.
+                position, best, best_timestamp = partition.log_start_offset, -1, NO_TIMESTAMP
+            yield SLICE
+
+    def _largest_of(self, partition: Partition, last_offset: int) -> Job[FoundOffset]:
+        """Of the records of one batch that are not deleted."""
+        batch = yield from self._batch(partition, last_offset)
+        if batch is None:
+            return NOTHING_FOUND
+        return _largest_in(batch, partition.log_start_offset, self._compression) or NOTHING_FOUND
+
+    def _headers(self, partition: Partition, position: int) -> Job[list[bytes]]:
+        return _loaded(lambda: self._log.headers(partition.partition_id, position, HEADERS_AT_ONCE))
+
+    def _batch(self, partition: Partition, last_offset: int) -> Job[RecordBatch | None]:
+        return _loaded(lambda: batch_at(self._log, partition.partition_id, last_offset))
+
+
+def _loaded(read: Callable[[], T]) -> Job[T]:
+    """Repeats a read until what it needs is in memory."""
+    while True:
+        try:
+            return read()
+        except NotInMemory as later:
+            yield later.loading
 
 
 def _largest_in(
     batch: RecordBatch, first_offset: int, compression: Compression
 ) -> FoundOffset | None:
-    """Of the records from an offset on; None where all of them lie before it."""
+    """Among the records from `first_offset` on; None if there is none."""
     if batch.last_offset < first_offset:
         return None
     if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
@@ -241,7 +226,7 @@ def _largest_in(
         times = [one for one in open_times(batch, compression) if one[0] >= first_offset]
     except BrokerError:
         return _at_start_of(batch, first_offset)
-    # The first of those that have it; a producer may claim more than any of its records has.
+    # The first record that has it: the header of a producer may name a larger timestamp.
     offset, timestamp = max(times, key=lambda one: (one[1], -one[0]), default=(-1, NO_TIMESTAMP))
     if not batch.base_offset <= offset <= batch.last_offset:
         return _at_start_of(batch, first_offset)
@@ -251,7 +236,7 @@ def _largest_in(
 def _first_in(
     batch: RecordBatch, timestamp: int, first_offset: int, compression: Compression
 ) -> FoundOffset | None:
-    """None: no record has the time that the header claims."""
+    """None: the records are older than the header says."""
     if batch.last_offset < first_offset:
         return None
     if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
@@ -263,7 +248,7 @@ def _first_in(
             if record_timestamp >= timestamp and offset >= first_offset:
                 return FoundOffset(offset, record_timestamp, batch.leader_epoch)
     except BrokerError:
-        pass  # nonsense under a good checksum: there is no record to be found
+        pass  # a valid checksum over malformed records
     return None
 
 
@@ -275,6 +260,6 @@ def batch_at(log: LogStore, partition_id: int, last_offset: int) -> RecordBatch 
 
 
 def _at_start_of(batch: RecordBatch, first_offset: int = 0) -> FoundOffset:
-    """Exact with a log append time; else the nearest that can be said without a long look."""
+    """Exact with a log append time; else the best estimate without opening the batch."""
     offset = max(batch.base_offset, first_offset)
     return FoundOffset(offset, batch.max_timestamp, batch.leader_epoch)

@@ -24,13 +24,13 @@ class PartitionSize(NamedTuple):
 
 
 class LogDir(NamedTuple):
-    place: str
+    path: str
     space: Space
     sizes: list[PartitionSize]
 
 
 #: A topic and a partition of it.
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 class LogDirsService:
@@ -39,17 +39,17 @@ class LogDirsService:
         self.volume = volume
         self._background = background
 
-    def describe(self, wanted: Iterable[Place] | None) -> JobResult[LogDir]:
+    def describe(self, wanted: Iterable[TopicPartition] | None) -> JobResult[LogDir]:
         """None: every partition. What is not there, or cannot be read, is left out."""
         places = self._all() if wanted is None else iter(dict.fromkeys(wanted))
-        return self._background.answer(self._describe(places), ends_when_abandoned=True)
+        return self._background.run(self._describe(places), ends_when_abandoned=True)
 
-    def _all(self) -> Iterator[Place]:
+    def _all(self) -> Iterator[TopicPartition]:
         for topic in list(self._catalog):
             for index in range(len(topic.partition_ids)):
                 yield topic.name, index
 
-    def _describe(self, places: Iterator[Place]) -> Job[LogDir]:
+    def _describe(self, places: Iterator[TopicPartition]) -> Job[LogDir]:
         sizes: list[PartitionSize] = []
         for name, index in places:
             topic = self._catalog.topic(name)
@@ -59,4 +59,4 @@ class LogDirsService:
                     if partition is not None:
                         sizes.append(PartitionSize(name, index, partition.durable.size_bytes))
             yield SLICE
-        return LogDir(self.volume.place, self.volume.space(), sizes)
+        return LogDir(self.volume.path, self.volume.space(), sizes)

@@ -10,7 +10,7 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.state.commits import Commits
-from application.state.trouble import Trouble
+from application.state.storage_health import StorageHealth
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -44,9 +44,9 @@ class ProduceService:
         clock: Clock,
         checksum: Checksum,
         compression: Compression,
-        trouble: Trouble,
+        storage_health: StorageHealth,
     ) -> None:
-        self._trouble = trouble
+        self._storage_health = storage_health
         self._log = log
         self._commits = commits
         self._clock = clock
@@ -72,7 +72,7 @@ class ProduceService:
             return self._with_faults(refused.as_value(), batch, partition.config, now_ms)
         except BrokerError as refused:
             if isinstance(refused, StorageFailed):
-                self._trouble.unreadable(partition, refused)
+                self._storage_health.unreadable(partition, refused)
             partition.traffic.failed_appends += 1
             return refused.as_value()
         if not appended.duplicate:

@@ -22,7 +22,7 @@ from domain.partitions.partition import Partition
 BATCHES_PER_COMMIT = 256
 
 #: Topic and partition index.
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 class Trimming:
@@ -41,9 +41,9 @@ class Trimming:
         self._commits = commits
         self._background = background
         #: In the order in which they are to be trimmed.
-        self._waiting: dict[Place, None] = {}
+        self._waiting: dict[TopicPartition, None] = {}
         # What another node has not finished, once this one leads the partition.
-        placement.when_moved(lambda _: self.start())
+        placement.on_moved(lambda _: self.start())
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -66,7 +66,7 @@ class Trimming:
     def begin(self, partitions: Iterable[Partition]) -> None:
         self._begin((partition.topic, partition.index) for partition in partitions)
 
-    def _begin(self, places: Iterable[Place]) -> None:
+    def _begin(self, places: Iterable[TopicPartition]) -> None:
         self._waiting.update(dict.fromkeys(places))
         if self._waiting:
             self._background.start(self._trim)
@@ -89,7 +89,7 @@ class Trimming:
             if not finished:
                 self._waiting[place] = None  # behind the others
 
-    def _find(self, place: Place) -> Partition | None:
+    def _find(self, place: TopicPartition) -> Partition | None:
         name, index = place
         topic = self._catalog.topic(name)
         if topic is not None:

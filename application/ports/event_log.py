@@ -6,8 +6,9 @@ from typing import Protocol
 
 
 class EventLog(Protocol):
-    """`event` is a constant phrase, all that varies is a field; an exception in a field named
-    `failure` is written with its traceback. Never raises: a full disk under the log stops nobody.
+    """`event` is a key of application/ports/events.py, which declares its fields too. An exception
+    in the field `error` is written with its traceback. Never raises, even if the disk of the log
+    is full.
     """
 
     def info(self, event: str, **fields: object) -> None: ...

@@ -24,7 +24,7 @@ class Placement(Protocol):
         """The node that coordinates the group."""
         ...
 
-    def when_moved(self, call: Callable[[Collection[int]], None]) -> None:
+    def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         """Calls back with the ids of partitions that have another leader, or another epoch; with
         none where only a node comes or goes.
 

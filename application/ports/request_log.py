@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from domain.security.principal import ANONYMOUS, Principal
+
 #: Of a name that a client gave itself, once it is gone, or that its request concerns.
 REMEMBERED_CHARACTERS = 200
 
@@ -28,6 +30,21 @@ class ClientInfo:
             self.client_id = self.client_id[:REMEMBERED_CHARACTERS]
         self.software_name = self.software_name[:REMEMBERED_CHARACTERS]
         self.software_version = self.software_version[:REMEMBERED_CHARACTERS]
+
+
+class Requester(NamedTuple):
+    """The client that a change is made for, as the log names it."""
+
+    principal: Principal
+    client_id: str | None
+    peer: str
+
+    def fields(self) -> dict[str, object]:
+        return {**self._asdict(), "principal": str(self.principal)}
+
+
+#: Of changes that the broker makes by itself.
+NO_CLIENT = Requester(ANONYMOUS, None, "")
 
 
 class RequestKind(Protocol):
@@ -84,7 +101,7 @@ class RequestLog(Protocol):
     #: What took as long, without its time of waiting for data, is slow.
     slow_ns: int
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         """Whether a request of this length and outcome is to be written."""
         ...
 

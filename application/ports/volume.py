@@ -18,7 +18,7 @@ class Volume(Protocol):
     """Where the store lies."""
 
     @property
-    def place(self) -> str:
+    def path(self) -> str:
         """As people may be told it."""
         ...
 

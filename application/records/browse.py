@@ -88,11 +88,11 @@ class BrowseService:
             self._clock,
             self._background,
             self._workers,
-            lambda: self._why_gone(plan),
+            lambda: self._unavailable_error(plan),
         )
 
-    def _why_gone(self, plan: ScanPlan) -> BrokerError | None:
-        found = (self._catalog.why_gone(each.partition_id) for each in plan.ranges)
+    def _unavailable_error(self, plan: ScanPlan) -> BrokerError | None:
+        found = (self._catalog.unavailable_error(each.partition_id) for each in plan.ranges)
         return next(filter(None, found), None)
 
 

@@ -17,6 +17,7 @@ from application.ports.checksum import Checksum
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT, Requester
 from application.records.scan import batches_in
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -59,7 +60,11 @@ class CloneService:
         self.background = background
 
     def create(
-        self, source_name: str, name: str, configs: Mapping[str, str | None]
+        self,
+        source_name: str,
+        name: str,
+        configs: Mapping[str, str | None],
+        by: Requester = NO_CLIENT,
     ) -> list[Created] | Pending[list[Created]]:
         """The topic alone. `configs` come before those of its source; None: not that one."""
         source = self.catalog.topic(source_name)
@@ -68,7 +73,7 @@ class CloneService:
         wanted = {**source.configs, **configs}
         given = {key: value for key, value in wanted.items() if value is not None}
         return self._create.create(
-            [NewTopic(name, len(source.partition_ids), configs=given)], False
+            [NewTopic(name, len(source.partition_ids), configs=given)], False, by
         )
 
     def copy(self, source_name: str, target: Topic) -> Copying:
@@ -101,7 +106,7 @@ class Copying:
 
     def next(self) -> Pending[Cloned | BrokerError]:
         """A slice, once it is durable."""
-        return self._service.background.answer(self._next())
+        return self._service.background.run(self._next())
 
     def _next(self) -> Job[Cloned | BrokerError]:
         while True:

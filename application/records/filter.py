@@ -7,7 +7,7 @@ from typing import NamedTuple
 from domain.messages.message import Message
 
 
-class HeaderWanted(NamedTuple):
+class HeaderFilter(NamedTuple):
     """A header of that name, with that value where one is given."""
 
     name: bytes
@@ -30,7 +30,7 @@ class RecordFilter(NamedTuple):
     in_value: bytes | None = None
     in_headers: bytes | None = None
     anywhere: bytes | None = None
-    headers: tuple[HeaderWanted, ...] = ()
+    headers: tuple[HeaderFilter, ...] = ()
 
     def needles(self) -> list[bytes]:
         """Bytes that a batch's records must have somewhere, or none of them fits.

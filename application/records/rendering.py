@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable
 from typing import NoReturn
 
-from application.records.scan import Found
+from application.records.scan import FoundRecord
 from domain.messages.message import Message
 
 AUTO, STRING, BASE64 = "auto", "string", "base64"
@@ -46,7 +46,7 @@ def shown(data: bytes | None, data_format: str = AUTO) -> tuple[str, str]:
     return f'"{base64.b64encode(data).decode()}"', "base64"
 
 
-def json_line(found: Found, data_format: str = AUTO) -> bytes:
+def json_line(found: FoundRecord, data_format: str = AUTO) -> bytes:
     message = found.message
     key, key_format = shown(message.key, data_format)
     value, value_format = shown(message.value, data_format)
@@ -61,7 +61,7 @@ def json_line(found: Found, data_format: str = AUTO) -> bytes:
     ).encode()
 
 
-def csv_line(found: Found, data_format: str = AUTO) -> bytes:
+def csv_line(found: FoundRecord, data_format: str = AUTO) -> bytes:
     message = found.message
     key, key_format = _cell(message.key, data_format)
     value, value_format = _cell(message.value, data_format)
@@ -77,7 +77,7 @@ def csv_line(found: Found, data_format: str = AUTO) -> bytes:
 CSV_HEAD = (",".join(CSV_COLUMNS) + "\r\n").encode()
 
 #: Of each form that is written line by line: what comes first, and what a record becomes.
-Line = Callable[[Found, str], bytes]
+Line = Callable[[FoundRecord, str], bytes]
 LINES: dict[str, tuple[bytes, Line]] = {"json": (b"", json_line), "csv": (CSV_HEAD, csv_line)}
 
 

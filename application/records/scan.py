@@ -35,11 +35,11 @@ MAX_HELD = 10_000
 LIMIT, BYTES, TIME, END = "limit", "bytes", "time", "end"
 
 
-class TooHeavy(Exception):
+class BatchTooLarge(Exception):
     """A batch that takes longer to open than the loop may be held; nothing is lost by it."""
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     range: OffsetRange
     message: Message
     log_append_time: bool
@@ -47,9 +47,9 @@ class Found(NamedTuple):
 
 #: A step that found nothing; with what has to be loaded before the next.
 Idle = Pending[None] | None
-Step = Found | Idle
+Step = FoundRecord | Idle
 #: What becomes of a found record, and how many bytes that is.
-Take = Callable[[Found], int]
+Take = Callable[[FoundRecord], int]
 
 
 class Scan:
@@ -67,7 +67,7 @@ class Scan:
         self._log = log
         self._compression = compression
         self._take = take
-        #: A batch that is larger, as it is stored or as it was, raises TooHeavy. None: no such one.
+        #: Larger batches, compressed or not, raise BatchTooLarge; None: no limit.
         self._max_batch_bytes = max_batch_bytes
         self._needles = plan.filter.needles()
         self._read_bytes = max(
@@ -93,12 +93,12 @@ class Scan:
 
     def steps(self) -> Iterator[Idle]:
         walks = {each.index: self._walk(each) for each in self._plan.ranges if not each.is_done}
-        heads: list[tuple[int, int, Found]] = []
+        heads: list[tuple[int, int, FoundRecord]] = []
         headless = list(walks)
         while walks:
             for index in headless:
                 for step in walks[index]:
-                    if isinstance(step, Found):
+                    if isinstance(step, FoundRecord):
                         heappush(heads, (self._rank(step), index, step))
                         break
                     yield step
@@ -126,7 +126,7 @@ class Scan:
         # However large, the first record comes.
         return plan.max_bytes is None or plan.max_bytes > 0 or not self._taken_bytes
 
-    def _emit(self, found: Found) -> None:
+    def _emit(self, found: FoundRecord) -> None:
         plan = self._plan
         size_bytes = self._take(found)
         self._found += 1
@@ -141,7 +141,7 @@ class Scan:
         else:
             found.range.start = offset + 1
 
-    def _rank(self, found: Found) -> int:
+    def _rank(self, found: FoundRecord) -> int:
         timestamp = found.message.timestamp
         return -timestamp if self._plan.newest_first else timestamp
 
@@ -200,7 +200,7 @@ class Scan:
                     where.start = where.end
                     return
                 for step in self._messages(batch, where):
-                    if isinstance(step, Found):
+                    if isinstance(step, FoundRecord):
                         where.start = max(where.start, step.message.offset)
                     yield step
                 where.start = max(where.start, batch.last_offset + 1)
@@ -216,10 +216,10 @@ class Scan:
                 where.end -= 1
                 yield None
                 continue
-            held: deque[Found] = deque(maxlen=MAX_HELD)
+            held: deque[FoundRecord] = deque(maxlen=MAX_HELD)
             left_at = batch.base_offset
             for step in self._messages(batch, where):
-                if isinstance(step, Found):
+                if isinstance(step, FoundRecord):
                     held.append(step)
                 else:
                     yield step
@@ -256,7 +256,7 @@ class Scan:
         try:
             for looked_at, message in enumerate(messages_in(batch, opened), 1):
                 if where.start <= message.offset < where.end and fits(message):
-                    yield Found(where, message, by_log)
+                    yield FoundRecord(where, message, by_log)
                 elif looked_at % RECORDS_PER_STEP == 0:
                     if not self._plan.newest_first:
                         where.start = max(where.start, message.offset + 1)
@@ -269,11 +269,11 @@ class Scan:
         if heavy is None:
             return self._compression.decompress(batch.codec, batch.records, MAX_OPENED_BYTES)
         if batch.size_bytes > heavy:
-            raise TooHeavy
+            raise BatchTooLarge
         try:
             return self._compression.decompress(batch.codec, batch.records, heavy)
         except CorruptMessage:
-            raise TooHeavy from None
+            raise BatchTooLarge from None
 
 
 def batches_in(data: bytes) -> Iterator[RecordBatch]:

@@ -21,7 +21,7 @@ from domain.messages.building import build_batch
 from domain.messages.message import Headers, Message
 from domain.partitions.partition import Partition
 from domain.topics.partitioner import partition_for_key
-from domain.topics.topic import Topic, why_not_writable
+from domain.topics.topic import Topic, not_writable_error
 
 
 class OutgoingRecord(NamedTuple):
@@ -64,12 +64,12 @@ class SendService:
 
         How many there are is bounded by who calls: they are encoded in one go.
         """
-        return self._background.answer(self._send(topic_name, records))
+        return self._background.run(self._send(topic_name, records))
 
     def _send(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Job[list[Delivery]]:
         topic = self._catalog.topic(topic_name)
         if topic is None or topic.is_internal:
-            return [why_not_writable(topic_name)] * len(records)
+            return [not_writable_error(topic_name)] * len(records)
         self._keyless += 1  # those without a key stay together, as Java's stay in a batch
         deliveries: dict[int, Delivery] = {}
         by_partition: dict[int, list[int]] = {}

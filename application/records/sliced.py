@@ -17,7 +17,7 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.ports.pending import Pending, resolved
 from application.records.plan import ScanEnd, ScanPlan
-from application.records.scan import TIME, Scan, TooHeavy
+from application.records.scan import TIME, BatchTooLarge, Scan
 from application.records.scan_worker import RunningScan, ScanPart, ScanWorkers
 from application.records.writing import LineWriter
 from domain.errors import BrokerError, StorageFailed
@@ -42,7 +42,7 @@ class SlicedScan:
         clock: Clock,
         background: Runner,
         workers: ScanWorkers | None,
-        why_gone: Callable[[], BrokerError | None] = lambda: None,
+        unavailable_error: Callable[[], BrokerError | None] = lambda: None,
     ) -> None:
         self._plan = plan
         self._log = log
@@ -50,7 +50,7 @@ class SlicedScan:
         self._background = background
         self._workers = workers
         #: An error where it looks through a partition that was deleted or has moved meanwhile.
-        self._why_gone = why_gone
+        self._unavailable_error = unavailable_error
         self._begun_ms = clock.monotonic_ms()
         #: Whether only a worker may do what comes next; Parquet is written by workers only.
         self._heavy = plan.form == "parquet"
@@ -68,7 +68,7 @@ class SlicedScan:
     def next(self) -> Pending[ScanPart]:
         if self._background.is_over:
             return resolved(ScanPart(b"", StorageFailed("The broker is stopping")))
-        self._result = self._background.answer_later(self._next(), ends_when_abandoned=True)
+        self._result = self._background.run_later(self._next(), ends_when_abandoned=True)
         return self._result
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class SlicedScan:
                 part = self._waited()
             else:
                 part = yield from self._step()
-        gone = self._why_gone()
+        gone = self._unavailable_error()
         if gone is None:
             return part
         # A log that is being dropped looks like a shorter one.
@@ -107,7 +107,7 @@ class SlicedScan:
             loading = next(self._steps)
         except StopIteration:
             return ScanPart(self._writer.finish(), self._scan.end(self._scan.reason()))
-        except TooHeavy:
+        except BatchTooLarge:
             self._heavy = True
             self._asks_from_ms = self._begun_ms
             return None

@@ -17,7 +17,7 @@ from application.records.filter import ALL_RECORDS, RecordFilter
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan
 from application.state.catalog import Catalog
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
 
@@ -33,11 +33,11 @@ Tailed = bytes | None | BrokerError
 
 class TailService:
     def __init__(
-        self, catalog: Catalog, browse: BrowseService, watching: Watching, background: Runner
+        self, catalog: Catalog, browse: BrowseService, purgatory: FetchPurgatory, background: Runner
     ) -> None:
         self.catalog = catalog
         self.browse = browse
-        self.watching = watching
+        self.purgatory = purgatory
         self.background = background
 
     def open(
@@ -86,7 +86,7 @@ class Tail:
         """By partition, the offset that comes next."""
         return dict(self._positions)
 
-    def go_on_from(self, positions: Mapping[int, int]) -> None:
+    def resume_from(self, positions: Mapping[int, int]) -> None:
         """Where somebody had come to before; of partitions that are not tailed, nothing.
 
         Those that the topic got since then are new to them from their first record on.
@@ -102,7 +102,7 @@ class Tail:
         background = self._service.background
         if background.is_over:
             return resolved(None)
-        self._result = background.answer_later(self._next(), ends_when_abandoned=True)
+        self._result = background.run_later(self._next(), ends_when_abandoned=True)
         return self._result
 
     def close(self) -> None:
@@ -179,12 +179,12 @@ class Tail:
                     self.add(partition, 0)
 
     def _watch(self) -> Pending[bool]:
-        self._service.watching.watch(self._partitions, self)
+        self._service.purgatory.watch(self._partitions, self)
         self._news = Pending()
         return self._news
 
     def _unwatch(self) -> Pending[bool] | None:
         news, self._news = self._news, None
         if news is not None:
-            self._service.watching.unwatch(self._partitions, self)
+            self._service.purgatory.unwatch(self._partitions, self)
         return news

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from application.records.rendering import LINES
-from application.records.scan import Found
+from application.records.scan import FoundRecord
 
 
 class LineWriter:
@@ -16,7 +16,7 @@ class LineWriter:
         #: Of what `drain` would return.
         self.waiting_bytes = 0
 
-    def take(self, found: Found) -> int:
+    def take(self, found: FoundRecord) -> int:
         """How many bytes the record counts for."""
         line = self._line(found, self._data_format)
         self._lines.append(line)

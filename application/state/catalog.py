@@ -9,8 +9,8 @@ from application.ports.partition_repository import PartitionRepository
 from application.ports.pending import all_of
 from application.ports.placement import Placement
 from application.ports.topic_repository import TopicRepository
-from application.state.trouble import Trouble
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
+from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.errors import (
@@ -31,15 +31,15 @@ class Catalog:
         topics: TopicRepository,
         partitions: PartitionRepository,
         config: BrokerConfig,
-        trouble: Trouble,
+        storage_health: StorageHealth,
         placement: Placement,
-        watching: Watching,
+        purgatory: FetchPurgatory,
     ) -> None:
         self._partitions = partitions
-        self._trouble = trouble
+        self._storage_health = storage_health
         self._config = config
         self._placement = placement
-        self._watching = watching
+        self._purgatory = purgatory
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
         # Asked for with every request: the look-up itself, without a call of ours around it.
@@ -54,7 +54,7 @@ class Catalog:
         self.layout_revision = 0
         for topic in topics.load():
             self.put(topic)
-        placement.when_moved(self._moved_away)
+        placement.on_moved(self._moved_away)
 
     def __iter__(self) -> Iterator[Topic]:
         return iter(self._by_name.values())
@@ -66,7 +66,9 @@ class Catalog:
         """Whether it is still there: its topic may have been deleted since it was asked for."""
         return self._loaded.get(partition.partition_id) is partition
 
-    def why_gone(self, partition_id: int, topic_name: str | None = None) -> BrokerError | None:
+    def unavailable_error(
+        self, partition_id: int, topic_name: str | None = None
+    ) -> BrokerError | None:
         """Of a partition that was loaded; None while it is. Quicker where the topic is known."""
         if partition_id in self._loaded:
             return None
@@ -159,7 +161,7 @@ class Catalog:
         except StorageFailed as failure:
             # Kept, so without the way it came: that leads to the request that met it.
             partition.broken = StorageFailed(failure.message)
-            self._trouble.unreadable(partition, failure)
+            self._storage_health.unreadable(partition, failure)
             raise
         partition.lead(leader)
 
@@ -175,7 +177,7 @@ class Catalog:
                 partition.lead(leader)  # what is staged goes on
             else:
                 del self._loaded[partition_id]
-            self._watching.advanced(partition)
+            self._purgatory.advanced(partition)
 
     def is_loaded(self, topic: Topic, index: int) -> bool:
         """Whether to ask for it costs nothing; also where there is none."""
@@ -208,7 +210,7 @@ class Catalog:
             first = None if before is None else self._loaded.get(topic.partition_ids[0])
             if first is not None:
                 # A tail of a whole topic watches its partitions, of which one is enough.
-                self._watching.advanced(first)
+                self._purgatory.advanced(first)
 
     def reconfigured(self) -> None:
         """The broker's own configs have changed, on which those of topics rest."""
@@ -235,7 +237,7 @@ class Catalog:
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
         for partition in held:
             if partition is not None:
-                self._watching.advanced(partition)
+                self._purgatory.advanced(partition)
 
     def _forget_collision(self, name: str) -> None:
         """Of names that collide, more than one may be there when one request brought them."""

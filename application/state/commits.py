@@ -21,10 +21,10 @@ from application.metrics.families.durations import Numbers
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
 from application.ports.scheduler import Scheduler
+from application.state.fetch_purgatory import FetchPurgatory
+from application.state.notifying import notify_each
 from application.state.runtime import Done
-from application.state.telling import tell_each
-from application.state.trouble import Trouble
-from application.state.watching import Watching
+from application.state.storage_health import StorageHealth
 from domain.errors import StorageFailed
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Partition
@@ -36,14 +36,14 @@ class Commits:
         commit: Commit,
         scheduler: Scheduler,
         partitions: PartitionRepository,
-        watching: Watching,
-        trouble: Trouble,
+        purgatory: FetchPurgatory,
+        storage_health: StorageHealth,
     ) -> None:
         self._commit = commit
         self._scheduler = scheduler
         self._partitions = partitions
-        self._watching = watching
-        self.trouble = trouble
+        self._purgatory = purgatory
+        self.storage_health = storage_health
         self._touched: dict[Partition, None] = {}
         self._waiters: list[Done] = []
         #: Those of the commit that is under way.
@@ -104,7 +104,7 @@ class Commits:
         self._under_way = False
         in_commit, self._in_commit = self._in_commit, []
         if failure is not None:
-            self.trouble.failed(failure)
+            self.storage_health.failed(failure)
             touched, self._touched = self._touched, {}
             behind, self._waiters = self._waiters, []
             self._rows_staged = False
@@ -113,7 +113,7 @@ class Commits:
             in_commit += behind
         # A full disk takes a commit that has nothing in it.
         elif self._keeps:
-            self.trouble.succeeded()
+            self.storage_health.succeeded()
         faults: list[Exception] = []
         for then in in_commit:  # every request comes this way: without another call around each
             try:
@@ -121,7 +121,7 @@ class Commits:
             except Exception as fault:
                 faults.append(fault)
         advanced, self._advanced = self._advanced, []
-        faults += tell_each(advanced, self._watching.advanced)
+        faults += notify_each(advanced, self._purgatory.advanced)
         if self._waiters or self._touched:
             self._ask()
         for call in self._afterwards:

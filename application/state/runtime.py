@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from application.ports.pending import Pending
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from domain.errors import BrokerError, StorageFailed
 
 K = TypeVar("K", bound=Hashable)
@@ -30,6 +30,11 @@ Done = Callable[[StorageFailed | None], None]
 
 def ignore(failure: StorageFailed | None) -> None:
     """For changes for which only a response of their own waits, or none."""
+
+
+def if_durable(call: Callable[[], None]) -> Done:
+    """Calls back unless the changes are lost."""
+    return lambda failure: call() if failure is None else None
 
 
 class Aggregates(ABC, Generic[K, C]):
@@ -129,35 +134,35 @@ class Runtime(Generic[K, C]):
                         later.first_lost = False
                 self._aggregates.lost(key, decision.changes, decision.first_lost)
         finally:  # also when the rows cannot be read
-            faults = tell_each(decision.waiting, lambda then: then(failure))
+            faults = notify_each(decision.waiting, lambda then: then(failure))
         if faults:
             raise faults[0]
 
 
 #: An aggregate, by its key.
-Place = tuple[Runtime[Any, Any], Any]
+AggregateKey = tuple[Runtime[Any, Any], Any]
 
 
 def respond(
-    places: Sequence[Place], results: list[R | BrokerError]
+    keys: Sequence[AggregateKey], results: list[R | BrokerError]
 ) -> list[R | BrokerError] | Pending[list[R | BrokerError]]:
     """One result an aggregate, when all that is in flight of these aggregates by now is durable.
 
     The failure takes the place of a result that rests on changes that are lost.
     """
-    waiting = {place for place in places if place[1] in place[0]}
+    waiting = {key for key in keys if key[1] in key[0]}
     if not waiting:
         return results
     pending: Pending[list[R | BrokerError]] = Pending()
-    failures: dict[Place, StorageFailed] = {}
+    failures: dict[AggregateKey, StorageFailed] = {}
 
-    def done(place: Place, failure: StorageFailed | None) -> None:
-        waiting.remove(place)
+    def done(key: AggregateKey, failure: StorageFailed | None) -> None:
+        waiting.remove(key)
         if failure is not None:
-            failures[place] = failure
+            failures[key] = failure
         if not waiting:
-            paired = zip(places, results, strict=True)
-            pending.resolve([failures.get(place, result) for place, result in paired])
+            paired = zip(keys, results, strict=True)
+            pending.resolve([failures.get(key, result) for key, result in paired])
 
     for runtime, key in list(waiting):
         runtime.when_durable(key, partial(done, (runtime, key)))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from application.ports.event_log import EventLog
 from domain.configs.alteration import Alteration
+from domain.configs.resource import Resource
 from domain.errors import BrokerError
 
 Configs = Mapping[str, str]
@@ -16,8 +17,8 @@ Configs = Mapping[str, str]
 NOTHING: Configs = {}
 
 
-def sorted_out(
-    kept: Configs, check: Callable[[Configs], None], events: EventLog, of: str
+def split_unusable(
+    kept: Configs, check: Callable[[Configs], None], events: EventLog, resource: Resource
 ) -> tuple[Configs, Configs]:
     """Those that can be used, and those that cannot; each of these is told of, once a start."""
     used: dict[str, str] = {}
@@ -26,8 +27,12 @@ def sorted_out(
         try:
             check({name: text})
         except BrokerError as refused:
-            words = f"a config that was set for {of} is not used"
-            events.warning(words, reason=refused.message)
+            events.warning(
+                "config_unused",
+                resource=resource.kind.value,
+                name=resource.name,
+                error=refused.message,
+            )
             unused[name] = text
         else:
             used[name] = text

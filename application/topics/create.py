@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
-from application.state.runtime import respond
+from application.state.runtime import if_durable, respond
 from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
@@ -64,7 +65,7 @@ class CreateTopicsService:
         self._events = events
 
     def create(
-        self, wanted: list[NewTopic], validate_only: bool
+        self, wanted: list[NewTopic], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Created] | Pending[list[Created]]:
         """One response per topic, in order, once those that can be created are durable."""
         if sum(map(self._wanted_partitions, wanted)) > MAX_PARTITIONS_PER_REQUEST:
@@ -76,10 +77,12 @@ class CreateTopicsService:
             if isinstance(topic, Topic):
                 self._warn(new)
                 if not validate_only:
-                    self._topics.save(topic)
-        return respond(self._topics.places(new.name for new in wanted), results)
+                    self._save(topic, by, automatic=False)
+        return respond(self._topics.keys(new.name for new in wanted), results)
 
-    def create_automatically(self, names: list[str]) -> list[Created] | Pending[list[Created]]:
+    def create_automatically(
+        self, names: list[str], by: Requester = NO_CLIENT
+    ) -> list[Created] | Pending[list[Created]]:
         """Creates topics that a client asked for, with the broker's defaults."""
         results: list[Created] = []
         for name in names:
@@ -87,9 +90,21 @@ class CreateTopicsService:
             if topic is None:
                 topic = self._new(NewTopic(name), validate_only=False)
                 if isinstance(topic, Topic):
-                    self._topics.save(topic)
+                    self._save(topic, by, automatic=True)
             results.append(topic)
-        return respond(self._topics.places(names), results)
+        return respond(self._topics.keys(names), results)
+
+    def _save(self, topic: Topic, by: Requester, automatic: bool) -> None:
+        def log() -> None:
+            self._events.info(
+                "topic_created",
+                topic=topic.name,
+                partitions=len(topic.partition_ids),
+                automatic=automatic,
+                **by.fields(),
+            )
+
+        self._topics.save(topic, if_durable(log))
 
     def _new(self, new: NewTopic, validate_only: bool) -> Created:
         try:

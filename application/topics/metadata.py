@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from application.ports.pending import Pending, later
+from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, Created, CreateTopicsService
 from domain.configs.broker import BrokerConfig
@@ -33,7 +34,7 @@ class MetadataService:
         return list(self._catalog)
 
     def topics(
-        self, names: list[str], may_create: bool
+        self, names: list[str], may_create: bool, by: Requester = NO_CLIENT
     ) -> list[Described] | Pending[list[Described]]:
         """Each name once, in order; waits for those that are created on the way."""
         found = {name: self._find(name) for name in names}
@@ -52,10 +53,12 @@ class MetadataService:
                 )
             return list(found.values())
 
-        return later(self._create.create_automatically(missing)).map(with_created)
+        return later(self._create.create_automatically(missing, by)).map(with_created)
 
     def _find(self, name: str) -> Described:
-        return self._catalog.topic(name) or UnknownTopic(name, NO_TOPIC_ID, why_unknown(name))
+        return self._catalog.topic(name) or UnknownTopic(
+            name, NO_TOPIC_ID, unknown_topic_error(name)
+        )
 
     def _may_create(self, count: int) -> bool:
         """As Kafka's controller, which takes no such request either: too many are not made."""
@@ -69,7 +72,7 @@ class MetadataService:
         return topic
 
 
-def why_unknown(name: str) -> BrokerError:
+def unknown_topic_error(name: str) -> BrokerError:
     """A name that no topic has may be one that none can have."""
     try:
         check_topic_name(name)

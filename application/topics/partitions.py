@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
+from application.ports.event_log import EventLog
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
-from application.state.runtime import respond
+from application.state.runtime import if_durable, respond
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
@@ -33,24 +36,29 @@ Grown = Topic | BrokerError
 
 class CreatePartitionsService:
     def __init__(
-        self, repository: TopicRepository, topics: TopicState, config: BrokerConfig
+        self,
+        repository: TopicRepository,
+        topics: TopicState,
+        config: BrokerConfig,
+        events: EventLog,
     ) -> None:
         self._repository = repository
         self._topics = topics
         self._config = config
+        self._events = events
 
     def grow(
-        self, wanted: list[MorePartitions], validate_only: bool
+        self, wanted: list[MorePartitions], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Grown] | Pending[list[Grown]]:
         results: list[Grown] = []
         for more in wanted:
             try:
-                results.append(self._grown(more, validate_only))
+                results.append(self._grown(more, validate_only, by))
             except BrokerError as refused:
                 results.append(refused.as_value())
-        return respond(self._topics.places(more.name for more in wanted), results)
+        return respond(self._topics.keys(more.name for more in wanted), results)
 
-    def _grown(self, more: MorePartitions, validate_only: bool) -> Topic:
+    def _grown(self, more: MorePartitions, validate_only: bool, by: Requester) -> Topic:
         topic = self._topics.find(more.name)
         if topic is None:
             raise UnknownTopicOrPartition("This server does not host this topic-partition.")
@@ -58,8 +66,16 @@ class CreatePartitionsService:
         if validate_only:
             return topic
         grown = topic.grown(self._repository.reserve_partition_ids(additional))
-        self._topics.save(grown)
+        self._topics.save(grown, if_durable(partial(self._log, grown, by)))
         return grown
+
+    def _log(self, topic: Topic, by: Requester) -> None:
+        self._events.info(
+            "partitions_created",
+            topic=topic.name,
+            partitions=len(topic.partition_ids),
+            **by.fields(),
+        )
 
     def _check(self, topic: Topic, more: MorePartitions) -> int:
         present = len(topic.partition_ids)

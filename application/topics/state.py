@@ -12,7 +12,7 @@ from typing import NamedTuple
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.runtime import Aggregates, Done, Place, Runtime, ignore
+from application.state.runtime import AggregateKey, Aggregates, Done, Runtime, ignore
 from application.topics.dropping import Dropping
 from domain.topics.topic import Topic
 
@@ -46,14 +46,14 @@ class TopicState(Aggregates[str, TopicChange]):
             return self._catalog.topic(name)
         return None if newest.deleted else newest.topic
 
-    def places(self, names: Iterable[str]) -> list[Place]:
+    def keys(self, names: Iterable[str]) -> list[AggregateKey]:
         return [(self.runtime, name) for name in names]
 
     def save(self, topic: Topic, then: Done = ignore) -> None:
         self.runtime.persist(topic.name, (TopicChange(topic),), then)
 
-    def delete(self, topic: Topic) -> None:
-        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), ignore)
+    def delete(self, topic: Topic, then: Done = ignore) -> None:
+        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), then)
 
     # ---- Aggregates
 

@@ -1,6 +1,6 @@
-"""Alteration: one change of one config, and what becomes of a resource's configs by several.
+"""Alteration: one change of one config, and the configs of a resource after several.
 
-Decided here, kept by the application: nothing is changed in place.
+Decided here, persisted by the application: nothing is changed in place.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class Operation(Enum):
 class Alteration(NamedTuple):
     name: str
     operation: Operation
-    #: Not looked at by DELETE.
+    #: Ignored by DELETE.
     text: str
 
 
-#: Why something that is no list cannot be appended to.
-NoList = Callable[[Alteration], BrokerError]
+#: The refusal of APPEND and SUBTRACT for a config that is not a list.
+NotList = Callable[[Alteration], BrokerError]
 
 
-def no_list(alteration: Alteration) -> BrokerError:
+def not_list(alteration: Alteration) -> BrokerError:
     operation = alteration.operation.name
     return InvalidConfig(
         f"Can't {operation} to key {alteration.name} because its type is not LIST."
@@ -43,9 +43,9 @@ def altered(
     current: Mapping[str, str],
     alterations: Iterable[Alteration],
     definitions: Mapping[str, Definition],
-    no_list: NoList = no_list,
+    not_list: NotList = not_list,
 ) -> dict[str, str]:
-    """All that is set afterwards; what the values may be is for others to say."""
+    """All configs that are set afterwards; the caller validates the values."""
     configs = dict(current)
     for alteration in alterations:
         name, operation, text = alteration
@@ -56,7 +56,7 @@ def altered(
         else:
             definition = definitions.get(name)
             if definition is None or definition.kind is not Kind.LIST:
-                raise no_list(alteration)
+                raise not_list(alteration)
             before = current.get(name)
             if before is None:
                 before = definition.format(definition.default) or ""
@@ -65,7 +65,7 @@ def altered(
 
 
 def _combined(before: str, alteration: Alteration) -> list[str]:
-    """As Kafka does it: blanks belong to an item, and nothing appended is an empty item."""
+    """As in Kafka: blanks belong to an item, and an empty text appends an empty item."""
     items = [item for item in before.split(",") if item]
     for item in _java_split(alteration.text):
         if alteration.operation is Operation.SUBTRACT:
@@ -77,7 +77,7 @@ def _combined(before: str, alteration: Alteration) -> list[str]:
 
 
 def _java_split(text: str) -> list[str]:
-    """Without empty items at the end, but for a text that is empty itself."""
+    """String.split: without empty items at the end, unless the text is empty."""
     items = text.split(",")
     while len(items) > 1 and not items[-1]:
         items.pop()
@@ -90,9 +90,9 @@ def _java_split(text: str) -> list[str]:
 def altered_broker_configs(
     current: Mapping[str, str], alterations: Iterable[Alteration]
 ) -> dict[str, str]:
-    """Of one broker, or of all; only what may change while it runs."""
+    """The dynamic settings of one broker, or of all."""
 
-    def no_list(alteration: Alteration) -> BrokerError:
+    def not_list(alteration: Alteration) -> BrokerError:
         return InvalidConfig(
             f"Config value {alteration.operation.value} is not allowed for config key: "
             f"{alteration.name}"
@@ -102,15 +102,15 @@ def altered_broker_configs(
     for alteration in alterations:
         known = alteration.name in BrokerConfig.definitions
         if not known and alteration.operation is not Operation.DELETE:
-            # Kafka takes it, as it may be meant for a plugin. There are none here.
+            # Kafka accepts it, as it may belong to a plugin. There are none here.
             raise InvalidConfig(f"Unknown broker config name: {alteration.name}")
-    configs = altered(current, alterations, BrokerConfig.definitions, no_list)
+    configs = altered(current, alterations, BrokerConfig.definitions, not_list)
     validate_broker_configs(configs)
     return configs
 
 
 def validate_broker_configs(configs: Mapping[str, str]) -> None:
-    """With Kafka's code: its brokers call it a wrong request, where topics have a wrong config."""
+    """Raises InvalidRequest, Kafka's code for broker configs; topics have InvalidConfig."""
     definitions = BrokerConfig.definitions
     fixed = sorted(name for name in configs if not definitions[name].dynamic)
     if fixed:

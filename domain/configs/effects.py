@@ -1,4 +1,4 @@
-"""Which configs of a request have no effect, or only part of it, by the tables of configs."""
+"""Which configs of a request have no effect, or only part of it, by the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.group import GROUP_CONFIGS
 from domain.configs.resource import ResourceKind
 from domain.configs.settings.definition import Definition
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 
 _TABLES: dict[ResourceKind, dict[str, Definition]] = {
     ResourceKind.TOPIC: TOPIC_CONFIGS,
@@ -33,7 +33,7 @@ def without_effect(kind: ResourceKind, configs: Mapping[str, str | None]) -> lis
 def altered_without_effect(
     kind: ResourceKind, alterations: Iterable[Alteration]
 ) -> list[Definition]:
-    """What is appended to a list counts as if it were the list."""
+    """An appended text is checked like a whole value."""
     added: dict[str, str | None] = {}
     for name, operation, text in alterations:
         if operation is Operation.SET:

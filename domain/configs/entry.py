@@ -1,8 +1,7 @@
-"""ConfigEntry: one config of a resource as it stands, and everywhere it is set.
+"""ConfigEntry: one config of a resource with its value and its synonyms, as DescribeConfigs has it.
 
-Where a config has a counterpart among the broker's settings, its default is what that one is. The
-places where it is set are told as Kafka tells them: those of the counterpart's other units (hours
-for milliseconds) only from where the counterpart itself is set.
+Synonyms in other units (hours for milliseconds) are listed as Kafka lists them: only from the place
+where the first synonym itself is set.
 """
 
 from __future__ import annotations
@@ -11,23 +10,23 @@ from collections.abc import Iterable, Mapping
 from itertools import dropwhile
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.settings.definition import Definition, SetSomewhere, Source, Value
+from domain.configs.settings.definition import Definition, Source, Synonym, Value
 
 
 class ConfigEntry:
-    __slots__ = ("definition", "read_only", "set_in", "value")
+    __slots__ = ("definition", "read_only", "synonyms", "value")
 
     def __init__(
         self,
         definition: Definition,
         value: Value,
-        set_in: Iterable[SetSomewhere],
+        synonyms: Iterable[Synonym],
         read_only: bool = False,
     ) -> None:
         self.definition = definition
         self.value = value
-        #: That which counts first.
-        self.set_in = list(set_in)
+        #: By precedence.
+        self.synonyms = list(synonyms)
         self.read_only = read_only
 
     @property
@@ -40,49 +39,48 @@ class ConfigEntry:
 
     @property
     def source(self) -> Source:
-        """Who decided the value."""
-        return self.set_in[0].source if self.set_in else Source.DEFAULT
+        """The source of the value."""
+        return self.synonyms[0].source if self.synonyms else Source.DEFAULT
 
 
 def broker_entry(definition: Definition, broker: BrokerConfig) -> ConfigEntry:
     name = definition.name
-    set_in = broker.set_somewhere(definition.synonyms or (name,))
+    synonyms = broker.synonyms(definition.synonyms or (name,))
     return ConfigEntry(
-        definition, broker.value(name), _from(name, set_in), read_only=not definition.dynamic
+        definition, broker.value(name), _from(name, synonyms), read_only=not definition.dynamic
     )
 
 
 def all_brokers_entries(broker: BrokerConfig) -> list[ConfigEntry]:
-    """Only what is set for all of them."""
+    """The settings that are set for all brokers."""
     return [
         ConfigEntry(
             definition,
-            definition.parse(broker.of_all[name]),
-            [SetSomewhere(name, broker.of_all[name], Source.DYNAMIC_DEFAULT_BROKER)],
+            definition.parse(broker.dynamic_default[name]),
+            [Synonym(name, broker.dynamic_default[name], Source.DYNAMIC_DEFAULT_BROKER)],
         )
         for name, definition in broker.definitions.items()
-        if name in broker.of_all
+        if name in broker.dynamic_default
     ]
 
 
 def topic_entry(
     definition: Definition, value: Value, overrides: Mapping[str, str], broker: BrokerConfig
 ) -> ConfigEntry:
-    set_in: list[SetSomewhere] = []
+    synonyms: list[Synonym] = []
     if definition.name in overrides:
-        set_in = [SetSomewhere(definition.name, definition.format(value), Source.TOPIC)]
+        synonyms = [Synonym(definition.name, definition.format(value), Source.TOPIC)]
     if definition.synonyms:
-        counterpart = definition.synonyms[0]
-        set_in += _from(counterpart, broker.set_somewhere(definition.synonyms))
-    return ConfigEntry(definition, value, set_in)
+        synonyms += _from(definition.synonyms[0], broker.synonyms(definition.synonyms))
+    return ConfigEntry(definition, value, synonyms)
 
 
 def group_entry(definition: Definition, value: Value, overrides: Mapping[str, str]) -> ConfigEntry:
     source = Source.GROUP if definition.name in overrides else Source.DEFAULT
     return ConfigEntry(
-        definition, value, [SetSomewhere(definition.name, definition.format(value), source)]
+        definition, value, [Synonym(definition.name, definition.format(value), source)]
     )
 
 
-def _from(name: str, set_in: Iterable[SetSomewhere]) -> Iterable[SetSomewhere]:
-    return dropwhile(lambda one: one.name != name, set_in)
+def _from(name: str, synonyms: Iterable[Synonym]) -> Iterable[Synonym]:
+    return dropwhile(lambda one: one.name != name, synonyms)

@@ -1,8 +1,8 @@
 """THE table of group configs: those that Kafka 4.2 has for consumer groups.
 
-They hold for groups of the consumer protocol; members of a classic group name their own timeouts.
-The default of each is the value of the broker setting it is a synonym of. Those of share and
-streams groups are not here, because such groups are not served.
+They apply to groups of the consumer protocol; members of a classic group bring their own timeouts.
+The default of each is the value of its broker setting. Configs of share and streams groups are not
+here, because such groups are not served.
 """
 
 from __future__ import annotations
@@ -30,20 +30,18 @@ def _row(name: str, default: int, doc: str) -> Definition:
 GROUP_CONFIGS: dict[str, Definition] = {
     row.name: row
     for row in (
-        _row(
-            HEARTBEAT_INTERVAL, 5000, "How often members of the group are told to send a heartbeat."
-        ),
+        _row(HEARTBEAT_INTERVAL, 5000, "The heartbeat interval of the members of the group."),
         _row(
             SESSION_TIMEOUT,
             45000,
-            "How long a member of the group may be silent before it is taken out.",
+            "A member that sends no heartbeat for so long is removed from the group.",
         ),
     )
 }
 
 
 class GroupConfig:
-    """What a consumer group must know of its configs, ready to read; never changed in place."""
+    """The configs of a consumer group, resolved; never changed in place."""
 
     __slots__ = ("consumer_heartbeat_interval_ms", "consumer_session_timeout_ms")
 
@@ -80,7 +78,7 @@ def describe_group_configs(overrides: Mapping[str, str], broker: BrokerConfig) -
 
 
 def validate_group_configs(overrides: Mapping[str, str], broker: BrokerConfig) -> None:
-    """Refuses what Kafka refuses: what does not fit the broker's bounds, or the other configs."""
+    """Refuses what Kafka refuses: values outside the broker's bounds, or in conflict."""
     check_group_configs(overrides)
     config = resolve_group_config(overrides, broker)
     _check_bounds(HEARTBEAT_INTERVAL, config.consumer_heartbeat_interval_ms, broker)
@@ -90,7 +88,7 @@ def validate_group_configs(overrides: Mapping[str, str], broker: BrokerConfig) -
 
 
 def check_group_configs(overrides: Mapping[str, str]) -> None:
-    """Whether each is one, and can be read."""
+    """Raises InvalidConfig for an unknown name or a malformed value."""
     for name in overrides:
         if name not in GROUP_CONFIGS:
             raise InvalidConfig(f"Unknown group config name: {name}")

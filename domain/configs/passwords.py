@@ -1,4 +1,4 @@
-"""Settings as anybody may see them: a URL without the password in it."""
+"""URLs of settings without their password, for logs and responses."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ MASK = "***"
 
 # A path may have any character, and no password.
 _FILE = re.compile(r"[a-z]+:///(?!/)[^@?]*$|sqlite:///")
-# What stands before an @. The last one counts: a password may have one too.
+# User and password, up to the last @: a password may contain one.
 _LOGIN = re.compile(r"(?P<scheme>[^@?]*?://)?(?P<login>.*)@", re.DOTALL)
-# A password whose host was forgotten.
+# A password without a host after it.
 _NO_HOST = re.compile(r"(?P<scheme>[^@?]*?://[^/?:@\[]*:)(?P<password>(?!\d+(?:[/?]|$))[^/?]+)")
-# A key with a % may spell anything.
+# An escaped key (%70assword) may be a password, too.
 _PARAMETER = re.compile(r"(?P<key>[?&][^=&]*(?:pass(?!file)|%)[^=&]*=)[^&]*", re.IGNORECASE)
 
 
 def without_password(url: str) -> str:
-    """The text itself where nothing is to be hidden; of what is no URL, too much rather goes."""
+    """Returns the text itself if it has no password; of a malformed URL, hides too much."""
     if _FILE.match(url):
         return url
     url = _LOGIN.sub(_login, url, count=1) if "@" in url else _NO_HOST.sub(_no_host, url, count=1)

@@ -1,4 +1,4 @@
-"""What has configs: a resource, by its kind and its name."""
+"""Resource: what has configs, by kind and name."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Resource(NamedTuple):
     name: str
 
 
-#: The configs of all brokers, over which those of one broker go.
+#: The dynamic configs of all brokers; those of one broker override them.
 ALL_BROKERS = Resource(ResourceKind.BROKER, "")

@@ -22,7 +22,7 @@ from domain.topics.topic import Topic
 NO_EPOCH = -1
 
 #: Why a member was removed, where no timeout is the reason.
-LEFT = "left the group"
+LEFT = "left"
 
 
 class GroupKind(Enum):
@@ -80,6 +80,8 @@ class Group(ABC):
     __slots__ = ("group_id",)
 
     kind: GroupKind
+    #: `consumer`, another type that the members name, or "" for a simple group.
+    protocol_type: str
     members: Mapping[str, Any]
     #: The member id of each instance id.
     static_members: Mapping[str, str]
@@ -113,11 +115,6 @@ class Group(ABC):
 
     @property
     @abstractmethod
-    def protocol_type(self) -> str:
-        """`consumer` for consumers, another one that members name, or "" for a simple group."""
-
-    @property
-    @abstractmethod
     def is_empty(self) -> bool:
         """Whether it has no members."""
 
@@ -146,11 +143,11 @@ class Group(ABC):
         """Whether this member may fetch committed offsets; most requests name no member."""
 
     @abstractmethod
-    def heard_from(self, member_id: str, now_ms: int) -> None:
+    def renew_session(self, member_id: str, now_ms: int) -> None:
         """In classic groups an offset commit extends the session, as a heartbeat does."""
 
     @abstractmethod
-    def answered_late(self, member_id: str, now_ms: int) -> None:
+    def responded_late(self, member_id: str, now_ms: int) -> None:
         """A response had to wait for its commit, and the member could not send heartbeats."""
 
     @abstractmethod

@@ -127,7 +127,7 @@ class RecordBatch:
         if checksum(self.buffer[CHECKSUM_START:]) != self.crc:
             raise corrupt()
 
-    def place(self, base_offset: int, leader_epoch: int) -> None:
+    def set_offset(self, base_offset: int, leader_epoch: int) -> None:
         """Puts the batch at its place in the log."""
         self.base_offset = base_offset
         self.leader_epoch = leader_epoch
@@ -187,7 +187,7 @@ def _refuse_shape(batch: RecordBatch, size_bytes: int) -> None:
     raise InvalidRecord("Produce requests must contain no more than one record batch per partition")
 
 
-def what_is_wrong(batch: RecordBatch) -> BrokerError:
+def validation_error(batch: RecordBatch) -> BrokerError:
     """Says in words which rule of `Partition.append` a producer's batch breaks."""
     if batch.base_offset != 0:
         return InvalidRecord(

@@ -32,7 +32,7 @@ from domain.messages.batch import (
     Checksum,
     RecordBatch,
     corrupt,
-    what_is_wrong,
+    validation_error,
 )
 from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from domain.partitions.log_end import LogEnd
@@ -41,7 +41,7 @@ from domain.partitions.producers import (
     LookUp,
     Producers,
     ProducerState,
-    nothing_kept,
+    no_snapshot,
 )
 from domain.partitions.traffic import Traffic
 
@@ -148,7 +148,7 @@ class Partition:
             or attributes & CODEC_MASK > CODEC_ZSTD
             or (batch.producer_id >= 0 and batch.base_sequence < 0)
         ):
-            raise what_is_wrong(batch)
+            raise validation_error(batch)
         if not config.log_append_time and (
             batch.max_timestamp - now_ms > config.timestamp_after_max_ms
         ):
@@ -163,12 +163,12 @@ class Partition:
         if config.log_append_time:
             log_append_time = max(now_ms, self.end.max_timestamp)
             batch.stamp(log_append_time, checksum)
-        batch.place(self.end.next_offset, self.leader.epoch)
+        batch.set_offset(self.end.next_offset, self.leader.epoch)
         return self._advance(batch, log_append_time)
 
     def adopt(self, batch: RecordBatch) -> Appended:
         """A batch of another log, as it lies there: it was checked when it came in."""
-        batch.place(self.end.next_offset, self.leader.epoch)
+        batch.set_offset(self.end.next_offset, self.leader.epoch)
         return self._advance(batch)
 
     def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
@@ -279,7 +279,7 @@ class Partition:
 
     # ---- starting again
 
-    def restore(self, snapshot: PartitionSnapshot | None, look_up: LookUp = nothing_kept) -> None:
+    def restore(self, snapshot: PartitionSnapshot | None, look_up: LookUp = no_snapshot) -> None:
         """Forgets everything and starts from a snapshot; `replay` brings what came after it.
 
         Producers that are not in `snapshot` are looked up when they come.

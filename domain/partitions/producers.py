@@ -54,14 +54,14 @@ class ProducerState:
 LookUp = Callable[[int], ProducerState | None]
 
 
-def nothing_kept(producer_id: int) -> None:
+def no_snapshot(producer_id: int) -> None:
     return None
 
 
 class Producers:
     __slots__ = ("_awaited", "_by_id", "_changed", "_expired_before", "_in_snapshot", "_look_up")
 
-    def __init__(self, before: Producers | None = None, look_up: LookUp = nothing_kept) -> None:
+    def __init__(self, before: Producers | None = None, look_up: LookUp = no_snapshot) -> None:
         """`before`: what was remembered until a failed commit made the partition start again."""
         self._by_id: dict[int, ProducerState] = {}
         self._look_up = look_up

@@ -54,7 +54,7 @@ def check_new_topic_name(name: str) -> None:
         raise InvalidTopic(prohibited)
 
 
-def why_not_writable(name: str) -> BrokerError:
+def not_writable_error(name: str) -> BrokerError:
     """Why records are refused for a name of which there is no topic, or an internal one."""
     if name in INTERNAL_TOPICS:
         return InvalidTopic(f"Cannot append to internal topic {name}.")

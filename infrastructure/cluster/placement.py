@@ -28,5 +28,5 @@ class SingleNode:
     def coordinator(self, group_id: str) -> int:
         return self.node_id
 
-    def when_moved(self, call: Callable[[Collection[int]], None]) -> None:
+    def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         """Nothing ever moves."""

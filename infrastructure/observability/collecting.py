@@ -9,7 +9,7 @@ from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.metrics.families.family import Reading, Source
 from application.ports.pending import Pending
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from infrastructure.observability.metrics_text import MetricsText
 
 #: Text leaves in pieces of at least this size.
@@ -26,7 +26,7 @@ class Collector:
 
     def collect(self, take: Callable[[Reading], None]) -> JobResult[None]:
         """Calls back with every reading."""
-        return self._background.answer(self._read(take))
+        return self._background.run(self._read(take))
 
     def _read(self, take: Callable[[Reading], None]) -> Job[None]:
         for reading in chain.from_iterable(source() for source in self._sources):
@@ -67,7 +67,7 @@ class Scrapes:
 
         def tell(outcome: Callable[[Pending[Result]], None]) -> None:
             waiting, self._waiting = self._waiting, []
-            faults = tell_each(waiting, outcome)
+            faults = notify_each(waiting, outcome)
             if faults:
                 raise faults[0]
 

@@ -1,14 +1,9 @@
-"""The one place where logging is set up: structlog, straight to a stream of bytes.
-
-No standard library logging underneath (three times the cost a line), no lazy proxy: what
-`open_event_log` returns is bound once and used as it is.
-"""
+"""The event log and the request log write their lines here: a dict of fields to a line of bytes."""
 
 from __future__ import annotations
 
-import sys
 import traceback
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -18,18 +13,29 @@ import orjson
 from application.ports.event_log import EventLog
 from infrastructure.observability.log_stream import LogStream, log_stream
 
+Line = dict[str, Any]
 
-def _import_structlog() -> Any:
-    """structlog imports rich where that is installed: 150 ms at start for what is not used here."""
-    hidden = "rich" not in sys.modules
-    if hidden:
-        sys.modules["rich"] = None  # type: ignore[assignment]
-    try:
-        import structlog
-    finally:
-        if hidden:
-            del sys.modules["rich"]
-    return structlog
+
+class LineLog:
+    """Implements EventLog."""
+
+    __slots__ = ("_lines", "_render")
+
+    def __init__(self, lines: LogStream, render: Callable[[Line], bytes]) -> None:
+        self._lines = lines
+        self._render = render
+
+    def info(self, event: str, **fields: object) -> None:
+        self._write("info", event, fields)
+
+    def warning(self, event: str, **fields: object) -> None:
+        self._write("warning", event, fields)
+
+    def error(self, event: str, **fields: object) -> None:
+        self._write("error", event, fields)
+
+    def _write(self, level: str, event: str, fields: dict[str, object]) -> None:
+        self._lines.write(self._render(_line(level, event, fields)))
 
 
 def open_event_log(stream: BinaryIO, log_format: str) -> EventLog:
@@ -39,7 +45,7 @@ def open_event_log(stream: BinaryIO, log_format: str) -> EventLog:
 
 @contextmanager
 def event_log(stream: BinaryIO, log_format: str, patience_seconds: float) -> Iterator[EventLog]:
-    """At the end a reader that is late has `patience_seconds` to take the last lines."""
+    """At the end a slow reader has `patience_seconds` to take the last lines."""
     log, lines = _open(stream, log_format)
     try:
         yield log
@@ -48,48 +54,40 @@ def event_log(stream: BinaryIO, log_format: str, patience_seconds: float) -> Ite
 
 
 def _open(stream: BinaryIO, log_format: str) -> tuple[EventLog, LogStream]:
-    structlog = _import_structlog()
     render = _render_json if log_format == "json" else _render_console
-
-    def dropped(lines: int) -> bytes:
-        event = {"event": "the log was not read, and lines were dropped", "lines": lines}
-        return render(None, "warning", _add_facts(None, "warning", event)) + b"\n"
-
-    lines = log_stream(stream, dropped)
-    log: EventLog = structlog.wrap_logger(
-        structlog.BytesLogger(lines),
-        processors=[_add_facts, render],
-        wrapper_class=structlog.make_filtering_bound_logger(20),
-    ).bind()
-    return log, lines
+    lines = log_stream(
+        stream, lambda count: render(_line("warning", "log_lines_dropped", {"lines": count}))
+    )
+    return LineLog(lines, render), lines
 
 
-def _add_facts(_logger: Any, level: str, event: MutableMapping[str, Any]) -> dict[str, Any]:
+def _line(level: str, event: str, fields: dict[str, object]) -> Line:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    line = {"time": now, "level": level, "event": event.pop("event"), **event}
-    failure = line.get("failure")
-    if isinstance(failure, BaseException):
-        line["failure"] = f"{type(failure).__name__}: {failure}"
-        line["traceback"] = "".join(traceback.format_exception(failure))
+    line: Line = {"time": now, "level": level, "event": event, **fields}
+    error = line.get("error")
+    if isinstance(error, BaseException):
+        line["error"] = f"{type(error).__name__}: {error}"
+        line["traceback"] = "".join(traceback.format_exception(error))
     return line
 
 
-def _render_json(_logger: Any, _level: str, line: MutableMapping[str, Any]) -> bytes:
+def _render_json(line: Line) -> bytes:
     try:
-        return orjson.dumps(line, default=str)
+        return orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         # A lone surrogate, or a number past 64 bits: only what a client sent can be so odd.
-        return orjson.dumps({name: ascii(value) for name, value in line.items()})
+        escaped = {name: ascii(value) for name, value in line.items()}
+        return orjson.dumps(escaped, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _render_console(_logger: Any, _level: str, line: MutableMapping[str, Any]) -> bytes:
+def _render_console(line: Line) -> bytes:
     clock = _local_clock(line.pop("time"))
     level, event = line.pop("level"), line.pop("event")
     details = line.pop("traceback", None)
     fields = "".join(f"  {name}={_plain(value)}" for name, value in line.items())
-    text = f"{clock} {level:<7} {event}{fields}"
+    text = f"{clock} {level:<7} {event}{fields}\n"
     if details:
-        text += "\n" + str(details).rstrip()
+        text += str(details).rstrip() + "\n"
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -99,6 +97,6 @@ def _local_clock(time: str) -> str:
 
 
 def _plain(value: object) -> str:
-    """Quoted where it would not read as one word; what clients send cannot start a new line."""
+    """Quoted if it is not one word, so that no client can start a new line."""
     text = str(value)
     return text if text.isprintable() and " " not in text and text else repr(text)

@@ -1,8 +1,8 @@
-"""Where log lines go: nobody waits for the reader of the log, and its failures are nobody's.
+"""Where log lines go: the broker never waits for the reader of its log, and never fails with it.
 
-A pipe that is not read is full after 64 KiB, and the next write stands still; on the loop, so would
-the broker. So a line is written only where there is room for it. What finds none is kept for a
-thread that lives until it has written all of that; what is too much to keep is dropped and counted.
+A pipe that is not read is full after 64 KiB; the next write would block the loop. So a line is
+written only where there is room for it. If there is none, it is queued for a thread, which lives
+until the queue is empty. Lines beyond the queue's limit are dropped and counted.
 """
 
 from __future__ import annotations
@@ -18,32 +18,30 @@ from typing import BinaryIO, Protocol
 
 #: A pipe or socket that can be written to takes so much at once.
 ATOMIC_BYTES = 4096
-KEPT_BYTES = 1 << 20
-#: Until a stream that had room and took nothing is asked again.
+QUEUE_BYTES = 1 << 20
+#: Until a stream that had room and took nothing is tried again.
 RETRY_SECONDS = 0.01
 
 
 class LogStream(Protocol):
     def write(self, line: bytes) -> None: ...
 
-    def flush(self) -> None: ...
-
     def drain(self, timeout_seconds: float) -> None:
-        """At the end: gives the reader that long to take what it has not taken yet."""
+        """At the end: gives the reader time to take what it has not taken yet."""
         ...
 
 
 def log_stream(stream: BinaryIO, dropped: Callable[[int], bytes]) -> LogStream:
-    """`dropped` makes the line that says how many are missing."""
+    """`dropped` renders the line with the number of lost lines."""
     try:
         stream.fileno()
     except (OSError, ValueError):
         return PlainStream(stream)
-    return PatientStream(stream, dropped) if hasattr(select, "poll") else PlainStream(stream)
+    return QueuedStream(stream, dropped) if hasattr(select, "poll") else PlainStream(stream)
 
 
 class PlainStream:
-    """Not of the system's: in memory, or where one cannot ask whether there is room."""
+    """In memory, or where the system cannot tell whether there is room."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -51,61 +49,46 @@ class PlainStream:
     def write(self, line: bytes) -> None:
         with suppress(OSError, ValueError):
             self._stream.write(line)
-
-    def flush(self) -> None:
-        with suppress(OSError, ValueError):
             self._stream.flush()
 
     def drain(self, timeout_seconds: float) -> None:
-        self.flush()
+        """Nothing is queued."""
 
 
-class PatientStream:
+class QueuedStream:
     def __init__(self, stream: BinaryIO, dropped: Callable[[int], bytes]) -> None:
-        self._stream = stream  # while it is there, its descriptor is
+        self._stream = stream  # keeps its descriptor open
         self._descriptor = stream.fileno()
         self._dropped = dropped
         self._room = select.poll()
         self._room.register(self._descriptor, select.POLLOUT)
         self._lock = Lock()
-        #: Lines for the thread that writes them; None: there is none.
-        self._kept: deque[bytes] | None = None
-        self._kept_bytes = 0
+        self._queue: deque[bytes] = deque()
+        self._queue_bytes = 0
+        #: Writes the queue; None while lines are written directly.
         self._thread: Thread | None = None
         self._dropped_lines = 0
-        #: A line was begun and its rest dropped.
-        self._torn = False
 
     def write(self, line: bytes) -> None:
         with self._lock:
-            if self._kept is not None:
-                self._keep(self._kept, line)
-                return
-            told = self._missing() + line
-            rest = self._written_now(told)
-            if not rest or self._has_thread_for(rest):
-                self._dropped_lines = 0
-                self._torn = False
-            else:
+            if self._thread is None:
+                rest = self._written_now(line)
+                if rest:
+                    self._add(rest)
+                    self._start()
+            # After a dropped line all others are dropped too, until the gap is reported.
+            elif self._dropped_lines or self._queue_bytes + len(line) > QUEUE_BYTES:
                 self._dropped_lines += 1
-                self._torn = len(rest) < len(told) or self._torn
-
-    def flush(self) -> None:
-        """Nothing is held back."""
+            else:
+                self._add(line)
 
     def drain(self, timeout_seconds: float) -> None:
         thread = self._thread
         if thread is not None:
             thread.join(timeout_seconds)
 
-    def _missing(self) -> bytes:
-        """What has to be said first, where no thread was to be had that could have said it."""
-        if not self._dropped_lines:
-            return b""
-        return b"\n" * self._torn + self._dropped(self._dropped_lines)
-
     def _written_now(self, line: bytes) -> bytes:
-        """What there was no room for."""
+        """Returns what there was no room for."""
         try:
             while line and self._room.poll(0):
                 line = line[os.write(self._descriptor, line[:ATOMIC_BYTES]) :]
@@ -115,55 +98,47 @@ class PatientStream:
             return b""
         return line
 
-    def _has_thread_for(self, rest: bytes) -> bool:
-        self._kept = deque([rest])
-        self._kept_bytes = len(rest)
-        self._thread = Thread(target=self._write_kept, name="log", daemon=True)
+    def _add(self, line: bytes) -> None:
+        self._queue.append(line)
+        self._queue_bytes += len(line)
+
+    def _start(self) -> None:
+        self._thread = Thread(target=self._write_queue, name="log", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:
-            # The system has no thread left. Nobody would write what is kept.
-            self._kept = self._thread = None
-            self._kept_bytes = 0
-            return False
-        return True
+            # The system has no further thread: the line is lost.
+            self._thread = None
+            self._queue.clear()
+            self._queue_bytes = 0
 
-    def _keep(self, kept: deque[bytes], line: bytes) -> None:
-        # Once a line is missing, so are the next ones, until it is said where they would stand.
-        if self._dropped_lines or self._kept_bytes + len(line) > KEPT_BYTES:
-            self._dropped_lines += 1
-        else:
-            kept.append(line)
-            self._kept_bytes += len(line)
-
-    def _write_kept(self) -> None:
+    def _write_queue(self) -> None:
         room = select.poll()  # only one thread may wait with the other one
         room.register(self._descriptor, select.POLLOUT)
-        while line := self._next_kept():
+        while line := self._next():
             with suppress(OSError):
                 while line:
                     room.poll()
                     line = self._written_soon(line)
 
     def _written_soon(self, line: bytes) -> bytes:
-        """Whoever shares the stream may have made it one that does not wait."""
+        """Another process that shares the stream may have made it non-blocking."""
         try:
             return line[os.write(self._descriptor, line[:ATOMIC_BYTES]) :]
         except BlockingIOError:
             sleep(RETRY_SECONDS)
             return line
 
-    def _next_kept(self) -> bytes | None:
-        """None, and the thread ends: from then on lines are written where they are made."""
+    def _next(self) -> bytes | None:
+        """None ends the thread."""
         with self._lock:
-            assert self._kept is not None
-            if not self._kept and self._dropped_lines:
+            if self._queue:
+                line = self._queue.popleft()
+                self._queue_bytes -= len(line)
+                return line
+            if self._dropped_lines:
                 line = self._dropped(self._dropped_lines)
                 self._dropped_lines = 0
                 return line
-            if not self._kept:
-                self._kept = None
-                return None
-            line = self._kept.popleft()
-            self._kept_bytes -= len(line)
-            return line
+            self._thread = None
+            return None

@@ -23,7 +23,7 @@ class StructuredRequestLog:
         self.slow_ns = slow_ms * 1_000_000
         self.quick_ns = {"all": 0, "slow": self.slow_ns}.get(mode, NOBODY_IS_SO_SLOW_NS)
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         if failed:
             return self._mode != "off"
         if self._mode in ("off", "errors"):
@@ -43,13 +43,12 @@ class StructuredRequestLog:
         sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
         total_ns = record.sent_ns - record.received_ns
         troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
-        say = self._log.warning if troubled else self._log.info
         subject: dict[str, object] = (
             {} if record.log_subject is None else dict((record.log_subject,))
         )
         if record.topics:
             subject["topics"] = record.topics
-        say(
+        (self._log.warning if troubled else self._log.info)(
             "request",
             time=sent.isoformat(timespec="milliseconds"),
             correlation_id=record.correlation_id,

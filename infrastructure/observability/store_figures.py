@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from application.metrics.families import own
 from application.metrics.families.family import Reading
+from application.ports.volume import UNKNOWN_SPACE
 from infrastructure.storage.engine import Storage
+from infrastructure.storage.volume import StorageVolume
 
 
 class StoreFigures:
@@ -19,14 +20,5 @@ class StoreFigures:
         yield own.STORE_MAP, [] if room is None else [((), room.map_bytes)]
         yield own.STORE_USED, [] if room is None else [((), room.used_bytes)]
         yield own.STORE_PAGES, [] if room is None else [((), room.used_bytes // room.page_bytes)]
-        yield own.DISK_FREE, [((), free) for free in self._free_bytes()]
-
-    def _free_bytes(self) -> Iterator[int]:
-        folder = self._storage.info.path
-        if folder is None:
-            return
-        try:
-            disk = os.statvfs(folder)
-        except OSError:
-            return
-        yield disk.f_bavail * disk.f_frsize
+        space = StorageVolume(self._storage.info.path).space()
+        yield own.DISK_FREE, [] if space == UNKNOWN_SPACE else [((), space.usable_bytes)]

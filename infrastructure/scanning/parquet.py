@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from application.records.rendering import size_of
-from application.records.scan import Found
+from application.records.scan import FoundRecord
 
 ROWS_PER_GROUP = 50_000
 GROUP_BYTES = 16 * 1024 * 1024
@@ -47,7 +47,7 @@ class ParquetWriter:
     def waiting_bytes(self) -> int:
         return self._sink.size_bytes
 
-    def take(self, found: Found) -> int:
+    def take(self, found: FoundRecord) -> int:
         message = found.message
         self._rows.append(
             (

@@ -83,7 +83,7 @@ class ScanProcesses:
             process = ScanProcess(self._loop, self._folder, self._end_of)
         except OSError as failure:
             self._not_before = self._loop.time() + RETRY_SECONDS
-            self._events.warning("a scan worker could not be started", error=str(failure))
+            self._events.warning("scan_worker_failed", error=str(failure))
             return None
         self._processes.append(process)
         return process.begin(plan, log)

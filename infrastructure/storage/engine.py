@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from application.ports.commit import Commit
 from application.ports.log_store import LogStore
@@ -20,38 +20,20 @@ from infrastructure.storage.flush import Flush
 ToLoop = Callable[[Callable[[], None]], object]
 
 
-class StorageInfo:
-    """What the banner says of the store."""
+class StorageInfo(NamedTuple):
+    """Facts about a store, as of when it was opened."""
 
-    __slots__ = (
-        *("flush", "kind", "live_bytes", "losses", "path", "power_cut", "size_bytes", "store_id"),
-        "warning",
-    )
-
-    def __init__(
-        self,
-        kind: str,
-        path: Path | None,
-        size_bytes: int,
-        flush: str,
-        store_id: str,
-        warning: str | None,
-        power_cut: str | None = None,
-        live_bytes: int = 0,
-        losses: int = 0,
-    ) -> None:
-        self.kind = kind
-        self.path = path
-        self.size_bytes = size_bytes
-        self.flush = flush
-        self.store_id = store_id
-        self.warning = warning
-        #: What a power cut has meant for the store, when it was opened after one.
-        self.power_cut = power_cut
-        #: Of `size_bytes`, when it was opened: what is not free.
-        self.live_bytes = live_bytes
-        #: How often acknowledged data may have been lost: each time a new leader epoch begins.
-        self.losses = losses
+    kind: str
+    path: Path | None
+    size_bytes: int
+    flush: str
+    store_id: str
+    #: What a power cut has meant for the store, when it was opened after one.
+    power_cut: str | None = None
+    #: Of `size_bytes`: what is not free.
+    live_bytes: int = 0
+    #: How often acknowledged data may have been lost: each time a new leader epoch begins.
+    losses: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,28 +45,18 @@ class StoreRoom:
     page_bytes: int
 
 
+@dataclass(slots=True, eq=False)
 class Storage:
     """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
 
-    __slots__ = ("commit", "info", "log", "room", "start_flush", "state")
-
-    def __init__(
-        self,
-        log: LogStore,
-        state: StateStore,
-        commit: Commit,
-        info: StorageInfo,
-        start_flush: Callable[[], None] | None = None,
-        room: Callable[[], StoreRoom] | None = None,
-    ) -> None:
-        self.log = log
-        self.state = state
-        self.commit = commit
-        self.info = info
-        #: To be called every `flush.interval.ms`; None where the engine or the policy needs none.
-        self.start_flush = start_flush
-        #: None where the engine has none to speak of.
-        self.room = room
+    log: LogStore
+    state: StateStore
+    commit: Commit
+    info: StorageInfo
+    #: To be called every `flush.interval.ms`; None where the engine or the policy needs none.
+    start_flush: Callable[[], None] | None = None
+    #: None in memory.
+    room: Callable[[], StoreRoom] | None = None
 
 
 class StoreBeside(Protocol):

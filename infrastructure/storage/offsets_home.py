@@ -68,15 +68,14 @@ class OffsetsHome:
         there = json.dumps(to._asdict()).encode()
         rows = self._drop(there, then)
         if rows:
-            self._events.info("committed offsets are moved", offsets=rows, to=to.place)
+            self._events.info("offsets_moved", offsets=rows, database=to.place)
 
     def give_up(self) -> None:
         """They are to be kept nowhere; wherever they were, they never come back."""
         rows = self._drop(None, lambda failure: None)
         if rows or self.known is not None:
-            words = "offsets=memory://: what groups had committed before is given up"
-            where = "the store" if self.known is None else self.known.place
-            self._events.warning(words, was_in=where)
+            previous = "the store" if self.known is None else self.known.place
+            self._events.warning("offsets_discarded", previous=previous)
 
     def _drop(self, there: bytes | None, then: Callable[[StorageFailed | None], None]) -> int:
         rows = self.rows()

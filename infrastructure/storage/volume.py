@@ -11,11 +11,11 @@ NO_PLACE = "memory"
 
 
 class StorageVolume:
-    __slots__ = ("_folder", "place")
+    __slots__ = ("_folder", "path")
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self.place = NO_PLACE if folder is None else os.fspath(folder.absolute())
+        self.path = NO_PLACE if folder is None else os.fspath(folder.absolute())
 
     def space(self) -> Space:
         if self._folder is None:

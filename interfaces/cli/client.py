@@ -1,8 +1,8 @@
 """Clients of confluent-kafka: made from the options of a command, without logs, with a timeout.
 
-librdkafka logs to stderr and tries again until a timeout. Here its logs are off and its newest
-error is part of the message. An address where nothing listens is reported before a client is made;
-after the first second without an answer, the checks of `ottla doctor` run once.
+librdkafka logs to stderr and retries until a timeout. Here its log is off and its newest error is
+part of the message. A port that refuses connections is reported before a client is made; after the
+first second without a response, the checks of `ottla doctor` run once.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from interfaces.cli.failures import CommandFailed, NotUnderstood
-from interfaces.cli.retried_errors import RetriedErrors
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.terminal.addresses import Address, addresses
 from interfaces.terminal.client_errors import in_words
 from interfaces.terminal.endings import complain
-from interfaces.terminal.reachable import PROBE_S, NobodyListens, first_reachable
+from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable
 from interfaces.terminal.words import bootstrap
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: A broker answers in milliseconds; after this long without an answer the reason is looked for.
+#: A broker responds in milliseconds; after this long without a response the reason is looked for.
 SILENCE_S = 1.0
 #: How long the checks of `ottla doctor` may take within another command.
 _DIAGNOSIS_S = 3.0
@@ -42,112 +41,111 @@ _TOPIC_CREATED_MS = 3000
 
 
 class Clients:
-    """What a command needs to talk to a broker."""
+    """The clients of one command."""
 
     def __init__(self, parsed: argparse.Namespace) -> None:
         self.options: dict[str, str] = dict(parsed.client_options)
         self.timeout_s: float = parsed.timeout
         self.servers = bootstrap(parsed)
-        self.complaint = ""
-        #: Set when a client says that no broker can be reached; for its owner to take back.
+        #: The newest error that a client reported.
+        self.newest_error = ""
+        #: Set when a client reports that all brokers are down; its reader resets it.
         self.is_down = False
         #: The checks of `ottla doctor` run once in a command.
         self.is_diagnosed = False
-        self.retried = RetriedErrors()
-        #: Takes a reason that may pass.
+        #: Prints a reason that may pass.
         self.note: Callable[[str], None] = complain
         self._began = time.monotonic()
-        self._found = ""
+        self._diagnosis = ""
         self._authentication_failed = False
-        self._looked = False
+        self._is_checked = False
         self._newest: Any = None
 
     def admin(self) -> AdminClient:
         from confluent_kafka.admin import AdminClient
 
-        return self._made(lambda facts: AdminClient(facts))
+        return self._made(lambda config: AdminClient(config))
 
     def producer(self, **options: Any) -> Producer:
         from confluent_kafka import Producer
 
-        plain = {"topic.metadata.propagation.max.ms": _TOPIC_CREATED_MS} | _dotted(options)
-        if not self.options.keys() & {"debug", "log_level"}:
-            plain |= self.retried.options
-        return self._made(lambda facts: Producer(facts), plain)
+        defaults = {"topic.metadata.propagation.max.ms": _TOPIC_CREATED_MS} | _dotted(options)
+        return self._made(lambda config: Producer(config), defaults)
 
     def consumer(self, **options: Any) -> Consumer:
         from confluent_kafka import Consumer
 
-        plain = {
-            # Without a group to be a member of, one is named all the same: librdkafka wants it.
+        defaults = {
+            # librdkafka requires one, also for assigned partitions.
             "group.id": "ottla-cli",
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "auto.offset.reset": "error",
             "enable.partition.eof": True,
         }
-        return self._made(lambda facts: Consumer(facts), plain | _dotted(options))
+        return self._made(lambda config: Consumer(config), defaults | _dotted(options))
 
-    def _made(self, make: Callable[[dict[str, Any]], T], plain: dict[str, Any] | None = None) -> T:
+    def _made(
+        self, make: Callable[[dict[str, Any]], T], defaults: dict[str, Any] | None = None
+    ) -> T:
         from confluent_kafka import KafkaException
 
-        self.look()
-        facts: dict[str, Any] = {
+        self.check_reachable()
+        config: dict[str, Any] = {
             "client.id": "ottla-cli",
             "log_level": 0,
             "socket.connection.setup.timeout.ms": max(1000, int(self.timeout_s * 1000)),
-            "error_cb": self._complained,
+            "error_cb": self._failed,
         }
-        facts |= (plain or {}) | self.options
-        facts["bootstrap.servers"] = self.servers
+        config |= (defaults or {}) | self.options
+        config["bootstrap.servers"] = self.servers
         try:
-            self._newest = made = make(facts)
+            self._newest = made = make(config)
         except (KafkaException, TypeError, ValueError) as refusal:
-            raise NotUnderstood(f"-X: {text_of(refusal)}") from None
+            raise UsageError(f"-X: {text_of(refusal)}") from None
         return made
 
-    def _complained(self, error: KafkaError) -> None:
+    def _failed(self, error: KafkaError) -> None:
         from confluent_kafka import KafkaError
 
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
             self.is_down = True
         else:
-            self.complaint = error.str()
-            self.retried.newest = ""
+            self.newest_error = error.str()
             self._authentication_failed |= error.code() == KafkaError._AUTHENTICATION
 
     def addresses(self) -> list[Address]:
         try:
             return addresses(self.servers)
         except ValueError as wrong:
-            raise NotUnderstood(f"--bootstrap-server: {wrong}") from None
+            raise UsageError(f"--bootstrap-server: {wrong}") from None
 
-    def look(self) -> None:
-        """Raises where it is plain at once that no broker is there: librdkafka would try on."""
-        if self._looked:
+    def check_reachable(self) -> None:
+        """Raises CommandFailed if all brokers refuse connections: librdkafka would retry."""
+        if self._is_checked:
             return
-        self._looked = True
+        self._is_checked = True
         try:
             first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
-        except NobodyListens as why:
+        except BrokerUnreachable as why:
             if not why.may_pass:
                 raise self._unreachable(why) from None
 
     def first_reachable(self) -> Address:
         try:
             return first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
-        except NobodyListens as why:
+        except BrokerUnreachable as why:
             raise self._unreachable(why) from None
 
-    def _unreachable(self, why: NobodyListens) -> CommandFailed:
+    def _unreachable(self, why: BrokerUnreachable) -> CommandFailed:
         return CommandFailed(f"{why}{self.advice()}")
 
     def advice(self) -> str:
-        return f" (`ottla doctor -b {self.servers}` says more)"
+        return f" (try `ottla doctor -b {self.servers}`)"
 
-    def metadata(self, client: Any, topic: str | None = None) -> ClusterMetadata:
-        """A topic that is asked for by its name may be created by that, so none is."""
-        with self.asking("the metadata", client):
+    def metadata(self, client: Any) -> ClusterMetadata:
+        """Of all topics: metadata that is requested for one by its name may create it."""
+        with self.requesting("the metadata", client):
             found: ClusterMetadata = self._wait(
                 lambda left_s: client.list_topics(timeout=left_s), self.timeout_s, client
             )
@@ -156,11 +154,11 @@ class Clients:
     def partitions(self, client: Any, topic: str) -> list[int]:
         known = self.metadata(client).topics.get(topic)
         if known is None or known.error is not None:
-            raise CommandFailed(f"there is no topic {topic}")
+            raise CommandFailed(f"topic {topic} does not exist")
         return sorted(known.partitions)
 
     def result(self, what: str, future: Future[T], client: Any = None) -> T:
-        with self.asking(what, client):
+        with self.requesting(what, client):
             return self._wait(future.result, self.timeout_s + 1, client)
 
     def _wait(self, wait: Callable[[float], T], timeout_s: float, client: Any) -> T:
@@ -174,9 +172,9 @@ class Clients:
                 raise
             client = client if client is not None else self._newest
             if hasattr(client, "poll"):
-                client.poll(0)  # calls _complained
+                client.poll(0)  # calls _failed
             self.diagnose(began)
-            # The answer may have come while the doctor looked.
+            # The response may have come during the diagnosis.
             left_s = min(timeout_s - SILENCE_S, SILENCE_S)
             left_s = max(left_s, began + timeout_s - time.monotonic())
             if left_s <= 0:
@@ -184,7 +182,7 @@ class Clients:
             return wait(left_s)
 
     def diagnose(self, began: float) -> None:
-        """Finds out why no answer comes. Raises CommandFailed where waiting is of no use.
+        """Finds the reason of the silence. Raises CommandFailed where a retry cannot help.
 
         `began`: when the wait for --timeout began.
         """
@@ -192,16 +190,15 @@ class Clients:
             return
         self.is_diagnosed = True
         if self._authentication_failed:
-            raise CommandFailed(f"{self.servers}: {self.complaint}{self.advice()}")
+            raise CommandFailed(f"{self.servers}: {self.newest_error}{self.advice()}")
         left_s = began + self.timeout_s - time.monotonic()
         # A short --timeout is over by now: its command still reports a reason.
-        limit_s = min(_DIAGNOSIS_S, max(left_s, SILENCE_S))
-        self._found, may_pass = self.why_silent(limit_s)
-        if not self._found:
+        self._diagnosis, may_pass = self.why_silent(min(_DIAGNOSIS_S, max(left_s, SILENCE_S)))
+        if not self._diagnosis:
             return
         if not may_pass:
-            raise CommandFailed(self._found)
-        self.note(f"{self._found} (still waiting)")
+            raise CommandFailed(self._diagnosis)
+        self.note(f"{self._diagnosis} (still waiting)")
 
     def why_silent(self, limit_s: float) -> tuple[str, bool]:
         from interfaces.cli.probe.checks import why_silent
@@ -209,16 +206,16 @@ class Clients:
         return why_silent(self.addresses(), self.protocol(), self.timeout_s, limit_s)
 
     def protocol(self) -> Protocol:
-        """What the options say, for a connection without librdkafka."""
+        """TLS and SASL for a connection without librdkafka."""
         from interfaces.cli.probe.talking import Protocol
 
         try:
             return Protocol(self.options)
         except (OSError, ValueError) as failure:
-            raise NotUnderstood(f"-X: a certificate cannot be read: {failure}") from None
+            raise UsageError(f"-X: cannot read a certificate: {failure}") from None
 
     def flush(self, producer: Producer, *, is_silent: bool) -> None:
-        """Until every record is acknowledged or has failed, by `message.timeout.ms` at the latest.
+        """Waits until every record is acknowledged or has failed (`message.timeout.ms`).
 
         `is_silent`: no record was acknowledged yet.
         """
@@ -227,14 +224,14 @@ class Clients:
             self.diagnose(began)
         producer.flush()
 
-    def heed_silence(self) -> None:
-        """For a loop that polls its client and has not had an answer yet."""
+    def diagnose_silence(self) -> None:
+        """For a loop that polls its client and has no response yet."""
         if time.monotonic() - self._began > SILENCE_S:
             self.diagnose(time.monotonic() - SILENCE_S)
 
     @contextmanager
-    def asking(self, what: str, client: Any = None) -> Iterator[None]:
-        """What a broker refuses, and that it does not answer, is said in one line."""
+    def requesting(self, what: str, client: Any = None) -> Iterator[None]:
+        """Turns an error or a timeout of a request into CommandFailed."""
         from confluent_kafka import KafkaException
 
         try:
@@ -242,20 +239,20 @@ class Clients:
         except KafkaException as failure:
             raise CommandFailed(self._in_words(what, failure, client)) from None
         except TimeoutError:
-            raise CommandFailed(self._no_answer(what)) from None
+            raise CommandFailed(self._no_response(what)) from None
 
     def _in_words(self, what: str, failure: KafkaException, client: Any) -> str:
         if _is_silence(failure.args[0]):
             if client is not None and hasattr(client, "poll"):
-                client.poll(0)  # hands over what it has complained of
-            return self._no_answer(what)
+                client.poll(0)  # calls _failed
+            return self._no_response(what)
         return f"{what}: {text_of(failure)}"
 
-    def _no_answer(self, what: str) -> str:
-        why = self.complaint if not self._found else ""
-        why = f": {why}" if why else ""
+    def _no_response(self, what: str) -> str:
+        why = f": {self.newest_error}" if self.newest_error and not self._diagnosis else ""
         return (
-            f"{what}: no answer from {self.servers} within {self.timeout_s:g} s{why}{self.advice()}"
+            f"{what}: no response from {self.servers} within {self.timeout_s:g} s{why}"
+            f"{self.advice()}"
         )
 
 
@@ -267,7 +264,7 @@ def _is_silence(error: Any) -> bool:
 
 
 def text_of(failure: BaseException) -> str:
-    """What librdkafka or the broker says, without the shell of a Python exception."""
+    """The text of librdkafka or the broker."""
     from confluent_kafka import KafkaError
 
     error = failure.args[0] if failure.args else failure
@@ -279,7 +276,7 @@ def text_of(failure: BaseException) -> str:
 def each_result(
     clients: Clients, futures: dict[Any, Future[T]], what: Callable[[Any], str]
 ) -> Iterable[tuple[Any, T | CommandFailed]]:
-    """Of every one, what came of it: one that fails does not hide the others."""
+    """The result of every future, failed ones too."""
     for key, future in futures.items():
         try:
             yield key, clients.result(what(key), future)

@@ -35,7 +35,7 @@ def info(parsed: argparse.Namespace) -> int:
 
 def _info(clients: Clients, admin: AdminClient) -> dict[str, Any]:
     metadata = clients.metadata(admin)
-    with clients.asking("the cluster", admin):
+    with clients.requesting("the cluster", admin):
         described = clients.result(
             "the cluster", admin.describe_cluster(request_timeout=clients.timeout_s), admin
         )
@@ -57,13 +57,13 @@ def health(parsed: argparse.Namespace) -> int:
         _show(found, parsed.output)
         return 0 if found["healthy"] else 1
     deadline = time.monotonic() + parsed.timeout
-    told: dict[str, Any] = {}
+    shown: dict[str, Any] = {}
     while True:
         left_s = deadline - time.monotonic()
         found = _health(parsed, min(_SHORT_LOOK_S, max(left_s, 0.1)))
-        if found != told:
+        if found != shown:
             _show(found, parsed.output)
-            told = found
+            shown = found
         if parsed.exit_when_healthy:
             if found["healthy"]:
                 return 0
@@ -73,7 +73,7 @@ def health(parsed: argparse.Namespace) -> int:
 
 
 def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
-    """With a client of its own: one that has failed to connect waits before it tries again."""
+    """With a new client: one that failed to connect backs off."""
     clients = Clients(parsed)
     clients.timeout_s = timeout_s
     reasons: list[str] = []
@@ -88,9 +88,9 @@ def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
 def _problems(metadata: ClusterMetadata) -> list[str]:
     found = []
     if not metadata.brokers:
-        found.append("there is no broker")
+        found.append("no broker")
     if metadata.controller_id < 0:
-        found.append("there is no controller")
+        found.append("no controller")
     for name, topic in sorted(metadata.topics.items()):
         for number, partition in sorted(topic.partitions.items()):
             if partition.leader < 0:

@@ -1,6 +1,6 @@
-"""`ottla config show`: every setting with its value; the TOML it prints is a settings file.
+"""`ottla config show`: every setting and its value; the TOML output is a settings file.
 
-What has a password in it is printed without, and as a comment: read back, it would be wrong.
+A value with a password is printed without it, and as a comment.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def as_json(rows: Iterable[Row]) -> str:
     )
 
 
-def told(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def as_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return [
         {"name": row.definition.name, "value": _plain(_shown(row)), "origin": row.origin}
         for row in rows
@@ -61,7 +61,7 @@ def _line(row: Row) -> str:
     value = _shown(row)
     if value is None:
         return f'# "{row.definition.name}" is not set'
-    # JSON's text, numbers and lists are TOML's too, but for DEL, which TOML wants escaped.
+    # JSON is valid TOML here, except for DEL, which TOML requires escaped.
     text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     line = f'"{row.definition.name}" = {text}'
-    return line if value == row.value else f"# {line} without its password: fill it in"
+    return line if value == row.value else f"# {line} (fill in the password)"

@@ -1,4 +1,4 @@
-"""`ottla consume`: by assignment, from anywhere to anywhere; or as a member of a group."""
+"""`ottla consume`: from assigned partitions between any two positions, or as a group member."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from domain.errors import InvalidTopic
 from domain.topics.topic import check_topic_name
 from interfaces.cli.client import Clients
-from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.format import json_line, printer
 from interfaces.cli.positions import (
     END,
@@ -23,7 +23,7 @@ from interfaces.cli.positions import (
     Place,
     bounds_of,
     chosen,
-    part,
+    range_of,
     resolved,
 )
 from interfaces.cli.progress import Progress, stays_silent
@@ -33,7 +33,7 @@ from interfaces.terminal.reachable import why_not
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
-#: Of confluent-kafka, whose types say that all of it may be missing.
+#: Of confluent-kafka, whose stubs type every field as optional.
 Message: TypeAlias = "Any"
 
 _AT_ONCE = 500
@@ -48,7 +48,7 @@ class NoSuchTopic(Exception):
 def consume(parsed: argparse.Namespace) -> int:
     if parsed.output == "json" or parsed.format == "json":
         if parsed.format not in (None, "json"):
-            raise NotUnderstood("-f is for text: --output json prints all there is")
+            raise UsageError("-f is for text output; --output json prints all fields")
         form: Callable[[Message], bytes] = json_line
     else:
         form = printer(parsed.format if parsed.format is not None else "%v\\n")
@@ -61,7 +61,7 @@ def consume(parsed: argparse.Namespace) -> int:
 
 
 class Reading:
-    """Prints what comes until it is enough: a number, the end, a stop, or an interrupt."""
+    """Prints records until a number, the end, a stop offset, or an interrupt."""
 
     def __init__(
         self,
@@ -77,11 +77,11 @@ class Reading:
         self._form = form
         self._exit = exit_at_end
         self._in_group = in_group
-        #: Where to stop, of each partition that has such a place.
+        #: The stop offset of partitions that have one.
         self.stops: dict[Place, int] = {}
-        #: Partitions from which something is still wanted.
+        #: Partitions that are not at their end or stop offset.
         self.open: set[Place] = set()
-        #: So many are to come at the most, where that is known.
+        #: The most offsets to come, if known.
         self.offsets = sys.maxsize
         self._down_since: float | None = None
         self._next_probe = 0.0
@@ -90,7 +90,7 @@ class Reading:
         left = sys.maxsize if number is None else number
         total = min(left, self.offsets)
         last = time.monotonic()
-        with Progress("consume", total, wanted=total < sys.maxsize and stays_silent()) as progress:
+        with Progress("consume", total, enabled=total < sys.maxsize and stays_silent()) as progress:
             while left and not self._is_done():
                 messages = self._next(left)
                 if messages:
@@ -103,8 +103,8 @@ class Reading:
                     return
                 else:
                     if self._waits_for_group():
-                        self._clients.heed_silence()
-                    _check_that_somebody_reads()
+                        self._clients.diagnose_silence()
+                    _check_stdout()
                     self._check_connection()
 
     def _is_done(self) -> bool:
@@ -114,7 +114,7 @@ class Reading:
         return self._in_group and not self._consumer.assignment()
 
     def _next(self, most: int) -> list[Message]:
-        """The first when it comes, and what has come with it."""
+        """Waits for one message, and returns what has arrived with it."""
         first = self._consumer.poll(_LOOK_EVERY_S)
         if first is None:
             return []
@@ -158,7 +158,7 @@ class Reading:
             raise CommandFailed(f"{message.topic() or 'the topic'}: {in_words(error)}")
 
     def _check_connection(self) -> None:
-        """The client tries again for ever; here it may take --timeout."""
+        """Ends a consume without a broker after --timeout; librdkafka retries for ever."""
         now = time.monotonic()
         if self._clients.is_down:
             self._clients.is_down = False
@@ -170,16 +170,16 @@ class Reading:
             self._down_since = None
         elif now - self._down_since > self._clients.timeout_s:
             raise CommandFailed(
-                f"{self._clients.servers} is gone for {self._clients.timeout_s:g} s: "
-                f"{self._clients.complaint}"
+                f"{self._clients.servers} is down for {self._clients.timeout_s:g} s: "
+                f"{self._clients.newest_error}"
             )
 
     def close(self) -> None:
         self._consumer.close()
 
 
-def _check_that_somebody_reads() -> None:
-    """`| head` that has gone is noticed by the next write, which may never come."""
+def _check_stdout() -> None:
+    """Raises BrokenPipeError after `| head` has ended; the next write may never come."""
     reader = select.poll()
     reader.register(sys.stdout.fileno(), 0)
     if any(event & select.POLLERR for _, event in reader.poll(0)):
@@ -193,7 +193,7 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
 def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> Reading:
     from confluent_kafka import TopicPartition
 
-    first, stop = part(parsed.offset or "start")
+    first, stop = range_of(parsed.offset or "start")
     clients = Clients(parsed)
     consumer = clients.consumer(**_options(parsed))
     reading = Reading(clients, consumer, form, exit_at_end=parsed.exit, in_group=False)
@@ -208,7 +208,7 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
         start = {place: resolved(first, at_first[place]) for place in places}
         if stop is not None:
             for place in places:
-                # An offset that is yet to come is waited for, unless the end is asked for as well.
+                # Waits for a stop offset beyond the end, but not with --exit.
                 waits = stop.kind == OFFSET and not parsed.exit
                 if stop.kind == PLUS:
                     end = start[place] + stop.value
@@ -219,7 +219,7 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
             place for place in places if start[place] < reading.stops.get(place, sys.maxsize)
         }
         if parsed.exit:
-            # What is empty now has its end here already.
+            # Empty partitions are at their end.
             reading.open = {p for p in reading.open if start[p] < at_first[p].end}
             reading.offsets = sum(
                 min(at_first[p].end, reading.stops.get(p, sys.maxsize)) - start[p]
@@ -228,8 +228,8 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
         elif reading.stops:
             reading.offsets = sum(reading.stops[p] - start[p] for p in reading.open)
         if reading.open or not (parsed.exit or reading.stops):
-            wanted = reading.open or places
-            consumer.assign([TopicPartition(*place, start[place]) for place in wanted])
+            assigned = reading.open or places
+            consumer.assign([TopicPartition(*place, start[place]) for place in assigned])
     except BaseException:
         reading.close()
         raise
@@ -237,14 +237,14 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
 
 
 def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> Reading:
-    first, stop = part(parsed.offset or "start")
+    first, stop = range_of(parsed.offset or "start")
     if first.kind not in _RESET or stop is not None:
-        raise NotUnderstood(
-            "with -g, -o says where a group begins that has no offsets: start or end "
-            "(`ottla group seek` moves a group)"
+        raise UsageError(
+            "with -g, -o is where a group without committed offsets begins: start or end "
+            "(`ottla group seek` resets committed offsets)"
         )
     if parsed.partitions is not None:
-        raise NotUnderstood("with -g the group says who gets which partitions: -p is not for it")
+        raise UsageError("with -g the group assigns partitions: leave out -p")
     clients = Clients(parsed)
     consumer = clients.consumer(
         group_id=parsed.group,
@@ -270,22 +270,22 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
 
 
 def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Namespace) -> list[str]:
-    """Their names. Raises CommandFailed if one does not exist, or waits for it with --wait."""
+    """Raises CommandFailed if a topic does not exist, or waits for it with --wait."""
     began = time.monotonic()
-    has_answered = False
+    has_responded = False
     noted: type[Exception] | None = None
     while True:
         try:
-            there = clients.metadata(consumer).topics
-            has_answered = True
-            return _matching(there, parsed.topics)
+            existing = clients.metadata(consumer).topics
+            has_responded = True
+            return _matching(existing, parsed.topics)
         except NoSuchTopic as missing:
             if not parsed.wait:
                 raise CommandFailed(f"{missing} (--wait waits for it)") from None
             failure: Exception = missing
             note = f"{missing} yet (waiting for it)"
         except CommandFailed as gone:
-            if not has_answered:  # a broker that has answered once may come back
+            if not has_responded:  # a broker that was up may restart
                 raise
             failure = gone
             note = f"{gone} (still waiting)"
@@ -294,34 +294,34 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
         if noted is not type(failure):
             noted = type(failure)
             clients.note(note)
-        _check_that_somebody_reads()
+        _check_stdout()
         time.sleep(_LOOK_EVERY_S)
 
 
 def _check_name(name: str) -> None:
-    """A topic of an illegal name is never created."""
+    """Raises UsageError for an illegal name: such a topic is never created."""
     try:
         check_topic_name(name)
     except InvalidTopic as refused:
-        raise NotUnderstood(refused.message) from None
+        raise UsageError(refused.message) from None
 
 
-def _matching(there: Iterable[str], wanted: list[str]) -> list[str]:
-    """Raises NoSuchTopic: the client library would wait for it, or the broker create it."""
+def _matching(existing: Iterable[str], names: list[str]) -> list[str]:
+    """Raises NoSuchTopic: librdkafka would wait for it, or the broker create it."""
     found: list[str] = []
-    for name in wanted:
+    for name in names:
         if name.startswith("^"):
             try:
                 pattern = re.compile(name)
             except re.error as wrong:
-                raise NotUnderstood(f"{name!r} is no regular expression: {wrong}") from None
-            matching = sorted(topic for topic in there if pattern.match(topic))
+                raise UsageError(f"invalid regular expression {name!r}: {wrong}") from None
+            matching = sorted(topic for topic in existing if pattern.match(topic))
             if not matching:
                 raise NoSuchTopic(f"no topic matches {name}")
             found += matching
-        elif name in there:
+        elif name in existing:
             found.append(name)
         else:
             _check_name(name)
-            raise NoSuchTopic(f"there is no topic {name}")
+            raise NoSuchTopic(f"topic {name} does not exist")
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""The tour itself: a real producer and a real consumer against a broker that comes and goes."""
+"""The demo: a producer and a consumer against a broker that is killed and restarted."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ TOPIC = "first-steps"
 PARTITIONS = 2
 _PATIENCE_SECONDS = 15.0
 
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 
 
 class TourFailed(Exception):
     pass
 
 
-def tour(start: Callable[[], str], kill: Callable[[], None], say: Say) -> None:
-    say("1. Start a broker on an empty folder.")
-    servers = _started(start, say)
-    say(f"\n2. Create the topic {TOPIC} with {PARTITIONS} partitions.")
+def tour(start: Callable[[], str], kill: Callable[[], None], show: Print) -> None:
+    show("1. Start a broker on an empty folder.")
+    servers = _started(start, show)
+    show(f"\n2. Create the topic {TOPIC} with {PARTITIONS} partitions.")
     _create_topic(servers)
-    say("\n3. Produce: each answer means that the message is on disk.")
-    sent = _produce(servers, [(f"key-{n}", f"message {n}") for n in range(1, 6)], say)
-    say("\n4. Consume from the beginning.")
-    _consume(servers, sent, say)
-    say("\n5. Kill the broker (SIGKILL), start it again on the same folder.")
+    show("\n3. Produce: each acknowledgement means that the record is on disk.")
+    sent = _produce(servers, [(f"key-{n}", f"message {n}") for n in range(1, 6)], show)
+    show("\n4. Consume from the beginning.")
+    _consume(servers, sent, show)
+    show("\n5. Kill the broker (SIGKILL), start it again on the same folder.")
     kill()
-    servers = _started(start, say)
-    say("\n6. Consume again: everything acknowledged is still there.")
-    _consume(servers, sent, say)
-    say("\nThat was it. Your own broker: ottla serve")
+    servers = _started(start, show)
+    show("\n6. Consume again: all acknowledged records are there.")
+    _consume(servers, sent, show)
+    show("\nDone. To run a broker: ottla serve")
 
 
-def _started(start: Callable[[], str], say: Say) -> str:
+def _started(start: Callable[[], str], show: Print) -> str:
     began = time.monotonic()
     servers = start()
-    say(f"   ready at {servers} after {(time.monotonic() - began) * 1000:.0f} ms")
+    show(f"   ready at {servers} after {(time.monotonic() - began) * 1000:.0f} ms")
     return servers
 
 
@@ -54,30 +54,30 @@ def _create_topic(servers: str) -> None:
         raise TourFailed(f"the topic could not be created: {failure}") from failure
 
 
-def _produce(servers: str, messages: list[tuple[str, str]], say: Say) -> int:
+def _produce(servers: str, messages: list[tuple[str, str]], show: Print) -> int:
     from confluent_kafka import Producer
 
     failures: list[str] = []
 
-    def answered(error: Any, message: Any) -> None:
+    def delivered(error: Any, message: Any) -> None:
         if error is not None:
             failures.append(str(error))
         else:
             place = f"partition {message.partition()}, offset {message.offset()}"
-            say(f"   {_text(message.key())} -> {place}")
+            show(f"   {_text(message.key())} -> {place}")
 
     producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "log_level": 3})
     for key, value in messages:
-        producer.produce(TOPIC, value, key, on_delivery=answered)
+        producer.produce(TOPIC, value, key, on_delivery=delivered)
     if producer.flush(_PATIENCE_SECONDS) or failures:
-        raise TourFailed(f"not everything was acknowledged: {failures or 'no answer'}")
+        raise TourFailed(f"not all records were acknowledged: {failures or 'no response'}")
     return len(messages)
 
 
-def _consume(servers: str, count: int, say: Say) -> None:
+def _consume(servers: str, count: int, show: Print) -> None:
     from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-    # No group: partitions are assigned by hand, offsets are nobody's but ours.
+    # Assigned partitions, no group.
     consumer = Consumer(
         {
             "bootstrap.servers": servers,
@@ -93,12 +93,12 @@ def _consume(servers: str, count: int, say: Say) -> None:
         while seen < count:
             message = consumer.poll(max(0.0, deadline - time.monotonic()))
             if message is None:
-                raise TourFailed(f"only {seen} of {count} messages came back")
+                raise TourFailed(f"consumed only {seen} of {count} records")
             if message.error():
                 raise TourFailed(f"the consumer failed: {message.error()}")
             seen += 1
             place = f"partition {message.partition()}, offset {message.offset()}"
-            say(f"   {place}: {_text(message.key())} = {_text(message.value())}")
+            show(f"   {place}: {_text(message.key())} = {_text(message.value())}")
     finally:
         consumer.close()
 

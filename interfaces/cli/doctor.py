@@ -1,4 +1,4 @@
-"""`ottla doctor`: each step that a client takes, until one fails, and why."""
+"""`ottla doctor`: every step of a client, until one fails, and the remedy."""
 
 from __future__ import annotations
 
@@ -31,27 +31,25 @@ def doctor(parsed: argparse.Namespace) -> int:
 def _findings(clients: Clients) -> Iterator[Finding]:
     protocol = clients.protocol()
     pace = Pace(min(_STEP_S, clients.timeout_s))
-    healthy = False
+    some_work = False
     for address in clients.addresses():
         problems = 0
         for finding in checked(address, protocol, pace, every_node=True):
             problems += finding.level == PROBLEM
             yield finding
-        healthy = healthy or not problems
-    if healthy:
-        yield _whole_client(clients)
+        some_work |= not problems
+    if some_work:
+        yield _with_librdkafka(clients)
 
 
-def _whole_client(clients: Clients) -> Finding:
-    """The proof: an ordinary client."""
+def _with_librdkafka(clients: Clients) -> Finding:
     clients.is_diagnosed = True
     try:
-        metadata = clients.metadata(clients.admin())
+        topics = len(clients.metadata(clients.admin()).topics)
     except CommandFailed as failure:
         why = str(failure).removesuffix(clients.advice())
-        remedy = "check -X: security.protocol, sasl.* and ssl.* as the broker's listener wants them"
+        remedy = "check -X: security.protocol, sasl.* and ssl.* must fit the listener"
         if "authentication" in why.lower():
             remedy = "check -X sasl.username and sasl.password"
-        return problem(f"a client cannot connect all the same: {why}", remedy)
-    topics = len(metadata.topics)
-    return ok(f"a client of librdkafka connects and sees {topics} topics")
+        return problem(f"librdkafka does not connect: {why}", remedy)
+    return ok(f"librdkafka connects and sees {topics} topics")

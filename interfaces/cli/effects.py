@@ -1,8 +1,7 @@
-"""Configs without effect, as the documentation says that the broker gives of its configs.
+"""Topic configs without effect in an Ottla broker: warnings, and the column EFFECT.
 
-librdkafka speaks DescribeConfigs up to version 1, and documentation comes with version 3 (KIP-569,
-Kafka 2.6), so this needs a connection of its own. A broker that cannot be asked so, because it is
-older or requires SASL, has no configs without effect: Ottla is neither.
+An Ottla broker is recognised by a setting that Kafka does not have; the effects are those of the
+table of this version.
 """
 
 from __future__ import annotations
@@ -10,109 +9,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from domain.configs.settings.definition import SHORTFALLS, Effect
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.settings.definition import Effect
+from domain.configs.topic_table import TOPIC_CONFIGS
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import note
-from interfaces.cli.probe.wire_client import NoAnswer, WireClient
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-#: By the name of a config: what it lacks, as a sentence without its subject.
-Shortfalls = Mapping[str, str]
-
-_TOPIC, _BROKER = 2, 4
-_VERSION = 3
-_SENTENCES = frozenset(SHORTFALLS.values())
+_SETTING_OF_OTTLA = "admin.listeners"
 
 
-def of_topic(clients: Clients, name: str) -> Shortfalls:
-    return _documented(clients, _TOPIC, name)
+def is_ottla(clients: Clients, admin: AdminClient) -> bool:
+    from confluent_kafka.admin import ConfigResource
 
-
-def planned(clients: Clients, admin: AdminClient) -> Shortfalls:
-    """For a dry run, as there is no topic yet: by the broker settings that are the defaults.
-
-    Topic configs without such a setting are looked up in the table of this version, if the broker
-    is Ottla: one that documents configs without effect.
-    """
     broker = clients.metadata(admin).orig_broker_id
-    found = _documented(clients, _BROKER, str(broker))
-    if not found:
-        return {}
-    of_settings = {
-        name: found[row.synonyms[0]]
-        for name, row in TOPIC_CONFIGS.items()
-        if row.synonyms and row.synonyms[0] in found
-    }
-    of_table = {
-        name: SHORTFALLS[row.effect]
-        for name, row in TOPIC_CONFIGS.items()
-        if not row.synonyms and row.effect in SHORTFALLS
-    }
-    return of_settings | of_table
+    resource = ConfigResource(ConfigResource.Type.BROKER, str(broker))
+    try:
+        [future] = admin.describe_configs([resource], request_timeout=clients.timeout_s).values()
+        return _SETTING_OF_OTTLA in clients.result("the configs of the broker", future, admin)
+    except CommandFailed:  # not authorized, or a controller
+        return False
 
 
-def warnings(found: Shortfalls, configs: Mapping[str, str]) -> list[str]:
-    """Not of the defaults, nor of a value that is true in a broker without that config."""
-    return [
-        f"{name} {found[name]}"
+def warnings(clients: Clients, admin: AdminClient, configs: Mapping[str, str]) -> list[str]:
+    """Not of defaults, nor of a value that describes what the broker does."""
+    found = [
+        TOPIC_CONFIGS[name].warning
         for name, value in configs.items()
-        if name in found and not _is_harmless(name, value)
+        if name in TOPIC_CONFIGS and TOPIC_CONFIGS[name].lacks_effect(value)
     ]
+    return found if found and is_ottla(clients, admin) else []
 
 
-def _is_harmless(name: str, value: str) -> bool:
-    """A broker of a later version may have configs that are not in this table."""
-    return name in TOPIC_CONFIGS and TOPIC_CONFIGS[name].is_harmless(value)
-
-
-def word(found: Shortfalls, name: str) -> str:
-    """As REST and docs/settings.md have it in their column `effect`."""
-    if name not in found:
-        return Effect.BUILT.value
-    if found[name] == SHORTFALLS[Effect.PARTLY]:
-        return Effect.PARTLY.value
-    return Effect.NONE.value
-
-
-def warn(found: Shortfalls, configs: Mapping[str, str]) -> None:
-    for warning in warnings(found, configs):
+def warn(clients: Clients, admin: AdminClient, configs: Mapping[str, str]) -> None:
+    for warning in warnings(clients, admin, configs):
         note(f"warning: {warning}")
 
 
-def _documented(clients: Clients, kind: int, name: str) -> Shortfalls:
-    from interfaces.kafka.wire.messages.describe_configs import (
-        DescribeConfigsRequest,
-        DescribeConfigsResource,
-        DescribeConfigsResponse,
-    )
-
-    resource = DescribeConfigsResource(
-        resource_type=kind, resource_name=name, configuration_keys=None
-    )
-    request = DescribeConfigsRequest(resources=[resource], include_documentation=True)
-    try:
-        protocol = clients.protocol()
-        if protocol.sasl:
-            return {}
-        address = clients.first_reachable()
-        with WireClient(address, clients.timeout_s, protocol.context) as client:
-            answer = client.ask(request, _VERSION, DescribeConfigsResponse)
-    except (NoAnswer, OSError, CommandFailed):
-        return {}
-    return {
-        config.name: sentence
-        for result in answer.results
-        for config in result.configs
-        if (sentence := _sentence(config.documentation or ""))
-    }
-
-
-def _sentence(documentation: str) -> str | None:
-    """The last one, in parentheses: "(Not built yet: it has no effect in this broker.)"."""
-    _, _, last = documentation.rpartition(": it ")
-    sentence = last.removesuffix(".)")
-    return sentence if sentence in _SENTENCES else None
+def effect(name: str) -> str:
+    """In an Ottla broker."""
+    return TOPIC_CONFIGS[name].effect.value if name in TOPIC_CONFIGS else Effect.BUILT.value

@@ -1,9 +1,9 @@
-"""Formats: how records are printed and how they are read, in the letters of kcat.
+"""Formats for printing and reading records, with the letters of kcat.
 
     %t topic  %p partition  %o offset  %k key  %v %s value  %h headers  %T timestamp  %d time
     %K %V %S lengths  %H number of headers  %% a percent sign
 
-A format is taken apart once; then printing is a join and reading a few splits.
+A format is parsed once; then printing is a join and reading a few splits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from interfaces.cli.failures import NotUnderstood
+from interfaces.cli.failures import UsageError
 from interfaces.cli.moments import in_words
 
 Headers = list[tuple[str, bytes | None]]
@@ -24,7 +24,7 @@ _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
 
 
 class Printed(Protocol):
-    """What is needed of a message of confluent-kafka."""
+    """The used part of confluent-kafka's Message."""
 
     def topic(self) -> str: ...
     def partition(self) -> int: ...
@@ -40,15 +40,15 @@ class Field(NamedTuple):
 
 
 def pieces(text: str, letters: str) -> list[bytes | Field]:
-    """Literals and fields in turn; raises NotUnderstood for a letter that has no meaning here."""
+    """Literals and fields; raises UsageError for an unknown letter."""
     found: list[bytes | Field] = []
     for match in _TOKEN.finditer(text):
         letter, escape, literal, lonely = match.groups()
         if lonely:
-            raise NotUnderstood(f"the format ends with a lonely {lonely}")
+            raise UsageError(f"incomplete {lonely} at the end of the format")
         if letter is not None and letter != "%":
             if letter not in letters:
-                raise NotUnderstood(f"%{letter} has no meaning here; %{', %'.join(letters)} have")
+                raise UsageError(f"unknown %{letter}: expected one of %{', %'.join(letters)}")
             found.append(Field(letter))
             continue
         raw = b"%" if letter else literal.encode() if literal is not None else _escape(escape)
@@ -61,7 +61,7 @@ def pieces(text: str, letters: str) -> list[bytes | Field]:
 
 
 def literal(text: str) -> bytes:
-    """A delimiter: escapes, no fields."""
+    """A delimiter: with escapes, without fields."""
     found = pieces(text.replace("%", "%%"), "")
     return b"".join(one for one in found if isinstance(one, bytes))
 
@@ -70,7 +70,7 @@ def _escape(escape: str) -> bytes:
     if len(escape) == 3:
         return bytes.fromhex(escape[1:])
     if escape not in _ESCAPES:
-        raise NotUnderstood(f"\\{escape} has no meaning; \\n, \\t, \\r, \\0, \\xNN and \\\\ have")
+        raise UsageError(f"unknown \\{escape}: expected \\n, \\t, \\r, \\0, \\xNN or \\\\")
     return _ESCAPES[escape]
 
 
@@ -117,7 +117,7 @@ def printer(text: str) -> Callable[[Printed], bytes]:
 
 
 def json_line(message: Printed) -> bytes:
-    """One object in a line; what is not UTF-8 is base64 under a name that says so."""
+    """One object in a line; bytes that are not UTF-8 are base64, as NAME_base64."""
     line: dict[str, Any] = {
         "topic": message.topic(),
         "partition": message.partition(),
@@ -145,13 +145,13 @@ def _put(into: dict[str, Any], name: str, data: bytes | None) -> None:
 # ---- reading
 
 _READ_LETTERS = "kvhtpTs"
-#: A record that is longer than this without an end is no record.
+#: A longer record without an end is an error.
 _LONGEST_RECORD = 1 << 30
 _PIECE_BYTES = 64 * 1024
 
 
 class Reader:
-    """Takes records out of a stream of bytes as a format says."""
+    """Splits a byte stream into records and their fields."""
 
     def __init__(self, text: str) -> None:
         parts = pieces(text, _READ_LETTERS)
@@ -167,26 +167,25 @@ class Reader:
         for before, one in zip([None, *parts], parts, strict=False):
             if isinstance(one, Field):
                 if isinstance(before, Field):
-                    raise NotUnderstood(
-                        f"nothing stands between %{before.letter} and %{one.letter}, "
-                        "so where one ends is not known"
+                    raise UsageError(
+                        f"a delimiter is missing between %{before.letter} and %{one.letter}"
                     )
                 if one.letter in self.letters:
-                    raise NotUnderstood(f"%{one.letter} stands in the format twice")
+                    raise UsageError(f"%{one.letter} is in the format twice")
                 self.letters.append(one.letter)
             elif before is not None:
                 self._between.append(one)
         if not self.letters:
-            raise NotUnderstood("the format has no field, like %v")
+            raise UsageError("the format has no field like %v")
 
     def records(self, read: Callable[[int], bytes]) -> Iterator[dict[str, bytes]]:
-        """`read` gives what is there, up to so many bytes, and nothing at the end."""
+        """`read` returns up to so many bytes, and b"" at the end."""
         rest = b""
         number = 0
         while data := read(_PIECE_BYTES):
             *whole, rest = (rest + data).split(self._end)
             if len(rest) > _LONGEST_RECORD:
-                raise NotUnderstood("a record of more than 1 GiB has no end")
+                raise UsageError("no end of record within 1 GiB")
             for raw in whole:
                 number += 1
                 yield self._record(raw, number)
@@ -195,13 +194,13 @@ class Reader:
 
     def _record(self, raw: bytes, number: int) -> dict[str, bytes]:
         if not raw.startswith(self._prefix):
-            raise NotUnderstood(f"record {number} does not begin as the format says")
+            raise UsageError(f"record {number} does not begin with {self._prefix!r}")
         raw = raw[len(self._prefix) :]
         found: dict[str, bytes] = {}
         for letter, separator in zip(self.letters, self._between, strict=False):
             field, separated, raw = raw.partition(separator)
             if not separated:
-                raise NotUnderstood(f"record {number} has no {separator!r} after %{letter}")
+                raise UsageError(f"record {number} has no {separator!r} after %{letter}")
             found[letter] = field
         found[self.letters[-1]] = raw
         return found

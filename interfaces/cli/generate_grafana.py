@@ -1,4 +1,4 @@
-"""The dashboard for Grafana: panels as rows of a table, and the JSON that they become."""
+"""The Grafana dashboard: a table of panels, and its JSON."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _mean(family: Family, by: str, more: str = "") -> str:
 class Panel:
     title: str
     unit: str
-    #: Queries, and what their lines are called.
+    #: Queries with the legends of their lines.
     queries: tuple[tuple[str, str], ...]
     width: int = 8
-    #: One number in the place of a curve.
+    #: One number instead of a graph.
     is_stat: bool = False
     stacked: bool = False
 
@@ -60,8 +60,8 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         _stat("Connections", "short", f"sum({_of(own.CONNECTIONS)})"),
         _stat("Topics", "short", _of(own.TOPICS)),
         _stat("Partitions", "short", _of(jmx.PARTITION_COUNT)),
-        _stat("Cannot be read", "short", _of(jmx.OFFLINE_PARTITIONS)),
-        _stat("Records not consumed", "short", f"sum({_of(exporter.GROUP_LAG_SUM)})"),
+        _stat("Unreadable partitions", "short", _of(jmx.OFFLINE_PARTITIONS)),
+        _stat("Consumer lag", "short", f"sum({_of(exporter.GROUP_LAG_SUM)})"),
     ),
     "Traffic": (
         Panel(
@@ -89,7 +89,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             stacked=True,
         ),
         Panel(
-            "Answers with an error",
+            "Responses with an error",
             "reqps",
             (
                 (
@@ -99,12 +99,12 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             ),
         ),
         Panel(
-            "Waiting",
+            "Purgatories",
             "short",
             (
                 (_of(own.WAITING_FETCHES), "fetches"),
                 (_of(own.WAITING_JOINS), "joins"),
-                (_of(own.OFFSETS_UNDER_WAY), "commits of offsets"),
+                (_of(own.OFFSETS_UNDER_WAY), "offset commits"),
             ),
         ),
     ),
@@ -116,7 +116,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             width=12,
         ),
         Panel(
-            "Where a produce request's time goes, mean",
+            "Stages of a produce request, mean",
             "s",
             ((_mean(own.STAGE_TIME, "stage", 'api="Produce"'), "{{stage}}"),),
             width=12,
@@ -140,7 +140,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
                 ),
             ),
         ),
-        Panel("Lag of the loop, 99th percentile", "s", ((_quantile(0.99, own.LOOP_LAG), ""),)),
+        Panel("Event loop lag, 99th percentile", "s", ((_quantile(0.99, own.LOOP_LAG), ""),)),
     ),
     "Consumers": (
         Panel(
@@ -172,8 +172,8 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             "Memory",
             "bytes",
             (
-                (_of(process.PRIVATE), "its own"),
-                (_of(own.UNREAD), "unread answers"),
+                (_of(process.PRIVATE), "private"),
+                (_of(own.UNREAD), "unread responses"),
                 (_of(own.REQUESTS_MEMORY), "large requests"),
             ),
         ),

@@ -1,4 +1,4 @@
-"""What Prometheus is to be told: where the broker is, and of what it shall warn."""
+"""Prometheus: the scrape config and the alert rules."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ class Alert:
 
 
 ALERTS = (
-    Alert(
-        "OttlaDown", 'up{job="ottla"} == 0', "1m", "critical", "{{ $labels.instance }} is not there"
-    ),
+    Alert("OttlaDown", 'up{job="ottla"} == 0', "1m", "critical", "{{ $labels.instance }} is down"),
     Alert(
         "OttlaPartitionsUnreadable",
         f"{jmx.OFFLINE_PARTITIONS.name} > 0",
         "1m",
         "critical",
-        "{{ $value }} partitions cannot be read",
+        "{{ $value }} partitions are unreadable",
     ),
     Alert(
         "OttlaCommitsFail",
         f"increase({own.COMMIT_FAILURES.name}[5m]) > 0",
         "0m",
         "critical",
-        "what clients produce cannot be kept",
+        "produced records cannot be persisted",
     ),
     Alert(
         "OttlaDiskFillsUp",
@@ -57,18 +55,18 @@ ALERTS = (
         " > 0.1",
         "10m",
         "warning",
-        "the one core that it has is not enough, or the disk is slow",
+        "the event loop is overloaded, or the disk is slow",
     ),
     Alert(
         "OttlaFilesRunOut",
         f'{process.OPEN_FILES.name}{{job="ottla"}} / {process.MOST_FILES.name} > 0.8',
         "5m",
         "warning",
-        "there are too many connections",
+        "too many open connections and files",
     ),
     Alert(
         "OttlaGroupFallsBehind",
-        # What stands first is $value.
+        # The first operand is $value.
         f"sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000"
         f" and sum by (instance, consumergroup, topic) (deriv({exporter.GROUP_LAG_SUM.name}[15m]))"
         " > 0",
@@ -84,7 +82,7 @@ def scrape_config(admin: Address) -> str:
     if admin.host in ("0.0.0.0", "::"):
         target = Address("localhost", admin.port)
         comment = f"""\
-      # {admin.host} is every address of the broker's machine: elsewhere, name it here.
+      # {admin.host} is every address of the broker: on another host, set its name here.
 """
     return f"""\
 # prometheus.yml
@@ -94,7 +92,7 @@ scrape_configs:
     static_configs:
 {comment}      - targets: ["{target}"]
 
-# `ottla generate alerts` prints it.
+# From `ottla generate alerts`.
 rule_files:
   - ottla-alerts.yml
 """

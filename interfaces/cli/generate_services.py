@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-#: Where the command is not found on this machine.
-USUAL_COMMAND = "/usr/local/bin/ottla"
+_DEFAULT_COMMAND = Path("/usr/local/bin/ottla")
 #: What ProtectHome=yes hides from a unit.
 HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
@@ -17,13 +16,23 @@ HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 def systemd_unit(
     admin: str, python: Path = Path(sys.executable), homes: Sequence[Path] = HOMES
 ) -> str:
-    """With Type=notify, as the broker reports when it serves; data is in /var/lib/ottla."""
-    command, places = _command(python)
+    """With Type=notify: the broker reports when it is ready. Data is in /var/lib/ottla."""
+    command = python.parent / "ottla"
+    if not command.is_file():
+        command = Path(shutil.which("ottla") or _DEFAULT_COMMAND)
+    # The python of a venv is often a link to one elsewhere.
+    files = (command, command.resolve(), python.resolve())
+    user, protect_home = "DynamicUser=yes", "yes"
+    if any(file.is_relative_to(home) for file in files for home in homes):
+        user = (
+            "# The command is in a home, which only its owner may enter. For DynamicUser=yes,\n"
+            f"# install Ottla elsewhere, as in /opt/ottla, and generate again.\nUser={os.getuid()}"
+        )
+        protect_home = "read-only"
     # systemd splits at blanks and replaces specifiers like %h.
     quoted = str(command).replace("%", "%%")
     if " " in quoted:
         quoted = f'"{quoted}"'
-    in_home = any(place.is_relative_to(home) for place in places for home in homes)
     return f"""\
 # /etc/systemd/system/ottla.service
 [Unit]
@@ -35,15 +44,14 @@ Wants=network-online.target
 Type=notify
 ExecStart={quoted} serve --data /var/lib/ottla --admin {admin} --log-format json
 Restart=on-failure
-# A stop answers what is under way: longer than drain.timeout.ms, twice.
+# A stop drains requests in progress: longer than drain.timeout.ms, twice.
 TimeoutStopSec=30
-{_user(places)}
+{user}
 StateDirectory=ottla
 LimitNOFILE=65536
 NoNewPrivileges=yes
 ProtectSystem=strict
-{"# The command is in a home, which yes would hide." if in_home else "# No home is needed."}
-ProtectHome={"read-only" if in_home else "yes"}
+ProtectHome={protect_home}
 PrivateTmp=yes
 
 [Install]
@@ -51,39 +59,10 @@ WantedBy=multi-user.target
 """
 
 
-def _command(python: Path) -> tuple[Path, list[Path]]:
-    """That of this installation, which need not be on the PATH; and the files that it runs."""
-    beside = python.parent / "ottla"
-    if beside.is_file():
-        # A venv's python is often a link to one elsewhere.
-        return beside, [beside, beside.resolve(), python.resolve()]
-    found = Path(shutil.which("ottla") or USUAL_COMMAND)
-    return found, [found, found.resolve()]
-
-
-def _user(places: list[Path]) -> str:
-    for folder in (folder for place in places for folder in reversed(place.parents)):
-        if folder.exists() and not folder.stat().st_mode & stat.S_IXOTH:
-            owner = _owner(folder)
-            return (
-                f"# DynamicUser=yes would be safer, but only {owner} can enter {folder}:\n"
-                "# install Ottla outside of it (python3 -m venv /opt/ottla) and generate again.\n"
-                f"User={owner}"
-            )
-    return "DynamicUser=yes"
-
-
-def _owner(folder: Path) -> str:
-    try:
-        return folder.owner()
-    except KeyError:  # in a container users often have no name
-        return str(folder.stat().st_uid)
-
-
 def compose_file() -> str:
-    """Built from a checkout. Clients in other containers use ottla:9092, those on the machine
-    localhost:9092, which is another port within the container: as a broker sends its clients to an
-    advertised address, each of both needs a listener of its own.
+    """Built from a checkout. Clients in other containers use ottla:9092, clients on the host
+    localhost:9092, which is another port in the container: as clients connect to the advertised
+    address, both need a listener of their own.
     """
     return """\
 # compose.yaml, beside a checkout of Ottla (or OTTLA_SOURCE=where it is)

@@ -1,4 +1,4 @@
-"""`ottla group list|describe|delete`; the tables are those of kafka-consumer-groups."""
+"""`ottla group list|describe|delete`, with the tables of kafka-consumer-groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients, each_result
-from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.kafka_tables import GROUPS, OFFSETS, STATE, laid_out
 from interfaces.cli.output import confirmed, note, show
 from interfaces.cli.positions import Place, bounds_of
@@ -26,10 +26,10 @@ def list_groups(parsed: argparse.Namespace) -> int:
     try:
         pattern = re.compile(parsed.pattern or "")
     except re.error as wrong:
-        raise NotUnderstood(f"{parsed.pattern!r} is no regular expression: {wrong}") from None
+        raise UsageError(f"invalid regular expression {parsed.pattern!r}: {wrong}") from None
     clients = Clients(parsed)
     admin = clients.admin()
-    with clients.asking("the groups", admin):
+    with clients.requesting("the groups", admin):
         listed = clients.result(
             "the groups", admin.list_consumer_groups(request_timeout=clients.timeout_s), admin
         )
@@ -53,10 +53,10 @@ def describe(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
     names = list(dict.fromkeys(parsed.names))
-    with clients.asking("the groups", admin):
+    with clients.requesting("the groups", admin):
         futures = admin.describe_consumer_groups(names, request_timeout=clients.timeout_s)
     failed = 0
-    told: list[Row] = []
+    described: list[Row] = []
     tables: list[str] = []
     for name, outcome in each_result(clients, futures, lambda name: f"group {name}"):
         if isinstance(outcome, CommandFailed):
@@ -66,14 +66,14 @@ def describe(parsed: argparse.Namespace) -> int:
         rows = [] if parsed.state else _rows(clients, admin, name, outcome)
         state = _word(outcome.state)
         if state == "Dead" and not rows:
-            complain(f"group {name}: there is no such group")
+            complain(f"group {name} does not exist")
             failed = 1
             continue
-        told.append(_told(outcome, rows, parsed.state))
+        described.append(_described(outcome, rows, parsed.state))
         if parsed.output == "table":
             _note_emptiness(name, state, outcome)
             tables.append(_state_table(outcome) if parsed.state else laid_out(OFFSETS, rows))
-    show(told, parsed.output, "\n\n".join(tables))
+    show(described, parsed.output, "\n\n".join(tables))
     return failed
 
 
@@ -84,9 +84,9 @@ def _note_emptiness(name: str, state: str, outcome: ConsumerGroupDescription) ->
         note(f"Warning: Consumer group '{name}' is rebalancing.")
 
 
-def _told(outcome: ConsumerGroupDescription, rows: list[Row], state_only: bool) -> Row:
+def _described(outcome: ConsumerGroupDescription, rows: list[Row], state_only: bool) -> Row:
     node: Any = outcome.coordinator
-    told: Row = {
+    described: Row = {
         "group": outcome.group_id,
         "state": _word(outcome.state),
         "assignment_strategy": outcome.partition_assignor,
@@ -94,11 +94,11 @@ def _told(outcome: ConsumerGroupDescription, rows: list[Row], state_only: bool) 
         "members": len(outcome.members),
     }
     if not state_only:
-        told["offsets"] = [
+        described["offsets"] = [
             {one.head.lower().replace("-", "_"): row[one.head] for one in OFFSETS[1:]}
             for row in rows
         ]
-    return told
+    return described
 
 
 def _state_table(outcome: ConsumerGroupDescription) -> str:
@@ -158,7 +158,7 @@ def committed_offsets(clients: Clients, admin: AdminClient, group: str) -> dict[
     from confluent_kafka import ConsumerGroupTopicPartitions
 
     what = f"the offsets of group {group}"
-    with clients.asking(what, admin):
+    with clients.requesting(what, admin):
         [future] = admin.list_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group)], request_timeout=clients.timeout_s
         ).values()
@@ -171,8 +171,8 @@ def delete(parsed: argparse.Namespace) -> int:
     admin = clients.admin()
     names = list(dict.fromkeys(parsed.names))
     if not confirmed(f"Delete {', '.join(names)} with all committed offsets?", parsed.yes):
-        raise CommandFailed("nothing is deleted")
-    with clients.asking("the groups", admin):
+        raise CommandFailed("not confirmed: nothing deleted")
+    with clients.requesting("the groups", admin):
         futures = admin.delete_consumer_groups(names, request_timeout=clients.timeout_s)
     failed = 0
     for name, outcome in each_result(clients, futures, lambda name: f"group {name}"):
@@ -180,12 +180,12 @@ def delete(parsed: argparse.Namespace) -> int:
             complain(str(outcome))
             failed = 1
         else:
-            print(f"{name} is deleted")
+            print(f"{name}: deleted")
     return failed
 
 
 def _word(value: Any) -> str:
-    """STABLE of an enumeration is Stable, and a rebalancing a rebalance, as Kafka says it."""
+    """STABLE becomes Stable, as kafka-consumer-groups prints it."""
     name = getattr(value, "name", None) or str(value)
     word = "".join(part.capitalize() for part in name.split("_"))
     return word.replace("Rebalancing", "Rebalance")

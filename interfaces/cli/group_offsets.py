@@ -1,4 +1,4 @@
-"""`ottla group offset-delete`: as if the group had never read these partitions."""
+"""`ottla group offset-delete`: OffsetDelete, which confluent-kafka does not have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
-from interfaces.cli.probe.wire_client import NoAnswer, WireClient
+from interfaces.cli.positions import Place
+from interfaces.cli.probe.wire_client import NoResponse, WireClient
 from interfaces.terminal.addresses import Address
 from interfaces.terminal.endings import complain
 from interfaces.terminal.reachable import reason_of
@@ -17,52 +18,49 @@ if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.offset_delete import OffsetDeleteResponse
 
 _REASONS = {
-    3: "there is no such topic or partition",
-    16: "the coordinator has moved, try again",
-    24: "this is no id of a group",
-    30: "not authorized",
-    68: "the group has members that read something else than topics",
-    69: "there is no such group",
-    86: "the group is subscribed to that topic",
+    68: "the group has members of another protocol",
+    69: "the group does not exist",
+    86: "the group is subscribed to the topic",
 }
 
 
 def delete(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
-    protocol = clients.options.get("security.protocol", "plaintext").lower()
-    if protocol != "plaintext":
-        raise CommandFailed(
-            "the client library cannot delete offsets, and Ottla's own client speaks plain "
-            f"connections only, not {protocol}"
-        )
+    if clients.protocol().sasl:
+        raise CommandFailed("offset-delete does not support SASL: use kafka-consumer-groups")
     places = sorted(
         (topic, number)
         for topic, number in committed_offsets(clients, admin, parsed.name)
         if topic in parsed.topics and (parsed.partitions is None or number in parsed.partitions)
     )
     if not places:
-        raise CommandFailed(f"group {parsed.name} has no offsets there")
+        raise CommandFailed(f"group {parsed.name} has no committed offsets there")
     try:
-        answer = _ask(clients, parsed.name, places)
-    except NoAnswer as failure:
+        response = _send(clients, parsed.name, places)
+    except NoResponse as failure:
         raise CommandFailed(f"group {parsed.name}: {failure}") from None
     except OSError as failure:
         raise CommandFailed(f"group {parsed.name}: {reason_of(failure)}") from None
-    if answer.error_code:
-        raise CommandFailed(f"group {parsed.name}: {_why(answer.error_code)}")
+    if response.error_code:
+        raise CommandFailed(f"group {parsed.name}: {_reason(response.error_code)}")
     failed = 0
-    for topic in answer.topics:
+    for topic in response.topics:
         for partition in topic.partitions:
+            place = f"{topic.name}-{partition.partition_index}"
             if partition.error_code:
-                complain(f"{topic.name}-{partition.partition_index}: {_why(partition.error_code)}")
+                complain(f"{place}: {_reason(partition.error_code)}")
                 failed = 1
             else:
-                print(f"{topic.name}-{partition.partition_index}: the offset is deleted")
+                print(f"{place}: committed offset deleted")
     return failed
 
 
-def _ask(clients: Clients, group: str, places: list[tuple[str, int]]) -> OffsetDeleteResponse:
+def _send(clients: Clients, group: str, places: list[Place]) -> OffsetDeleteResponse:
+    from interfaces.kafka.wire.messages.find_coordinator import (
+        FindCoordinatorRequest,
+        FindCoordinatorResponse,
+    )
     from interfaces.kafka.wire.messages.offset_delete import (
         OffsetDeleteRequest,
         OffsetDeleteRequestPartition,
@@ -70,35 +68,20 @@ def _ask(clients: Clients, group: str, places: list[tuple[str, int]]) -> OffsetD
         OffsetDeleteResponse,
     )
 
-    topics = [
-        OffsetDeleteRequestTopic(
-            name=topic,
-            partitions=[
-                OffsetDeleteRequestPartition(partition_index=number)
-                for name, number in places
-                if name == topic
-            ],
-        )
-        for topic in dict.fromkeys(topic for topic, _ in places)
-    ]
-    address = _coordinator(clients.first_reachable(), group, clients.timeout_s)
-    with WireClient(address, clients.timeout_s) as client:
-        request = OffsetDeleteRequest(group_id=group, topics=topics)
-        return client.ask(request, 0, OffsetDeleteResponse)
-
-
-def _coordinator(address: Address, group: str, timeout_s: float) -> Address:
-    from interfaces.kafka.wire.messages.find_coordinator import (
-        FindCoordinatorRequest,
-        FindCoordinatorResponse,
-    )
-
-    with WireClient(address, timeout_s) as client:
-        found = client.ask(FindCoordinatorRequest(key=group), 1, FindCoordinatorResponse)
+    partitions: dict[str, list[OffsetDeleteRequestPartition]] = {}
+    for topic, number in places:
+        one = OffsetDeleteRequestPartition(partition_index=number)
+        partitions.setdefault(topic, []).append(one)
+    topics = [OffsetDeleteRequestTopic(name=t, partitions=p) for t, p in partitions.items()]
+    tls = clients.protocol().context
+    with WireClient(clients.first_reachable(), clients.timeout_s, tls) as client:
+        found = client.send(FindCoordinatorRequest(key=group), 1, FindCoordinatorResponse)
     if found.error_code:
         raise CommandFailed(f"group {group}: no coordinator (error {found.error_code})")
-    return Address(found.host, found.port)
+    with WireClient(Address(found.host, found.port), clients.timeout_s, tls) as client:
+        request = OffsetDeleteRequest(group_id=group, topics=topics)
+        return client.send(request, 0, OffsetDeleteResponse)
 
 
-def _why(code: int) -> str:
+def _reason(code: int) -> str:
     return _REASONS.get(code, f"error {code}")

@@ -1,4 +1,4 @@
-"""`ottla group seek`: where a group goes on, moved while nobody is in it."""
+"""`ottla group seek`: resets the committed offsets of a group without members."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError
     from confluent_kafka.admin import AdminClient
 
-#: What a coordinator says to a commit of somebody who is no member.
+#: Errors of a commit by a client that is not a member.
 _HAS_MEMBERS = ("UNKNOWN_MEMBER_ID", "NON_EMPTY_GROUP", "STALE_MEMBER_EPOCH")
 
 
 def seek(parsed: argparse.Namespace) -> int:
-    wanted = position(parsed.to)
+    target = position(parsed.to)
     clients = Clients(parsed)
     admin = clients.admin()
     before = committed_offsets(clients, admin, parsed.name)
     places = _places(parsed, clients, admin, before)
-    [bounds] = bounds_of(clients, admin, places, wanted)
-    after = {place: resolved(wanted, bounds[place], before.get(place)) for place in places}
-    refused = {} if parsed.dry_run else _move(clients, admin, parsed.name, after)
+    [bounds] = bounds_of(clients, admin, places, target)
+    after = {place: resolved(target, bounds[place], before.get(place)) for place in places}
+    refused = {} if parsed.dry_run else _reset(clients, admin, parsed.name, after)
     rows = [
         {
             "group": parsed.name,
@@ -55,7 +55,7 @@ def seek(parsed: argparse.Namespace) -> int:
 
 
 def _places(
-    parsed: argparse.Namespace, clients: Clients, admin: AdminClient, before: dict[Place, int]
+    parsed: argparse.Namespace, clients: Clients, admin: AdminClient, committed: dict[Place, int]
 ) -> list[Place]:
     if parsed.topics:
         return [
@@ -66,38 +66,38 @@ def _places(
     known = clients.metadata(admin).topics
     places = sorted(
         (topic, number)
-        for topic, number in before
+        for topic, number in committed
         if (parsed.partitions is None or number in parsed.partitions) and topic in known
     )
     if not places:
         raise CommandFailed(
-            f"group {parsed.name} has no offsets there: name topics with -t to give it some"
+            f"group {parsed.name} has no committed offsets there: set topics with -t"
         )
     return places
 
 
-def _move(
+def _reset(
     clients: Clients, admin: AdminClient, group: str, after: dict[Place, int]
 ) -> dict[Place, str]:
     from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
     what = f"group {group}"
-    asked = ConsumerGroupTopicPartitions(
+    request = ConsumerGroupTopicPartitions(
         group, [TopicPartition(*place, offset) for place, offset in after.items()]
     )
-    with clients.asking(what, admin):
+    with clients.requesting(what, admin):
         [future] = admin.alter_consumer_group_offsets(
-            [asked], request_timeout=clients.timeout_s
+            [request], request_timeout=clients.timeout_s
         ).values()
-    moved = clients.result(what, future, admin)
+    altered = clients.result(what, future, admin)
     return {
         (one.topic, one.partition): _why(one.error)
-        for one in moved.topic_partitions
+        for one in altered.topic_partitions
         if one.error is not None
     }
 
 
 def _why(error: KafkaError) -> str:
     if error.name() in _HAS_MEMBERS:
-        return "it has members, and can be moved when they are gone"
+        return "offsets can be reset only while the group has no members"
     return error.str()

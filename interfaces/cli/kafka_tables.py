@@ -1,4 +1,4 @@
-"""Tables as kafka-consumer-groups lays them out, blank for blank: people cut and grep these."""
+"""Tables with the exact layout of kafka-consumer-groups: people cut and grep them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Column(NamedTuple):
     head: str
     least: int
     grows: bool = False
-    #: Blanks to the right of what is widest in it.
+    #: Blanks after the widest cell.
     margin: int = 0
 
 
@@ -35,7 +35,7 @@ STATE = (
     Column("#MEMBERS", 0),
 )
 GROUPS = (Column("GROUP", 15, grows=True, margin=10), Column("TYPE", 20), Column("STATE", 20))
-#: Of Kafka's tool is all but the last.
+#: Kafka's tool has all but the last.
 RESET = (
     Column("GROUP", 15, grows=True),
     Column("TOPIC", 15, grows=True),
@@ -46,7 +46,7 @@ RESET = (
 
 
 def laid_out(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows by the heads of their columns; only what is below a head makes a column wider."""
+    """Rows are keyed by the heads; only cells make a column wider."""
     lines = [[cell(row[one.head]) for one in columns] for row in rows]
     widths = [
         one.margin

@@ -1,4 +1,4 @@
-"""How things are printed: a table for eyes and grep, JSON or YAML for programs."""
+"""Output of commands: a table for people and grep, JSON or YAML for programs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interfaces.cli.yaml import as_yaml
-
 Row = Mapping[str, Any]
-NOTHING = "-"
+EMPTY = "-"
 
 
 def show(rows: Any, form: str, table: str) -> None:
-    """`rows` for programs, `table` for people."""
+    """Prints `rows` as JSON or YAML, or `table`."""
     if form == "json":
         text = json.dumps(rows, indent=2, ensure_ascii=False)
     elif form == "yaml":
-        text = as_yaml(rows)
+        import yaml
+
+        text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True).rstrip("\n")
     else:
         text = table
     if text:
@@ -27,7 +27,7 @@ def show(rows: Any, form: str, table: str) -> None:
 
 
 def show_rows(rows: Sequence[Row], form: str, columns: Sequence[str]) -> None:
-    """Rows of the same keys; a column's head is its key in capitals, but for a moment (@-1h)."""
+    """A column's head is its key in capitals, except for a timestamp (@-1h)."""
     show(list(rows), form, table(columns, rows))
 
 
@@ -42,13 +42,13 @@ def table(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def cell(value: Any) -> str:
-    """What would break a line or drive a terminal is escaped."""
+    """Control characters are escaped."""
     if value is None or value == "":
-        return NOTHING
+        return EMPTY
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ",".join(map(cell, value)) or NOTHING
+        return ",".join(map(cell, value)) or EMPTY
     return printable(str(value))
 
 
@@ -59,12 +59,12 @@ def printable(text: str) -> str:
 
 
 def note(line: str) -> None:
-    """Beside the output: what a program that reads it need not see."""
+    """Prints on stderr."""
     print(line, file=sys.stderr, flush=True)
 
 
 def confirmed(question: str, yes: bool) -> bool:
-    """Asks on a terminal; a script has said what it wants by calling."""
+    """Asks on a terminal; a script is not asked."""
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Positions in a log as people say them: start, end, 47, +2, -3, @TIMESTAMP; 47:50 is a part."""
+"""Positions in a log: start, end, 47, +2, -3, @TIMESTAMP; 47:50 is a range."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.moments import milliseconds
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ START, END, OFFSET, PLUS, MINUS, TIME = "start", "end", "offset", "plus", "minus
 
 _NUMBER = re.compile(r"([+-]?)(\d{1,18})")
 _NAMES = {"start": START, "earliest": START, "beginning": START, "end": END, "latest": END}
-_SAYS = "start, end, 47, +2, -3 or @TIMESTAMP"
+_EXPECTED = "start, end, 47, +2, -3 or @TIMESTAMP"
 
 #: Topic and partition.
 Place = tuple[str, int]
@@ -33,7 +33,7 @@ class Position(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Where a partition begins and ends, and the first offset at a moment, where one was asked."""
+    """The start and end of a partition, and the offset of a timestamp if requested."""
 
     start: int
     end: int
@@ -48,15 +48,15 @@ def position(text: str, now_ms: int | None = None) -> Position:
         try:
             return Position(TIME, milliseconds(text[1:], now))
         except ValueError as wrong:
-            raise NotUnderstood(str(wrong)) from None
+            raise UsageError(str(wrong)) from None
     if number := _NUMBER.fullmatch(text):
         kind = {"": OFFSET, "+": PLUS, "-": MINUS}[number[1]]
         return Position(kind, int(number[2]))
-    raise NotUnderstood(f"{text!r} is no position: {_SAYS}")
+    raise UsageError(f"invalid position {text!r}: expected {_EXPECTED}")
 
 
-def part(text: str, now_ms: int | None = None) -> tuple[Position, Position | None]:
-    """From where, and before what. A moment may have colons of its own."""
+def range_of(text: str, now_ms: int | None = None) -> tuple[Position, Position | None]:
+    """The first offset and the one after the last. A timestamp may contain colons."""
     if text.startswith("@"):
         first, colon, rest = re.sub(r":(?=@|end$)", "\0", text, count=1).partition("\0")
     else:
@@ -67,20 +67,17 @@ def part(text: str, now_ms: int | None = None) -> tuple[Position, Position | Non
     )
 
 
-def resolved(wanted: Position, bounds: Bounds, current: int | None = None) -> int:
-    """The offset, within what there is; `current` is what +2 and -3 count from, where there is one.
-
-    Otherwise +2 counts from the start and -3 from the end.
-    """
-    if wanted.kind == START:
+def resolved(target: Position, bounds: Bounds, current: int | None = None) -> int:
+    """The offset, within the log. +2 and -3 count from `current`, or from the start and the end."""
+    if target.kind == START:
         offset = bounds.start
-    elif wanted.kind == OFFSET:
-        offset = wanted.value
-    elif wanted.kind == PLUS:
-        offset = (bounds.start if current is None else current) + wanted.value
-    elif wanted.kind == MINUS:
-        offset = (bounds.end if current is None else current) - wanted.value
-    elif wanted.kind == TIME and bounds.at is not None:
+    elif target.kind == OFFSET:
+        offset = target.value
+    elif target.kind == PLUS:
+        offset = (bounds.start if current is None else current) + target.value
+    elif target.kind == MINUS:
+        offset = (bounds.end if current is None else current) - target.value
+    elif target.kind == TIME and bounds.at is not None:
         offset = bounds.at
     else:
         offset = bounds.end
@@ -90,28 +87,28 @@ def resolved(wanted: Position, bounds: Bounds, current: int | None = None) -> in
 def bounds_of(
     clients: Clients, admin: AdminClient, places: Iterable[Place], *moments: Position | None
 ) -> list[dict[Place, Bounds]]:
-    """The bounds of each partition, once for every moment, and once without if there is none."""
+    """The bounds of all partitions, for every timestamp, or once without any."""
     from confluent_kafka.admin import OffsetSpec
 
-    # Without types of its own.
+    # It has no type stubs.
     spec: Any = OffsetSpec
-    asked = list(places)
-    starts = _listed(clients, admin, asked, spec.earliest())
-    ends = _listed(clients, admin, asked, spec.latest())
+    listed = list(places)
+    starts = _listed(clients, admin, listed, spec.earliest())
+    ends = _listed(clients, admin, listed, spec.latest())
     found = []
     for moment in moments or (None,):
         at: Mapping[Place, int] = {}
         if moment is not None and moment.kind == TIME:
-            at = _listed(clients, admin, asked, spec.for_timestamp(moment.value))
+            at = _listed(clients, admin, listed, spec.for_timestamp(moment.value))
         found.append(
             {
                 place: Bounds(
                     starts[place],
                     ends[place],
-                    # Nothing as late as that: what comes next is.
+                    # -1: no record is that new.
                     at[place] if at.get(place, -1) >= 0 else None,
                 )
-                for place in asked
+                for place in listed
             }
         )
     return found
@@ -128,22 +125,22 @@ def _listed(
         {TopicPartition(*place): spec for place in places}, request_timeout=clients.timeout_s
     )
     found: dict[Place, int] = {}
-    for asked, future in futures.items():
-        name = f"{asked.topic}-{asked.partition}"
+    for place, future in futures.items():
+        name = f"{place.topic}-{place.partition}"
         result = clients.result(f"the offsets of {name}", future, admin)
-        found[asked.topic, asked.partition] = result.offset
+        found[place.topic, place.partition] = result.offset
     if len(found) < len(places):
-        raise CommandFailed("the broker did not tell all offsets")
+        raise CommandFailed("the response of the broker lacks offsets")
     return found
 
 
 def chosen(
-    clients: Clients, client: object, topic: str, wanted: tuple[int, ...] | None
+    clients: Clients, client: object, topic: str, numbers: tuple[int, ...] | None
 ) -> list[Place]:
-    """The partitions of a topic that were asked for, or all."""
-    there = clients.partitions(client, topic)
-    if wanted is None:
-        return [(topic, number) for number in there]
-    if missing := sorted(set(wanted) - set(there)):
+    """The given partitions of a topic, or all. Raises CommandFailed if one does not exist."""
+    existing = clients.partitions(client, topic)
+    if numbers is None:
+        return [(topic, number) for number in existing]
+    if missing := sorted(set(numbers) - set(existing)):
         raise CommandFailed(f"{topic} has no partition {', '.join(map(str, missing))}")
-    return [(topic, number) for number in wanted]
+    return [(topic, number) for number in numbers]

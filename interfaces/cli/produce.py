@@ -1,4 +1,4 @@
-"""`ottla produce`: lines, files or records of a format, each acknowledged before it ends."""
+"""`ottla produce`: sends lines, files or formatted records, and waits for acknowledgements."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
-from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.format import Headers, Reader, literal
 from interfaces.cli.moments import milliseconds
 from interfaces.cli.output import note
 from interfaces.cli.progress import Progress
-from interfaces.cli.refusals import why_not_taken
+from interfaces.cli.refusals import why_refused
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
 
-#: What is larger the broker refuses, not the client.
+#: The broker enforces the real limit.
 _LARGEST_MESSAGE = 1_000_000_000
 
 
 def produce(parsed: argparse.Namespace) -> int:
     _sort_out_words(parsed)
-    options = _options(parsed)
+    source = _Source(parsed)
     clients = Clients(parsed)
     producer = clients.producer(**_producer_options(parsed, clients))
-    # Before stdin is read: a producer itself reports a wrong port only after --timeout.
+    # Before stdin is read: a producer reports a wrong port only after --timeout.
     clients.metadata(producer)
     sending = Sending(clients, producer)
     try:
-        for facts in options.records(parsed):
+        for facts in source.records(parsed):
             sending.send(**facts)
     finally:
         sending.finish()
@@ -50,9 +50,9 @@ def _sort_out_words(parsed: argparse.Namespace) -> None:
     if parsed.topic is not None or "t" in Reader(parsed.format or "%v\n").letters:
         parsed.files.insert(0, parsed.first)
     elif "/" in parsed.first or os.path.isfile(parsed.first):
-        raise NotUnderstood(
-            f"is {parsed.first} the topic, or a file to send? -t {parsed.first}, or "
-            f"-t TOPIC {parsed.first}"
+        raise UsageError(
+            f"{parsed.first} is ambiguous: -t {parsed.first} for a topic, or "
+            f"-t TOPIC {parsed.first} for a file"
         )
     else:
         parsed.topic = parsed.first
@@ -67,13 +67,13 @@ def _producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str,
         "message_timeout_ms": max(1, int(clients.timeout_s * 1000)),
     }
     if parsed.acks == "all" and not clients.options.keys() & {"acks", "enable.idempotence"}:
-        # Neither twice nor out of order, whatever has to be sent again.
+        # Retries cause no duplicates and no reordering.
         options["enable_idempotence"] = True
     return options
 
 
 class Sending:
-    """Counts what was acknowledged and remembers what was refused first."""
+    """Counts acknowledged records and stores the first error."""
 
     def __init__(self, clients: Clients, producer: Producer) -> None:
         self._clients = clients
@@ -81,51 +81,48 @@ class Sending:
         self._offsets: dict[tuple[str, int], tuple[int, int, int]] = {}
         self._count = 0
         self._refused: KafkaError | None = None
-        #: Of the record that was refused.
+        #: Topic and partition of the refused record.
         self._place: tuple[str, int] = ("", 0)
-        self._has_key = False
 
     def send(self, topic: str, **facts: Any) -> None:
         from confluent_kafka import KafkaException
 
         while True:
             try:
-                self._producer.produce(topic, on_delivery=self._answered, **facts)
+                self._producer.produce(topic, on_delivery=self._delivered, **facts)
                 break
             except BufferError:
                 self._producer.poll(0.1)
                 if not self._count:
-                    self._clients.heed_silence()
+                    self._clients.diagnose_silence()
             except KafkaException as failure:
                 place = (topic, facts.get("partition", -1))
-                self._refuse(failure.args[0], place, facts["key"] is not None)
+                self._refuse(failure.args[0], place)
                 break
         self._producer.poll(0)
         if self._refused is not None:
             raise CommandFailed(self._why())
 
     def finish(self) -> None:
-        """Everything is acknowledged or refused; `message.timeout.ms` sees to that."""
+        """Waits until all records are acknowledged or failed (`message.timeout.ms`)."""
         ends_well = sys.exc_info()[0] is None
         self._clients.flush(self._producer, is_silent=ends_well and not self._count)
         if self._refused is not None and ends_well:
             raise CommandFailed(self._why())
 
-    def _answered(self, error: KafkaError | None, message: Any) -> None:
+    def _delivered(self, error: KafkaError | None, message: Any) -> None:
         if error is not None:
-            place = (message.topic(), message.partition())
-            self._refuse(error, place, message.key() is not None)
+            self._refuse(error, (message.topic(), message.partition()))
             return
-        self._clients.retried.newest = ""
         self._count += 1
         place = (message.topic(), message.partition())
         offset = message.offset()
         first, last, count = self._offsets.get(place, (offset, offset, 0))
         self._offsets[place] = (min(first, offset), max(last, offset), count + 1)
 
-    def _refuse(self, error: KafkaError, place: tuple[str, int], has_key: bool) -> None:
+    def _refuse(self, error: KafkaError, place: tuple[str, int]) -> None:
         if self._refused is None:
-            self._refused, self._place, self._has_key = error, place, has_key
+            self._refused, self._place = error, place
 
     def _why(self) -> str:
         assert self._refused is not None
@@ -134,7 +131,7 @@ class Sending:
         topic, partition = self._place
         if self._refused.code() == KafkaError._UNKNOWN_PARTITION:
             return f"{topic} has no partition {partition}"
-        return why_not_taken(self._clients, self._refused, topic, self._has_key)
+        return why_refused(self._clients, self._refused, topic)
 
     def summary(self) -> str:
         records = "1 record" if self._count == 1 else f"{self._count} records"
@@ -147,18 +144,18 @@ class Sending:
         return f"{records} produced{': ' if places else ''}{', '.join(places)}"
 
 
-class _options:
-    """What every record gets, and how one is read."""
+class _Source:
+    """Reads records: fields of the options, and of each line or file."""
 
     def __init__(self, parsed: argparse.Namespace) -> None:
         if parsed.format is not None and parsed.key_delimiter is not None:
-            raise NotUnderstood("-f says where the key stands: -K is not for it")
+            raise UsageError("use %k in -f instead of -K")
         if parsed.key is not None and parsed.key_delimiter is not None:
-            raise NotUnderstood("-k is the key of every record, -K looks for one in each")
+            raise UsageError("-k is the key of every record, -K splits each line: use one of them")
         self.delimiter = literal(parsed.key_delimiter) if parsed.key_delimiter else None
         self.reader = Reader(parsed.format if parsed.format is not None else "%v\n")
         if parsed.topic is None and "t" not in self.reader.letters:
-            raise NotUnderstood("which topic? ottla produce TOPIC, -t TOPIC, or %t in -f")
+            raise UsageError("no topic: ottla produce TOPIC, -t TOPIC, or %t in -f")
         self.topic = parsed.topic
         self.key = None if parsed.key is None else parsed.key.encode()
         self.headers: Headers = [(k, v.encode()) for k, v in parsed.header or ()]
@@ -194,7 +191,7 @@ class _options:
 
 def _raw_records(parsed: argparse.Namespace, reader: Reader) -> Iterable[dict[str, bytes]]:
     if not parsed.files:
-        # What is there, at once: a line that was typed is sent when it is typed.
+        # Unbuffered: a typed line is sent at once.
         yield from reader.records(lambda size: os.read(sys.stdin.fileno(), size))
         return
     with Progress("produce", _size_bytes(parsed.files)) as progress:
@@ -212,7 +209,6 @@ def _raw_records(parsed: argparse.Namespace, reader: Reader) -> Iterable[dict[st
 
 
 def _size_bytes(names: list[str]) -> int:
-    """Of what cannot be read it is said when its turn comes."""
     return sum(Path(name).stat().st_size for name in names if os.path.isfile(name))
 
 
@@ -237,12 +233,12 @@ def _text(raw: bytes, what: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise NotUnderstood(f"the {what} {raw!r} is not UTF-8") from None
+        raise UsageError(f"the {what} {raw!r} is not UTF-8") from None
 
 
 def _number(raw: bytes, what: str) -> int:
     if not raw.isdigit():
-        raise NotUnderstood(f"the {what} {raw!r} is no number")
+        raise UsageError(f"the {what} {raw!r} is not a number")
     return int(raw)
 
 
@@ -250,4 +246,4 @@ def _timestamp(text: str) -> int:
     try:
         return milliseconds(text.removeprefix("@"), int(time.time() * 1000))
     except ValueError as wrong:
-        raise NotUnderstood(str(wrong)) from None
+        raise UsageError(str(wrong)) from None

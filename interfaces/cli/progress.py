@@ -1,4 +1,4 @@
-"""Progress of what a command does step by step."""
+"""Progress: a bar for a command that works step by step."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _EVERY_S = 0.1
 
 
 def stays_silent() -> bool:
-    """What is printed goes to a file or a program, so that nobody sees how far it is."""
+    """Whether stdout is a file or a pipe, so that records do not show the progress."""
     return not sys.stdout.isatty()
 
 
 class Progress:
     """`with Progress("verify", total) as progress: progress.step(n)`"""
 
-    def __init__(self, what: str, total: int, *, wanted: bool = True) -> None:
+    def __init__(self, what: str, total: int, *, enabled: bool = True) -> None:
         self._what = what
         self._total = max(total, 1)
         self._done = 0
         self._next = 0.0
-        self._line = Line(wanted=wanted)
+        self._line = Line(enabled=enabled)
 
     def __enter__(self) -> Self:
         return self

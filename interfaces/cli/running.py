@@ -1,4 +1,4 @@
-"""Runs a command by the name that its parser gives it, and turns what fails into one line."""
+"""Runs the function of a command, and turns a failure into an exit code and one line."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import signal
 import sys
 from types import FrameType
 
-from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.terminal.endings import (
     FAILED,
     INTERRUPTED,
     USAGE,
+    after_broken_pipe,
     command_of,
     complain,
-    nobody_reads_on,
 )
 
 
 def run(parsed: argparse.Namespace) -> int:
     stop = _Stop()
-    # Python leaves an interrupt alone where the shell has it ignored, as for `command &`.
+    # In `command &` the shell ignores SIGINT.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, stop)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -29,22 +29,22 @@ def run(parsed: argparse.Namespace) -> int:
         code = command_of(parsed.runs, __package__)(parsed)
         sys.stdout.flush()
         return code
-    except NotUnderstood as refusal:
-        return _say(str(refusal), USAGE)
+    except UsageError as refusal:
+        return _end(str(refusal), USAGE)
     except CommandFailed as failure:
-        return _say(str(failure), FAILED)
+        return _end(str(failure), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemError:
-        # A client that a signal finds within `poll` loses the KeyboardInterrupt and raises this.
-        if stop.is_asked:
+        # confluent-kafka raises this for a KeyboardInterrupt within `poll`.
+        if stop.was_signalled:
             return INTERRUPTED
         raise
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
 
 
-def _say(line: str, code: int) -> int:
+def _end(line: str, code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -54,11 +54,11 @@ def _say(line: str, code: int) -> int:
 
 
 class _Stop:
-    """SIGTERM unwinds as Ctrl-C does: a consumer leaves its group, a file that was begun goes."""
+    """SIGTERM unwinds as Ctrl-C does: a consumer leaves its group, partial files are removed."""
 
     def __init__(self) -> None:
-        self.is_asked = False
+        self.was_signalled = False
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
-        self.is_asked = True
+        self.was_signalled = True
         raise KeyboardInterrupt

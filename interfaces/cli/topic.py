@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
 from interfaces.cli.client import Clients, each_result
-from interfaces.cli.failures import CommandFailed, NotUnderstood
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.output import confirmed, show, show_rows, table
 from interfaces.cli.positions import bounds_of
 from interfaces.cli.topic_config import configs_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, TopicMetadata
 
 _EXISTS, _UNKNOWN = "TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PART"
-#: Of the broker's settings: how many there are.
+#: The broker uses its default.
 _DEFAULT = -1
 
 
@@ -28,7 +28,7 @@ def create(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
     configs = dict(parsed.config or ())
-    wanted = [
+    topics = [
         NewTopic(
             name,
             num_partitions=parsed.partitions or _DEFAULT,
@@ -37,25 +37,23 @@ def create(parsed: argparse.Namespace) -> int:
         )
         for name in parsed.names
     ]
-    with clients.asking("the topics", admin):
+    with clients.requesting("the topics", admin):
         futures = admin.create_topics(
-            wanted, request_timeout=clients.timeout_s, validate_only=parsed.dry_run
+            topics, request_timeout=clients.timeout_s, validate_only=parsed.dry_run
         )
     failed = 0
     created = []
     for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
         if not isinstance(outcome, CommandFailed):
             created.append(name)
-            print(f"{name} {'could be' if parsed.dry_run else 'is'} created")
+            print(f"{name}: {'could be created' if parsed.dry_run else 'created'}")
         elif parsed.if_not_exists and _EXISTS in str(outcome):
-            print(f"{name} is there already")
+            print(f"{name}: already exists")
         else:
             complain(str(outcome))
             failed = 1
-    if configs and created:
-        there = not parsed.dry_run
-        new = effects.of_topic(clients, created[0]) if there else effects.planned(clients, admin)
-        effects.warn(new, configs)
+    if created:
+        effects.warn(clients, admin, configs)
     return failed
 
 
@@ -63,7 +61,7 @@ def list_topics(parsed: argparse.Namespace) -> int:
     try:
         pattern = re.compile(parsed.pattern or "")
     except re.error as wrong:
-        raise NotUnderstood(f"{parsed.pattern!r} is no regular expression: {wrong}") from None
+        raise UsageError(f"invalid regular expression {parsed.pattern!r}: {wrong}") from None
     clients = Clients(parsed)
     rows = [
         {
@@ -81,13 +79,13 @@ def list_topics(parsed: argparse.Namespace) -> int:
 def describe(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
-    there = clients.metadata(admin).topics
-    missing = [name for name in parsed.names if name not in there]
-    names = [name for name in parsed.names if name in there]
-    described = [_described(clients, admin, name, there[name]) for name in names]
+    existing = clients.metadata(admin).topics
+    missing = [name for name in parsed.names if name not in existing]
+    names = [name for name in parsed.names if name in existing]
+    described = [_described(clients, admin, name, existing[name]) for name in names]
     show(described, parsed.output, "\n\n".join(map(_text, described)))
     for name in missing:
-        complain(f"there is no topic {name}")
+        complain(f"topic {name} does not exist")
     return 1 if missing else 0
 
 
@@ -98,15 +96,15 @@ def _described(
     [bounds] = bounds_of(clients, admin, [(name, number) for number in usable])
     rows = []
     for number, partition in sorted(topic.partitions.items()):
-        there = bounds.get((name, number))
+        known = bounds.get((name, number))
         rows.append(
             {
                 "partition": number,
                 "leader": partition.leader,
                 "replicas": list(partition.replicas),
                 "isr": list(partition.isrs),
-                "start_offset": there and there.start,
-                "end_offset": there and there.end,
+                "start_offset": known and known.start,
+                "end_offset": known and known.end,
             }
         )
     configs = {one["name"]: one["value"] for one in configs_of(clients, admin, name) if one["set"]}
@@ -115,7 +113,7 @@ def _described(
         "partitions": rows,
         "replication_factor": _replicas(topic),
         "configs": configs,
-        "warnings": effects.warnings(effects.of_topic(clients, name), configs) if configs else [],
+        "warnings": effects.warnings(clients, admin, configs),
     }
 
 
@@ -137,20 +135,20 @@ def delete(parsed: argparse.Namespace) -> int:
     admin = clients.admin()
     names = list(dict.fromkeys(parsed.names))
     if not confirmed(f"Delete {', '.join(names)} with all records?", parsed.yes):
-        raise CommandFailed("nothing is deleted")
-    with clients.asking("the topics", admin):
+        raise CommandFailed("not confirmed: nothing deleted")
+    with clients.requesting("the topics", admin):
         futures = admin.delete_topics(names, request_timeout=clients.timeout_s)
     failed = 0
     for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
         if not isinstance(outcome, CommandFailed):
-            print(f"{name} is deleted")
+            print(f"{name}: deleted")
         elif _UNKNOWN not in str(outcome):
             complain(str(outcome))
             failed = 1
         elif parsed.if_exists:
-            print(f"{name} is not there")
+            print(f"{name}: does not exist")
         else:
-            complain(f"there is no topic {name}")
+            complain(f"topic {name} does not exist")
             failed = 1
     return failed
 

@@ -14,7 +14,7 @@ from interfaces.cli.output import show_rows
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-#: ConfigSource: what was set for the topic itself.
+#: ConfigSource of a config that is set for the topic.
 _OF_THE_TOPIC = 1
 _SOURCES = {
     0: "unknown",
@@ -29,13 +29,14 @@ _SOURCES = {
 
 def get(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
-    found = configs_of(clients, clients.admin(), parsed.name)
+    admin = clients.admin()
+    found = configs_of(clients, admin, parsed.name)
     unknown = sorted(set(parsed.keys) - {one["name"] for one in found})
     if unknown:
-        raise CommandFailed(f"there is no topic config {', '.join(unknown)}")
-    lacking = effects.of_topic(clients, parsed.name)
+        raise CommandFailed(f"unknown topic config {', '.join(unknown)}")
+    of_ottla = effects.is_ottla(clients, admin)
     rows = [
-        one | {"effect": effects.word(lacking, one["name"])}
+        one | {"effect": effects.effect(one["name"]) if of_ottla else "yes"}
         for one in found
         if (not parsed.keys or one["name"] in parsed.keys) and (one["set"] or not parsed.set_only)
     ]
@@ -47,7 +48,7 @@ def configs_of(clients: Clients, admin: AdminClient, topic: str) -> list[dict[st
     from confluent_kafka.admin import ConfigResource
 
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    with clients.asking(f"the configs of {topic}", admin):
+    with clients.requesting(f"the configs of {topic}", admin):
         [future] = admin.describe_configs([resource], request_timeout=clients.timeout_s).values()
     entries = clients.result(f"the configs of {topic}", future, admin)
     return [
@@ -63,18 +64,20 @@ def configs_of(clients: Clients, admin: AdminClient, topic: str) -> list[dict[st
 
 def put(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
+    admin = clients.admin()
     configs = dict(parsed.values)
-    _alter(clients, parsed, configs)
+    _alter(clients, admin, parsed, configs)
     for name, value in parsed.values:
         print(f"{parsed.name}: {name}={value}{_only(parsed)}")
-    effects.warn(effects.of_topic(clients, parsed.name), configs)
+    effects.warn(clients, admin, configs)
     return 0
 
 
 def unset(parsed: argparse.Namespace) -> int:
-    _alter(Clients(parsed), parsed, dict.fromkeys(parsed.keys))
+    clients = Clients(parsed)
+    _alter(clients, clients.admin(), parsed, dict.fromkeys(parsed.keys))
     for name in parsed.keys:
-        print(f"{parsed.name}: {name} has its default again{_only(parsed)}")
+        print(f"{parsed.name}: {name} unset{_only(parsed)}")
     return 0
 
 
@@ -82,7 +85,12 @@ def _only(parsed: argparse.Namespace) -> str:
     return " (dry run)" if parsed.dry_run else ""
 
 
-def _alter(clients: Clients, parsed: argparse.Namespace, changes: Mapping[str, str | None]) -> None:
+def _alter(
+    clients: Clients,
+    admin: AdminClient,
+    parsed: argparse.Namespace,
+    changes: Mapping[str, str | None],
+) -> None:
     from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
     entries = [
@@ -96,9 +104,8 @@ def _alter(clients: Clients, parsed: argparse.Namespace, changes: Mapping[str, s
         for name, value in changes.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, parsed.name, incremental_configs=entries)
-    admin = clients.admin()
     what = f"the configs of {parsed.name}"
-    with clients.asking(what, admin):
+    with clients.requesting(what, admin):
         [future] = admin.incremental_alter_configs(
             [resource], validate_only=parsed.dry_run, request_timeout=clients.timeout_s
         ).values()

@@ -5,8 +5,8 @@
     with ottla.Broker() as broker:
         print(broker.bootstrap_servers)
 
-The installed package `ottla` is this module. It needs the standard library only: what the broker
-imports, and how busy it is, stays in the other process.
+The installed package `ottla` is this module. It needs the standard library only: the imports and
+the load of the broker are in the other process.
 """
 
 from __future__ import annotations

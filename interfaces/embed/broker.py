@@ -1,8 +1,7 @@
-"""Broker: `ottla serve` in a child process, for as long as a `with` block lasts.
+"""Broker: `ottla serve` in a child process, for the time of a `with` block.
 
-The child is told everything over its command line and one pipe, its standard input. The pipe is
-also the leash: a byte on it asks the child to drain and end, and its end says the same, so the
-broker does not outlive a test run that was killed.
+The parent configures the child by its command line and stdin, a pipe. A byte on the pipe, or its
+end, makes the child drain and exit, so that the broker does not outlive a killed test run.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from typing import IO, Any, ClassVar
 
 READY_POLL_S = 0.005
 
-#: Longer than the child gives itself.
+#: Longer than the child takes to drain.
 STOP_TIMEOUT_S = 15.0
 
-#: The parent's import path comes first over the pipe, so the child finds what the parent finds.
+#: The import path of the parent comes first over the pipe.
 BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.raw.readline()); "
     f"from {__package__}.child import main; main()"
@@ -30,18 +29,17 @@ BOOT = (
 
 
 class BrokerNotStarted(RuntimeError):
-    """The broker did not come up; the message ends with what it wrote before it gave up."""
+    """The broker did not start; the message ends with its log."""
 
 
 class Broker:
     """A broker on a free port of the loopback interface.
 
-    In memory unless `storage` (a URL) or `data` (a folder, kept) says otherwise. `settings` are
-    those of docs/settings.md, by their names; the environment's are not applied. `admin`: with
-    REST, on a free port too.
+    In memory unless `storage` (a URL) or `data` (a folder that persists) is set. `settings` are
+    those of docs/settings.md; the environment has no effect. `admin`: with REST, on a free port.
     """
 
-    #: What is run: `interfaces.main`, wherever this package lies.
+    #: `interfaces.main`, relative to this package.
     _main: ClassVar[str] = f"{(__package__ or '').rpartition('.')[0]}.main"
 
     def __init__(
@@ -63,12 +61,12 @@ class Broker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client takes as its bootstrap.servers."""
+        """The bootstrap.servers of a client."""
         return str(self._running()["bootstrap_servers"])
 
     @property
     def admin_url(self) -> str:
-        """Where REST is, of a broker with `admin=True`."""
+        """The URL of REST; requires `admin=True`."""
         addresses = self._running()["admin"]
         if not addresses:
             raise RuntimeError("this broker has no admin side; start it with admin=True")
@@ -79,7 +77,7 @@ class Broker:
         return int(self._running()["pid"])
 
     def log(self) -> str:
-        """What the broker has written so far: its request log and its complaints."""
+        """The log of the broker so far."""
         self._running()
         return self._read_log()
 
@@ -98,18 +96,18 @@ class Broker:
             raise
 
     def close(self) -> None:
-        """Lets the broker answer what it was asked, then ends it; more than once does no harm."""
+        """Drains and ends the broker; may be called repeatedly."""
         process, self._process = self._process, None
         if process is None:
             return
-        leash = process.stdin
-        assert leash is not None
+        pipe = process.stdin
+        assert pipe is not None
         try:
-            # A byte, because a process that was forked from this one may hold the pipe open.
-            leash.write(b"\n")
-            leash.close()
+            # A byte: a forked process may hold the pipe open.
+            pipe.write(b"\n")
+            pipe.close()
         except OSError:
-            pass  # it has ended by itself
+            pass  # it has exited
         try:
             process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -145,7 +143,7 @@ class Broker:
         arguments += ["--log-format", "json"]
         if self._admin or "admin.listeners" not in self._settings:
             arguments += ["--admin", "127.0.0.1:0" if self._admin else "off"]
-        # A URL that ends here names no folder of its own, and ./ottla-data is the user's.
+        # A URL without a folder must not use ./ottla-data of the user.
         if self._data is not None or (self._storage or "").endswith("://"):
             arguments += ["--data", str(self._data or self._path("data"))]
         if self._storage is not None:
@@ -161,7 +159,7 @@ class Broker:
             stdout=log,
             stderr=subprocess.STDOUT,
             env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
-            # Ctrl-C is for the parent, which then closes the broker in its own order.
+            # Ctrl-C is for the parent, which closes the broker.
             start_new_session=True,
         )
         assert process.stdin is not None
@@ -170,7 +168,7 @@ class Broker:
             process.stdin.write(path.encode() + b"\n")
             process.stdin.flush()
         except BrokenPipeError:
-            pass  # it has ended already; waiting for it says why
+            pass  # it has exited; _wait_until_ready reports why
         return process
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:

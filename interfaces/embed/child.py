@@ -1,4 +1,4 @@
-"""The child's side: runs the broker, and ends it when the parent says so or is gone."""
+"""The child process: runs the broker, and ends it when the parent says so or has exited."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import sys
 import threading
 import time
 
-#: How long a broker whose parent is gone may drain.
+#: How long a broker may drain after its parent has exited.
 GRACE_S = 10.0
 
 
 def main() -> None:
-    threading.Thread(target=_end_with_parent, name="ottla-leash", daemon=True).start()
+    threading.Thread(target=_end_with_parent, name="ottla-parent", daemon=True).start()
     module = sys.argv.pop(1)
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -1,4 +1,4 @@
-"""The `ottla` command. Each subcommand imports what it needs when it is asked for."""
+"""The `ottla` command. A subcommand imports its modules when it runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from interfaces.main.arguments import parser, settings_given
 from interfaces.main.settings.origin import SettingsError
 from interfaces.main.settings.sources import Settings, load_settings
-from interfaces.terminal.endings import INTERRUPTED, USAGE, nobody_reads_on
+from interfaces.terminal.endings import INTERRUPTED, USAGE, after_broken_pipe
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
     top.print_help()
     return 0
 
@@ -54,11 +54,6 @@ def _load(parsed: argparse.Namespace) -> Settings:
 
 def _serve(parsed: argparse.Namespace) -> int:
     settings = _load(parsed)
-    if settings.broker.otel_endpoint is not None:
-        from infrastructure.observability.otel_export import missing_extra
-
-        if missing := missing_extra():
-            raise SettingsError(missing)
     from interfaces.main.container.app import App
     from interfaces.main.serve import run
 
@@ -67,7 +62,7 @@ def _serve(parsed: argparse.Namespace) -> int:
 
 def _config_show(parsed: argparse.Namespace) -> int:
     from domain.configs.broker import BrokerConfig
-    from interfaces.cli.config_show import Row, as_json, as_toml, told
+    from interfaces.cli.config_show import Row, as_json, as_rows, as_toml
     from interfaces.cli.output import show_rows
 
     settings = _load(parsed)
@@ -76,7 +71,7 @@ def _config_show(parsed: argparse.Namespace) -> int:
         for name, row in BrokerConfig.definitions.items()
     ]
     if parsed.output in ("table", "yaml"):
-        show_rows(told(rows), parsed.output, ("name", "value", "origin"))
+        show_rows(as_rows(rows), parsed.output, ("name", "value", "origin"))
     else:
         shown = as_json(rows) if parsed.output == "json" else as_toml(rows, origin=parsed.origin)
         print(shown, flush=True)
@@ -92,12 +87,12 @@ def _demo() -> int:
 
 
 def _generate(parsed: argparse.Namespace) -> int:
-    from interfaces.cli.failures import NotUnderstood
+    from interfaces.cli.failures import UsageError
     from interfaces.cli.generate import MAKE
 
     try:
         made = MAKE[parsed.what](parsed.admin)
-    except NotUnderstood as refusal:
+    except UsageError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
         return USAGE
     print(made.rstrip("\n"), flush=True)
@@ -105,9 +100,9 @@ def _generate(parsed: argparse.Namespace) -> int:
 
 
 def _completion(top: argparse.ArgumentParser, shell: str) -> int:
-    from interfaces.cli.completion import script
+    import shtab
 
-    print(script(top, shell), end="", flush=True)
+    print(shtab.complete(top, shell), flush=True)
     return 0
 
 

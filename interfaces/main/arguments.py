@@ -1,4 +1,4 @@
-"""The words of the command line; what they mean is elsewhere."""
+"""The command line parser."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 from interfaces.spark.arguments import add_commands as add_spark
 from interfaces.terminal.values import key_value
+from interfaces.terminal.words import Commands
 
-_LISTEN = "where clients connect (localhost:9092); again, with another NAME, for one more"
+_LISTEN = "where clients connect (localhost:9092); repeatable with another NAME"
 
-# Options that are settings by another name.
+# Options for settings.
 _OPTIONS = {
     "admin": "admin.listeners",
     "data": "log.dirs",
@@ -30,37 +31,42 @@ def parser() -> argparse.ArgumentParser:
     top = _parser("ottla", "A Kafka-compatible broker.")
     top.add_argument("--version", action="version", version=f"ottla {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_subparser)
-    serve = commands.add_parser("serve", help="run the broker", description="Runs the broker.")
+    serve = _command(commands, "serve", "run the broker")
     _add_settings(serve)
-    serve.add_argument("--ready-file", metavar="FILE", help="written once clients can be served")
-    config = commands.add_parser("config", help="look at the settings")
+    serve.add_argument("--ready-file", metavar="FILE", help="written when the broker is ready")
+    config = commands.add_parser("config", help="print the settings")
     config_commands = config.add_subparsers(
         dest="config_command", metavar="COMMAND", required=True, parser_class=_subparser
     )
-    show = config_commands.add_parser("show", help="every setting and its value, as TOML")
+    show = _command(config_commands, "show", "print every setting and its value")
     _add_settings(show)
-    show.add_argument("--origin", action="store_true", help="say where each value comes from")
+    show.add_argument("--origin", action="store_true", help="print the source of each value")
     show.add_argument(
         *("-o", "--output"),
         choices=("toml", "table", "json", "yaml"),
         default="toml",
-        help="how to print it (toml)",
+        help="output format (toml)",
     )
-    commands.add_parser("demo", help="broker, producer and consumer: the thirty-second tour")
-    generate = commands.add_parser("generate", help="a dashboard, alerts, files to run it by")
+    _command(commands, "demo", "a tour of 30 seconds: broker, producer and consumer")
+    generate = _command(
+        commands, "generate", "print a dashboard, alerts, or a file that runs the broker"
+    )
     generate.add_argument("what", choices=("grafana", "prometheus", "alerts", "systemd", "compose"))
     generate.add_argument(
-        "--admin", metavar="HOST:PORT", default="localhost:8082", help="where the metrics are"
+        "--admin",
+        metavar="HOST:PORT",
+        default="localhost:8082",
+        help="address of the metrics (localhost:8082)",
     )
     add_commands(commands)
     add_spark(commands)
-    completion = commands.add_parser("completion", help="let a shell complete these words")
+    completion = _command(commands, "completion", "print the completion script of a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="bash|zsh|fish")
     return top
 
 
 def settings_given(arguments: argparse.Namespace) -> dict[str, Given]:
-    """The settings among the arguments; an option of its own wins over --set."""
+    """The settings of the arguments; options override --set."""
     found = {
         name: Given(text, f"{COMMAND_LINE} --set") for name, text in arguments.set_settings or ()
     }
@@ -77,6 +83,13 @@ def _parser(prog: str, description: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
 
 
+def _command(commands: Commands, name: str, short: str) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = commands.add_parser(
+        name, help=short, description=f"{short[0].upper()}{short[1:]}."
+    )
+    return added
+
+
 class _subparser(argparse.ArgumentParser):
     def __init__(self, **facts: object) -> None:
         super().__init__(**facts, allow_abbrev=False)  # type: ignore[arg-type]
@@ -86,8 +99,8 @@ class _subparser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Left to the parser above, an unknown option is answered with the usage of that one.
-        Who names a family and no command wants to know what there is."""
+        """Without it, an unknown option prints the usage of the parent parser. A family without a
+        command prints its help."""
         if self._subparsers is not None and not args:
             self.print_help(sys.stderr)
             self.exit(2)
@@ -103,15 +116,15 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add("--admin", metavar="HOST:PORT|off", help="where REST listens (localhost:8082)")
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
     add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")
-    add("--flush", metavar="commit|interval|os", help="when data is forced to the disk (commit)")
+    add("--flush", metavar="commit|interval|os", help="when data is flushed to disk (commit)")
     add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged (errors)")
-    add("--log-format", metavar="console|json", help="how log lines look (console on a terminal)")
+    add("--log-format", metavar="console|json", help="format of the log (console on a terminal)")
     add(
         "--set",
         action="append",
         dest="set_settings",
         type=key_value,
         metavar="KEY=VALUE",
-        help="any setting; `ottla config show` has them all",
+        help="any setting (docs/settings.md)",
     )
     add("--config", metavar="FILE", help="a TOML file, or a server.properties")

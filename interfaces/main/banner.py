@@ -1,4 +1,4 @@
-"""What `ottla serve` says on a terminal."""
+"""The text of `ottla serve` on a terminal."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def banner(started: Started) -> str:
     rows.append(("try", f"kcat -b {started.listeners[0].bootstrap} -L"))
     lines = [f"Ottla {started.version}, cluster {started.cluster_id}", ""]
     lines += [f"  {name:<9}  {text}" for name, text in rows]
-    if warnings := started.warnings():
-        lines += ["", *(f"  !! {warning.upper()}" for warning in warnings)]
-    lines += ["", "Ctrl-C stops it.", ""]
+    if risks := started.risks():
+        lines += ["", *(f"  !! {risk.detail.upper()}" for risk in risks)]
+    lines += ["", "Ctrl-C stops the broker.", ""]
     return "\n".join(lines)
 
 
 def _listening(listener: OpenListener) -> str:
-    told = listener.advertised or "the address each client connects to"
-    return f"{listener.settings.name} {listener.bound} -> {told}"
+    advertised = listener.advertised or "the address each client connects to"
+    return f"{listener.settings.name} {listener.bound} -> {advertised}"

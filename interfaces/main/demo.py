@@ -1,4 +1,4 @@
-"""`ottla demo`: the thirty-second tour, with a broker in a process and a folder of its own."""
+"""`ottla demo`: a tour with a broker in a process and a folder of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interfaces.embed import Broker, BrokerNotStarted
 
 
 def run() -> int:
-    # Without this the folder would be left behind; Ctrl-C unwinds by itself.
+    # To remove the folder; Ctrl-C unwinds by itself.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="ottla-demo-") as folder:
         broker = Broker(data=folder)

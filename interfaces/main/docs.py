@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 
 from interfaces.main.arguments import parser
@@ -10,67 +11,61 @@ from interfaces.main.arguments import parser
 _HEAD = """\
 # The command line
 
-Written by `python -m interfaces.main.docs` from the parser; change that, not this. In a checkout,
-`./scripts/serve` is `ottla serve`; the rest comes with `pip install .`.
+Written by `python -m interfaces.main.docs` from the parser. In a checkout, `./scripts/serve` is
+`ottla serve`; `pip install .` installs the command.
 
-`ottla serve` runs a broker. All that looks at topics, records and groups works against **any Kafka
-broker**, over the wire, through confluent-kafka; `ottla storage` opens a data folder without one.
+`ottla serve` runs a broker. The commands for topics, records and groups work with **any Kafka
+broker**, through confluent-kafka; `ottla storage` reads a data folder without one.
 
-- **Which broker**: `-b`, else `-X bootstrap.servers=...`, else `$OTTLA_BOOTSTRAP`, else
-  `localhost:9092`. `-X` takes any option of librdkafka: `-X security.protocol=SSL`.
-- **Output**: tables for eyes, `-o json` or `-o yaml` for programs; `consume -o` takes `json` as
-  well as an offset. Records and rows go to stdout, everything else to stderr.
-- **Exit codes**: 0 done, 1 could not be done (one line `ottla: ...` on stderr), 2 not understood,
-  130 interrupted, 141 nobody reads on. Nothing is asked unless stdin is a terminal.
-- **Help**: `-h` anywhere; `ottla topic` alone says which commands there are, and ends with 2.
-- **Waiting** ends after `--timeout`, except where waiting is what is wanted: `consume` without
-  `-n`, `-e` or `--idle`, and `cluster health -w`. A time is a number of seconds, or has its unit:
-  `500ms`, `30s`, `5m`, `1h`, `7d`.
-- **No answer**: after one second the checks of `ottla doctor` run. Where waiting is of no use (a
-  port of something else, TLS or SASL that the client does not speak, advertised addresses that
-  cannot be reached) the command ends at once with their line; otherwise it waits on.
-- **Positions**: `start`, `end`, `47`, `+2`, `-3` and `@` with a moment: milliseconds since 1970 (or
-  seconds, with 9 or 10 digits), `2026-01-31T12:00:00Z`, or `-1h` for an hour ago. Without a zone it
-  is the machine's. Outside of what there is, the nearest that is there is taken; `topic trim`
-  refuses what is beyond the end. `earliest` and `latest` are understood as well.
-- **Completion**: `source <(ottla completion bash)`, the same with `zsh`;
-  `ottla completion fish | source`. Commands, options and the words that options take; tried by hand
-  in zsh 5.9 and fish 3.6, and tested with bash.
-- Progress bars and questions are for terminals only; `NO_COLOR` takes the colour away.
+- **Output**: records and tables on stdout, everything else on stderr.
+- **Exit codes**: 0 success, 1 failure (one line `ottla: ...` on stderr), 2 wrong arguments,
+  130 interrupted, 141 broken pipe. Confirmations and progress bars are for terminals only;
+  `NO_COLOR` removes colours.
+- **Durations**: seconds, or with a unit: `500ms`, `30s`, `5m`, `1h`, `7d`.
+- **Offsets**: `start` (or `earliest`), `end` (or `latest`), `47`, `+2`, `-3`, and `@` with a
+  timestamp: milliseconds since 1970 (with 9 or 10 digits: seconds), `2026-01-31T12:00:00+01:00`, or
+  `-1h` for an hour ago. A time without a zone is UTC, as in `kafka-consumer-groups --to-datetime`.
+  Outside the log, the nearest offset counts; `topic trim` refuses an offset beyond the end.
+- **No response**: after one second the checks of `ottla doctor` run. Where a retry cannot help (the
+  port of another server, TLS, SASL, advertised addresses) the command ends at once; otherwise it
+  waits for `--timeout`. `consume` and `cluster health -w` wait without a limit.
+- **Completion**: `source <(ottla completion bash)`, `eval "$(ottla completion zsh)"`,
+  `ottla completion fish | source`.
+
+Options that several commands have:
 """
+#: An option of so many commands is described once.
+_SEVERAL = 3
 
 
 def render() -> str:
-    return "\n".join([_HEAD, *_commands(parser(), "ottla")])
+    commands = list(_commands(parser(), "ottla"))
+    counts = Counter(line for _, one in commands for line in set(_options(one)))
+    common = {line for line, count in counts.items() if count >= _SEVERAL}
+    lines = [_HEAD, *sorted(common)]
+    for name, one in commands:
+        hidden, text = common, _plain(one.description or "")
+        if name == "ottla config show":
+            hidden = common | set(_options(commands[0][1]))
+            text += " Has the options of `ottla serve`, and:"
+        lines += ["", f"## {name}{_positionals(one)}", "", text, ""]
+        lines += [line for line in (*_arguments(one), *_options(one)) if line not in hidden]
+    return "\n".join(lines).replace("\n\n\n", "\n\n")
 
 
-def _commands(one: argparse.ArgumentParser, name: str) -> Iterator[str]:
-    for action in one._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            helps = {each.dest: each.help for each in action._choices_actions}
-            for word, child in action.choices.items():
-                yield from _command(child, f"{name} {word}", helps.get(word) or "")
-
-
-def _command(one: argparse.ArgumentParser, name: str, short: str) -> Iterator[str]:
-    if any(isinstance(action, argparse._SubParsersAction) for action in one._actions):
-        yield from _commands(one, name)
-        return
-    yield f"## {name}\n"
-    yield f"{_plain(one.description or f'{short[0].upper()}{short[1:]}.')}\n"
-    yield f"    {name}{_positionals(one)}\n"
-    rows = [
-        f"| {_spelt(action)} | {_said(action)} |"
-        for action in one._actions
-        if not isinstance(action, argparse._HelpAction) and (action.help or action.option_strings)
-    ]
-    if rows:
-        yield "| argument | means |\n| --- | --- |"
-        yield "\n".join(rows) + "\n"
+def _commands(
+    one: argparse.ArgumentParser, name: str
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    families = [a for a in one._actions if isinstance(a, argparse._SubParsersAction)]
+    if not families:
+        yield name, one
+    for action in families:
+        for word, child in action.choices.items():
+            yield from _commands(child, f"{name} {word}")
 
 
 def _positionals(one: argparse.ArgumentParser) -> str:
-    words = [" [OPTIONS]"]
+    words = []
     for action in one._actions:
         if not action.option_strings:
             name = _name(action)
@@ -79,26 +74,35 @@ def _positionals(one: argparse.ArgumentParser) -> str:
     return "".join(words)
 
 
+def _arguments(one: argparse.ArgumentParser) -> list[str]:
+    return [
+        f"- `{_name(action)}`: {_plain(action.help)}"
+        for action in one._actions
+        if action.help and not action.option_strings
+    ]
+
+
+def _options(one: argparse.ArgumentParser) -> list[str]:
+    return [
+        f"- {_spelt(action)}: {_plain(action.help or '')}{' (required)' * action.required}"
+        for action in one._actions
+        if action.option_strings and not isinstance(action, argparse._HelpAction)
+    ]
+
+
 def _spelt(action: argparse.Action) -> str:
-    if not action.option_strings:
-        return f"`{_name(action)}`"
     value = "" if action.nargs == 0 else f" {_name(action)}"
     return ", ".join(f"`{option}{value}`" for option in action.option_strings)
 
 
 def _name(action: argparse.Action) -> str:
     if action.choices and action.metavar is None:
-        return "|".join(map(str, action.choices)).replace("|", "\\|")
-    return str(action.metavar or action.dest).replace("|", "\\|")
-
-
-def _said(action: argparse.Action) -> str:
-    said = _plain(action.help or "").replace("|", "\\|")
-    return f"{said} (has to be given)" if action.option_strings and action.required else said
+        return "|".join(map(str, action.choices))
+    return str(action.metavar or action.dest)
 
 
 def _plain(text: str) -> str:
-    """As argparse shows it, and not taken for Markdown."""
+    """Escapes Markdown."""
     return text.replace("%%", "%").replace("<", "\\<").replace("*", "\\*")
 
 

@@ -1,4 +1,4 @@
-"""What a service manager is told (systemd's sd_notify): one datagram to the socket it names."""
+"""systemd's sd_notify: one datagram to the socket of the service manager."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 def notify(state: str) -> None:
-    """READY=1 or STOPPING=1. Nobody to be told, or nobody who listens, is no failure."""
+    """READY=1 or STOPPING=1. Does nothing without a service manager."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return

@@ -1,6 +1,6 @@
-"""Ports: every address of the settings, had before a data folder is created or opened.
+"""Ports: binds all addresses before a data folder is created or opened.
 
-A default of the admin side that is busy stops nobody; what was chosen does.
+A busy port stops the start, unless it is the default of the admin side.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interfaces.terminal.addresses import host_port
 
 
 class CannotStart(Exception):
-    """Expected on some machines: one line, no traceback."""
+    """An expected failure: one line, no traceback."""
 
 
 class Ports:
@@ -27,25 +27,25 @@ class Ports:
         self.kafka: list[ListeningSockets] = []
         self.admin: list[ListeningSockets] = []
         try:
-            for wanted in settings.listeners:
-                self.kafka.append(_listen(wanted, "--listen"))
+            for listener in settings.listeners:
+                self.kafka.append(_listen(listener, "--listen"))
             for address in settings.admin:
                 self._listen_for_admin(address, settings, log)
         except CannotStart:
             self.close()
             raise
 
-    def _listen_for_admin(self, wanted: Address, settings: Settings, log: EventLog) -> None:
+    def _listen_for_admin(self, address: Address, settings: Settings, log: EventLog) -> None:
         try:
-            self.admin.append(_listen(wanted, "--admin"))
+            self.admin.append(_listen(address, "--admin"))
         except CannotStart as failure:
             if settings.origin("admin.listeners") != DEFAULT:
                 raise
             log.warning(
-                "the admin side is off: its default address cannot be had",
-                address=host_port(wanted.host, wanted.port),
-                reason=getattr(failure.__cause__, "strerror", None),
-                hint="choose another with --admin HOST:PORT, or say --admin off",
+                "admin_listener_unavailable",
+                address=host_port(address.host, address.port),
+                error=getattr(failure.__cause__, "strerror", None),
+                hint="choose another address with --admin HOST:PORT, or use --admin off",
             )
 
     def close(self) -> None:
@@ -53,9 +53,9 @@ class Ports:
             each.close()
 
 
-def _listen(wanted: ListenerSettings | Address, option: str) -> ListeningSockets:
+def _listen(place: ListenerSettings | Address, option: str) -> ListeningSockets:
     try:
-        return listen(wanted.host, wanted.port)
+        return listen(place.host, place.port)
     except OSError as failure:
         reason = reason_of(failure)
         if failure.errno == errno.EADDRINUSE:
@@ -63,7 +63,7 @@ def _listen(wanted: ListenerSettings | Address, option: str) -> ListeningSockets
                 "the port is in use; "
                 f"choose another port with {option} HOST:PORT (port 0: any free one)"
             )
-        address = host_port(wanted.host, wanted.port)
+        address = host_port(place.host, place.port)
         raise CannotStart(f"cannot listen on {address}: {reason}") from failure
 
 

@@ -1,4 +1,4 @@
-"""The ready file: there once clients can be served, gone when they cannot."""
+"""The ready file: exists while the broker is ready."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from interfaces.main.started import Started
 
 
 def write_ready_file(path: Path, started: Started) -> None:
-    """Whole or not at all: whoever waits for the file may read it as soon as it is there."""
+    """Atomic: a script may read the file as soon as it exists."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(json.dumps(ready_facts(started), indent=2) + "\n", encoding="utf-8")
     temporary.replace(path)

@@ -1,4 +1,4 @@
-"""`ottla serve`: from settings to a broker that serves, and back to nothing when told to stop."""
+"""`ottla serve`: starts a broker from its settings, and drains it at a signal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from interfaces.main.started import OpenListener, Started
 from interfaces.sockets import ListeningSockets
 from interfaces.terminal.addresses import host_port
 
-#: A waiting thread gets the interpreter this soon: an fsync that returns is not kept waiting.
+#: How soon a waiting thread gets the interpreter, as after an fsync.
 SWITCH_INTERVAL_SECONDS = 0.0005
 
-#: Of young objects, before they are looked through; and how many such looks precede an older one.
+#: Objects per young collection, young collections per middle one, and so on.
 COLLECTION_THRESHOLDS = (5_000, 20, 50)
 
-#: At the end a reader of the log that is late gets so long; the process waits for it.
+#: How long the process waits for a slow reader of its log at the end.
 LOG_PATIENCE_SECONDS = 1.0
 
 
@@ -43,14 +43,14 @@ class Admin(Protocol):
 
 
 class Container(Protocol):
-    """What the composition root gives: one listener for each of the settings', in their order."""
+    """A composed broker, with one listener for each of the settings, in their order."""
 
     @property
     def cluster_id(self) -> str: ...
 
     @property
     def recovered(self) -> str:
-        """What was found in the store, in words: "3 topics, 12 partitions"."""
+        """The contents of the store: "3 topics, 12 partitions"."""
         ...
 
     @property
@@ -60,19 +60,19 @@ class Container(Protocol):
     def admin(self) -> Admin: ...
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
-        """Calls when it is found that the broker cannot go on with its data."""
+        """Calls when the broker cannot go on with its data."""
         ...
 
     async def loaded(self) -> None:
-        """Clients are let in now: what they need first is there, or takes too long."""
+        """Waits until clients may connect."""
         ...
 
     def start_upkeep(self) -> None:
-        """What goes on beside requests, from when the listeners are open."""
+        """Starts background jobs, after the listeners."""
         ...
 
     async def drain(self, timeout_seconds: float) -> bool:
-        """Accepts nobody, answers what is in flight, ends the connections; False: not in time."""
+        """Closes listeners, completes requests in flight, ends connections; False: not in time."""
         ...
 
     def close(self) -> None: ...
@@ -93,7 +93,7 @@ def _run(
     settings: Settings, ready_file: Path | None, build: Build, log_format: str, log: EventLog
 ) -> int:
     for warning in settings.warnings:
-        log.warning(warning)
+        log.warning("setting_without_effect", detail=warning)
 
     def announce(started: Started) -> None:
         if log_format == "console" and sys.stderr.isatty():
@@ -155,12 +155,12 @@ async def serve(
     if failures:
         raise _cannot_keep_offsets(settings, failures[0])
     if closed:
-        log.info("stopped")
+        log.info("broker_stopped")
     return 0 if closed else 1
 
 
 def _collect_rarely() -> None:
-    """Requests leave no cycles, and what start-up made lives for ever: see docs/adr/0004."""
+    """Requests leave no cycles, and objects of the start live for ever: docs/adr/0004."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTION_THRESHOLDS)
@@ -185,11 +185,11 @@ def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> Cannot
 async def _start(settings: Settings, container: Container, ports: Ports) -> Started:
     await container.loaded()
     opened = []
-    for listener, wanted, sockets in zip(
+    for listener, listener_settings, sockets in zip(
         container.listeners, settings.listeners, ports.kafka, strict=True
     ):
         await listener.start(sockets)
-        opened.append(OpenListener(wanted, sockets.host, sockets.port))
+        opened.append(OpenListener(listener_settings, sockets.host, sockets.port))
     admin = [host_port(*container.admin.open(sockets)) for sockets in ports.admin]
     container.start_upkeep()
     return Started(settings, __version__, container.cluster_id, opened, container.recovered, admin)
@@ -204,20 +204,20 @@ def _write(path: Path, action: Callable[[], None]) -> None:
 
 async def _drain(container: Container, timeout_seconds: float, log: EventLog) -> None:
     if not await container.drain(timeout_seconds):
-        log.warning("not all requests were answered in time", waited_seconds=timeout_seconds)
+        log.warning("drain_timed_out", waited_seconds=timeout_seconds)
 
 
 def _close(container: Container, log: EventLog) -> bool:
     try:
         container.close()
     except StorageFailed as failure:
-        log.error("the store could not be closed in good order", failure=failure)
+        log.error("storage_close_failed", error=failure)
         return False
     return True
 
 
 def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.Event:
-    """The first signal drains; then the system's own handling is back, and a second one quits."""
+    """The first signal drains; a second one kills."""
     stop = asyncio.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
 
@@ -225,7 +225,7 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
         for each in signals:
             loop.remove_signal_handler(each)
             signal.signal(each, signal.SIG_DFL)
-        log.info("stopping", signal=number.name)
+        log.info("broker_stopping", signal=number.name)
         stop.set()
 
     for each in signals:
@@ -234,8 +234,8 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
 
 
 def _log_started(log: EventLog, started: Started) -> None:
-    for warning in started.warnings():
-        log.warning(warning)
+    for risk in started.risks():
+        log.warning("startup_warning", reason=risk.reason, detail=risk.detail)
     sometimes: dict[str, object] = {}
     if started.admin:
         sometimes["admin"] = [f"http://{address}" for address in started.admin]
@@ -246,7 +246,7 @@ def _log_started(log: EventLog, started: Started) -> None:
     if started.settings.file is not None:
         sometimes["settings"] = str(started.settings.file)
     log.info(
-        "started",
+        "broker_started",
         version=started.version,
         cluster_id=started.cluster_id,
         listeners=[
@@ -268,7 +268,7 @@ def _new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def _raise_file_limit() -> None:
-    """Shells give 1024 files to a process; each connection is one."""
+    """The soft limit is often 1024; each connection is a file."""
     try:
         import resource
     except ImportError:

@@ -1,9 +1,10 @@
-"""Started: the facts about a broker that is up, for the banner, the ready file and the log."""
+"""Started: facts about a started broker, for the banner, the ready file and the log."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from interfaces.main.settings.listeners import (
     EVERY_ADDRESS,
@@ -13,8 +14,13 @@ from interfaces.main.settings.sources import Settings
 from interfaces.terminal.addresses import host_port, is_loopback
 
 
+class Risk(NamedTuple):
+    reason: str
+    detail: str
+
+
 class OpenListener:
-    """A listener with the address it got."""
+    """A listener with its bound address."""
 
     __slots__ = ("host", "port", "settings")
 
@@ -29,7 +35,7 @@ class OpenListener:
 
     @property
     def advertised(self) -> str | None:
-        """None: each client is told the address it connected to."""
+        """None: the address that each client connected to."""
         settings = self.settings
         if settings.advertised_host is None:
             return None
@@ -37,12 +43,12 @@ class OpenListener:
 
     @property
     def bootstrap(self) -> str:
-        """What a client on this machine can connect to."""
+        """An address for clients on this machine."""
         return host_port("127.0.0.1" if self.host in EVERY_ADDRESS else self.host, self.port)
 
     @property
     def unreachable(self) -> bool:
-        """Open to other machines, which are told to connect to themselves."""
+        """Open to other machines, but advertises a loopback address to them."""
         host = self.settings.advertised_host or ""
         return self.settings.everywhere and is_loopback(host)
 
@@ -64,7 +70,7 @@ class Started:
         self.cluster_id = cluster_id
         self.listeners = listeners
         self.recovered = recovered
-        #: "host:port" each, as they were bound.
+        #: Bound addresses, "host:port".
         self.admin = list(admin)
 
     @property
@@ -81,31 +87,34 @@ class Started:
         """Of a store on disk."""
         broker = self.settings.broker
         if broker.flush == "commit":
-            return "what is acknowledged is on disk, and survives a power cut"
+            return "acknowledged records are on disk and survive a power cut"
         if broker.flush == "interval":
             return (
-                f"to disk every {broker.flush_interval_ms} ms: survives a killed process; "
-                "a power cut takes what came after the newest flush"
+                f"flushed every {broker.flush_interval_ms} ms: records survive a killed broker; "
+                "a power cut loses those after the newest flush"
             )
         return (
-            "to disk at leisure: survives a killed process; a power cut may damage the whole store"
+            "flushed by the operating system: records survive a killed broker; a power cut may "
+            "damage the whole store"
         )
 
-    def warnings(self) -> list[str]:
-        """What somebody should know before they rely on it."""
+    def risks(self) -> list[Risk]:
+        """Settings that an operator should know of before relying on the broker."""
         found = []
         if self.data_folder is None:
-            found.append("memory storage: data is lost on exit")
+            found.append(Risk("memory_storage", "memory storage: data is lost on exit"))
         for listener in self.listeners:
             if listener.unreachable:
-                found.append(
-                    f"listener {listener.settings.name} is open to every address but tells clients "
-                    f"to connect to {listener.advertised}: only this machine can"
+                detail = (
+                    f"listener {listener.settings.name} is open to every address but advertises "
+                    f"{listener.advertised}: only clients on this machine can connect"
                 )
+                found.append(Risk("unreachable_listener", detail))
         for address in self.admin:
             if not is_loopback(address.rpartition(":")[0].strip("[]")):
-                found.append(
-                    f"the admin side at {address} asks nobody who they are: "
-                    "whoever can connect there can do everything"
+                detail = (
+                    f"the admin API at {address} has no authentication: "
+                    "every client that can connect there can do everything"
                 )
+                found.append(Risk("open_admin_listener", detail))
         return found

@@ -8,7 +8,9 @@ from typing import Any, cast
 
 from starlette.requests import Request
 
+from application.ports.request_log import Requester
 from domain.errors import BrokerError
+from domain.security.principal import ANONYMOUS
 from interfaces.rest.answers import error_body
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.templates import Templates
@@ -72,6 +74,14 @@ class Exchange:
         route = self.scope.get("route")
         path = getattr(route, "path", None) or self._templates.of(self.scope["path"])
         return f"{self.method} {path or '(no such path)'}"
+
+    @property
+    def peer(self) -> str:
+        return "{}:{}".format(*(self.scope.get("client") or ("", "")))
+
+    @property
+    def requester(self) -> Requester:
+        return Requester(ANONYMOUS, None, self.peer)
 
     @property
     def failed(self) -> bool:

@@ -33,7 +33,7 @@ class Turns:
 
     async def give(self) -> None:
         if perf_counter_ns() - self._since_ns > SLICE_NS:
-            await value_of(self._background.answer_later(_turn()))
+            await value_of(self._background.run_later(_turn()))
             self._since_ns = perf_counter_ns()
 
 
@@ -42,7 +42,7 @@ def _turn() -> Job[None]:
 
 
 async def _sliced(admin: Admin, job: Job[T]) -> T:
-    return await value_of(admin.broker.background.answer(job, ends_when_abandoned=True))
+    return await value_of(admin.broker.background.run(job, ends_when_abandoned=True))
 
 
 async def all_of(admin: Admin, elements: Iterable[T]) -> list[T]:

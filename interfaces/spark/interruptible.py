@@ -1,9 +1,8 @@
-"""A job that Ctrl-C ends cleanly, and SIGTERM as well.
+"""Runs a job that Ctrl-C and SIGTERM end cleanly.
 
-The connection to the JVM cannot be left in the middle of an answer, where a signal would tear it.
-So a job runs in a thread of its own, and the main thread, where signals come, has a connection of
-its own: it ends the job's queries and stages, and the job ends by that as by any other failure,
-which removes what it made.
+A signal must not interrupt the connection to the JVM in the middle of a response. So the job runs
+in its own thread, and the main thread, which gets the signals, has its own connection: it cancels
+the job's queries and stages, and the job ends and cleans up as after any other failure.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _AGAIN_S = 0.1
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: what ends a job is the same."""
+    """SIGTERM ends a job like Ctrl-C."""
 
 
 @dataclass
@@ -35,14 +34,14 @@ class _Ended:
 
 
 class Interruptible:
-    """`session` is asked for the one that the job opened, when there is one."""
+    """`session` returns the session that the job has opened, if any."""
 
     def __init__(self, job: Callable[[], int], session: Callable[[], SparkSession | None]) -> None:
         self._job, self._session = job, session
         self._ended = _Ended()
-        # A second Ctrl-C waits for nothing, and nor does the end of the process then.
+        # A daemon, so that a second Ctrl-C ends the process at once.
         self._thread = threading.Thread(target=self._work, name="job", daemon=True)
-        #: Not `join`: one that a signal leaves takes the thread for ended.
+        #: Not `join`, which a signal can leave with the thread marked as ended.
         self._done = threading.Event()
         self.interrupted: KeyboardInterrupt | None = None
 
@@ -55,7 +54,7 @@ class Interruptible:
             self._done.set()
 
     def run(self) -> int:
-        """What the job gives or raises; a KeyboardInterrupt where a signal made it raise."""
+        """The job's result or exception; KeyboardInterrupt if it failed after a signal."""
         with _sigterm_raises():
             try:
                 self._thread.start()
@@ -72,7 +71,7 @@ class Interruptible:
         return self._ended.code
 
     def _end(self) -> None:
-        """Again and again: a job may be between two stages, or be starting its session."""
+        """Cancels repeatedly: the job may be between two stages, or starting its session."""
         ending.set()
         while not self._done.wait(_AGAIN_S):
             if (session := self._session()) is not None:
@@ -82,7 +81,7 @@ class Interruptible:
 
 @contextmanager
 def _sigterm_raises() -> Iterator[None]:
-    """Unless the process has it do something else."""
+    """Unless the process has another handler."""
     before = signal.getsignal(signal.SIGTERM)
     is_ours = before is signal.SIG_DFL and threading.current_thread() is threading.main_thread()
     if is_ours:

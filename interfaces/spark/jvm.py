@@ -1,6 +1,6 @@
-"""Starts Spark's JVM with its stderr in our hands: a job's failure is one line, not Spark's pages.
+"""Starts Spark's JVM with its stderr in a pipe, so that a failed job prints one line.
 
-Spark's Python workers write there too. OTTLA_TRACEBACK in the environment lets all of it through.
+Spark's Python workers write to it too. With OTTLA_TRACEBACK in the environment stderr is unchanged.
 """
 
 from __future__ import annotations
@@ -16,39 +16,38 @@ from interfaces.spark.query.failures import root_of
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-#: Kept of what was said last.
-_KEPT_BYTES = 64 * 1024
-#: How Spark begins to draw how far it is, which is for terminals.
+_TAIL_BYTES = 64 * 1024
+#: Spark's progress bar begins with it.
 _BAR = b"\r"
-#: While a job draws a line of its own: two would take turns in one place.
+#: Set while a job draws its own progress line.
 bars_hidden = threading.Event()
 
 
-class Said:
-    """The end of what is written into a pipe; a thread reads it, so that no writer ever waits."""
+class StderrTail:
+    """The last bytes written to a pipe; a thread reads it, so that no writer blocks."""
 
     def __init__(self) -> None:
         self._reads, self.writes = os.pipe()
-        self._kept = b""
-        self._reader = threading.Thread(target=self._read, name="said by the JVM", daemon=True)
+        self._tail = b""
+        self._reader = threading.Thread(target=self._read, name="stderr of the JVM", daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        while said := os.read(self._reads, _KEPT_BYTES):
-            self._kept = (self._kept + said)[-_KEPT_BYTES:]
-            if said.startswith(_BAR) and sys.stderr.isatty() and not bars_hidden.is_set():
-                sys.stderr.write(said.decode("utf-8", "replace"))
+        while written := os.read(self._reads, _TAIL_BYTES):
+            self._tail = (self._tail + written)[-_TAIL_BYTES:]
+            if written.startswith(_BAR) and sys.stderr.isatty() and not bars_hidden.is_set():
+                sys.stderr.write(written.decode("utf-8", "replace"))
                 sys.stderr.flush()
         os.close(self._reads)
 
-    def written(self) -> None:
-        """This process writes nothing more into it; others that have it may."""
+    def close(self) -> None:
+        """Closes this process's end; child processes may still write."""
         os.close(self.writes)
 
-    def all(self) -> str:
-        """Of writers that ended."""
+    def text(self) -> str:
+        """Complete if all writers have ended."""
         self._reader.join(1.0)
-        return self._kept.decode("utf-8", "replace")
+        return self._tail.decode("utf-8", "replace")
 
 
 def is_loud() -> bool:
@@ -56,33 +55,33 @@ def is_loud() -> bool:
 
 
 def start_jvm(settings: Mapping[str, str]) -> None:
-    """The one of this process, unless it runs already or shall be heard."""
+    """Starts the JVM of this process, unless it runs already or OTTLA_TRACEBACK is set."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
     if is_loud() or SparkContext._gateway is not None:
         return
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    said = Said()
-    popen: dict[str, Any] = {"stderr": said.writes}
+    stderr = StderrTail()
+    popen: dict[str, Any] = {"stderr": stderr.writes}
     try:
         gateway = launch_gateway(conf, popen)
     except Exception as failure:
-        said.written()
-        raise RuntimeError(reason_in(said.all()) or str(failure)) from failure
-    said.written()
+        stderr.close()
+        raise RuntimeError(reason_in(stderr.text()) or str(failure)) from failure
+    stderr.close()
     SparkContext._ensure_initialized(gateway=gateway)
 
 
 def hush(context: SparkContext) -> None:
-    """A SIGTERM to all processes ends the JVM before the job: pyspark would tell that at length."""
+    """When SIGTERM ends the JVM before the job, pyspark would print a traceback."""
     server: Any = context._accumulatorServer
     if server is not None and not is_loud():
         server.handle_error = lambda *_: None
 
 
-def reason_in(said: str) -> str:
+def reason_in(text: str) -> str:
     """Why a JVM did not start."""
-    lines = [line.removeprefix("Error: ") for line in said.splitlines() if line.strip()]
+    lines = [line.removeprefix("Error: ") for line in text.splitlines() if line.strip()]
     reasons = [line for line in lines if not line.startswith(("WARNING:", "Using Spark's", "\t"))]
     return root_of("\n".join(reasons))

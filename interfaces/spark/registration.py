@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def register(session: SparkSession) -> None:
-    """They become known to this session; doing it again changes nothing."""
+    """Registers the data sources with a session; repeatable."""
     from interfaces.spark.kafka.sources import KafkaSource
     from interfaces.spark.segments.sources import SegmentsSource
 

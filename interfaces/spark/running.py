@@ -1,4 +1,4 @@
-"""Runs a job by the name that its parser gives it, and turns what fails into one line."""
+"""Runs a job by the name that its parser gives it, and reports a failure in one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import sys
 
 from interfaces.spark.interruptible import Interruptible, Terminated
-from interfaces.spark.kafka.client_settings import on_command_line
 from interfaces.spark.query.failures import WrongOption, cause_of
 from interfaces.spark.session import is_running, opened, require_spark
 from interfaces.terminal.endings import (
@@ -15,10 +14,16 @@ from interfaces.terminal.endings import (
     INTERRUPTED,
     TERMINATED,
     USAGE,
+    after_broken_pipe,
     command_of,
     complain,
-    nobody_reads_on,
 )
+
+_SPELLED = {
+    "option kafka.bootstrap.servers": "--bootstrap-server",
+    "option kafka.": "-X ",
+    "option subscribePattern": "--pattern",
+}
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -28,14 +33,20 @@ def run(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt as interrupted:
         return _interrupted(interrupted)
     except BrokenPipeError:
-        return nobody_reads_on()
+        return after_broken_pipe()
     except Exception as failure:
         if "OTTLA_TRACEBACK" in os.environ:
             raise
         cause = cause_of(failure)
-        said = str(cause)
-        complain(on_command_line(said) if hasattr(parsed, "client_options") else said)
+        complain(_on_command_line(str(cause)))
         return USAGE if isinstance(cause, WrongOption) else FAILED
+
+
+def _on_command_line(message: str) -> str:
+    """Options of the data source, spelled as the command's own."""
+    for option, spelled in _SPELLED.items():
+        message = message.replace(option, spelled)
+    return message
 
 
 def _run(parsed: argparse.Namespace) -> int:
@@ -44,11 +55,11 @@ def _run(parsed: argparse.Namespace) -> int:
         sys.stdout.flush()
         return code
 
-    if is_running():  # not ours to end
+    if is_running():  # this process runs a session of its own
         return whole()
     job = Interruptible(whole, opened)
     code = job.run()
-    # One that goes on until then has done what it was asked for.
+    # A job with --every has no other end.
     goes_on = getattr(parsed, "every", None) is not None
     if job.interrupted is None or goes_on:
         return code

@@ -1,4 +1,4 @@
-"""A Spark session: on this machine unless another master is named, quiet, and of a modest size."""
+"""Opens a Spark session, on this machine unless another master is given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.spark.jvm import hush, is_loud, start_jvm
 from interfaces.spark.memory import for_the_jvm_mb
 from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 from interfaces.terminal.addresses import addresses
-from interfaces.terminal.reachable import NobodyListens, first_reachable
+from interfaces.terminal.reachable import BrokerUnreachable, first_reachable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,31 +42,31 @@ _LOCAL_SETTINGS = {
 }
 
 
-#: Ctrl-C came; a session that was starting then is not wanted any more.
+#: Set by Ctrl-C: a session that is starting stops.
 ending = threading.Event()
-#: To be ended from another thread.
+#: Another thread stops them.
 _opened: list[SparkSession] = []
 
 
 def open_session(
     name: str, master: str = DEFAULT_MASTER, settings: Sequence[tuple[str, str]] = ()
 ) -> SparkSession:
-    """The one session of this process; `settings` are Spark's own, and win over ours."""
+    """The session of this process; `settings` of Spark win over the defaults here."""
     if not _MASTER.fullmatch(master):
-        raise WrongOption(f"{master!r} is no master; local[2] or spark://host:7077 is one")
+        raise WrongOption(f"{master!r} is not a Spark master like local[2] or spark://host:7077")
     require_spark()
     _require_master(master)
     prepare_environment(os.environ)
     from pyspark.sql import SparkSession
 
-    wanted = {**_settings(master), **dict(settings)}
+    all_settings = {**_settings(master), **dict(settings)}
     builder = SparkSession.builder.appName(name).master(master)
-    for key, value in wanted.items():
+    for key, value in all_settings.items():
         builder = builder.config(key, value)
     try:
-        start_jvm({"spark.master": master, "spark.app.name": name, **wanted})
+        start_jvm({"spark.master": master, "spark.app.name": name, **all_settings})
         session = builder.getOrCreate()
-    except Exception as failure:  # of the JVM, whose classes are not known before it runs
+    except Exception as failure:  # py4j's classes are unknown before the JVM runs
         raise JobFailed(f"Spark did not start: {cause_of(failure)}") from failure
     hush(session.sparkContext)
     _opened.append(session)
@@ -77,25 +77,25 @@ def open_session(
 
 
 def _require_master(master: str) -> None:
-    """Spark itself would only say, after a minute, that it was stopped."""
+    """Spark fails only after a minute, without the reason."""
     place = master.removeprefix(_STANDALONE)
     if place == master:
         return
     try:
         first_reachable(addresses(place), what="Spark master")
     except ValueError as wrong:
-        raise WrongOption(f"{master!r} is no master: {wrong}") from None
-    except NobodyListens as why:
+        raise WrongOption(f"{master!r} is not a Spark master: {wrong}") from None
+    except BrokerUnreachable as why:
         raise JobFailed(str(why)) from None
 
 
 def opened() -> SparkSession | None:
-    """The session that was opened here last; it may have been stopped."""
+    """The last session that was opened here; it may be stopped."""
     return _opened[-1] if _opened else None
 
 
 def is_running() -> bool:
-    """Whether this process has a session already."""
+    """Whether this process has a running session."""
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context is not None
@@ -107,7 +107,7 @@ def require_spark() -> None:
 
 
 def prepare_environment(environment: dict[str, str] | os._Environ[str]) -> None:
-    """What the JVM and Spark's worker processes must find: Java, this Python, and our modules."""
+    """For the JVM and the worker processes: Java, this Python, and our modules."""
     environment["JAVA_HOME"] = str(java_home(environment, _cache(environment)))
     environment.setdefault("PYSPARK_PYTHON", sys.executable)
     environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -116,7 +116,7 @@ def prepare_environment(environment: dict[str, str] | os._Environ[str]) -> None:
 
 
 def root() -> str:
-    """Where our top-level package lies: a checkout, or site-packages."""
+    """The folder of our top-level package: a checkout, or site-packages."""
     return str(Path(__file__).resolve().parents[len(__name__.split(".")) - 1])
 
 
@@ -125,7 +125,7 @@ def _settings(master: str) -> dict[str, str]:
         **_SETTINGS,
         "spark.log.level": "ERROR" if is_loud() else "OFF",
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
-        # Of executors that were not started by this process, and have its modules where it has.
+        # Executors on other machines have the modules at the same path.
         "spark.executorEnv.PYTHONPATH": root(),
     }
     if master.startswith("local"):

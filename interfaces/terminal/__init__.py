@@ -1,10 +1,10 @@
-"""What the commands of `ottla ...` have in common, whichever package they are in.
+"""Common parts of the commands of `ottla`, in all packages.
 
-words.py      options that many have           values.py     what options take
-durations.py  30s, 5m, 500ms                   progress.py   a line that moves
-endings.py    exit codes, and the line with the reason
-addresses.py  brokers' addresses               reachable.py  whether anybody listens there
-client_errors.py  what the Kafka client says of a failure
+words.py      commands, common options         values.py     types of options
+durations.py  30s, 5m, 500ms                   progress.py   a progress line
+endings.py    exit codes, the line on stderr   tls.py        does a port speak TLS
+addresses.py  addresses of brokers             reachable.py  does a port accept connections
+client_errors.py  errors of librdkafka as text
 
 A library: it imports the standard library only, and nothing else of Ottla.
 """

@@ -1,4 +1,4 @@
-"""Addresses of brokers as they are written: HOST:PORT, [IPv6]:PORT, a HOST with the usual port."""
+"""Addresses of brokers: HOST:PORT, [IPv6]:PORT, or HOST with the default port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_loopback(host: str) -> bool:
 
 
 def addresses(servers: str) -> list[Address]:
-    """Raises ValueError, in words."""
+    """Raises ValueError with a message for users."""
     found = [_address(part.strip()) for part in servers.split(",") if part.strip()]
     if not found:
         raise ValueError("no address")
@@ -45,9 +45,9 @@ def _address(text: str) -> Address:
     else:
         host, _, port = rest.partition(":")
     if not host:
-        raise ValueError(f"{text!r} names no host")
+        raise ValueError(f"no host in {text!r}")
     if not port:
         return Address(host, USUAL_PORT)
     if not port.isdigit() or not 0 < int(port) < 65_536:
-        raise ValueError(f"{text!r}: {port!r} is no port")
+        raise ValueError(f"{text!r}: invalid port {port!r}")
     return Address(host, int(port))

@@ -1,4 +1,4 @@
-"""What librdkafka or the broker says, in words."""
+"""Errors of librdkafka and brokers as text."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from typing import Any
 
 
 def in_words(error: Any) -> str:
-    """Of a KafkaError of confluent-kafka, which nothing here imports."""
+    """Of a KafkaError; confluent-kafka is not imported here."""
     return f"{error.str()} ({error.name().lstrip('_')})"

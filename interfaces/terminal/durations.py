@@ -1,4 +1,4 @@
-"""Times as people write them: 500ms, 30s, 1.5m, 2h, 7d."""
+"""Durations: 500ms, 30s, 1.5m, 2h, 7d."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ _DURATION = re.compile(r"\s*(\d*\.?\d+)\s*(ms|s|m|min|h|d)?\s*", re.IGNORECASE)
 
 
 def milliseconds(text: str, bare: str = "") -> float:
-    """`bare` is the unit of a number that has none; without it there has to be one. Raises
-    ValueError, in words."""
+    """`bare` is the unit of a number without one; empty: a unit is required. Raises ValueError."""
     found = _DURATION.fullmatch(text)
     unit = (found[2] or bare).lower() if found else ""
     if not found or not unit or not isfinite(float(found[1])):
-        raise ValueError(f"{text!r} is no time like 500ms, 30s, 15m or 1h")
+        raise ValueError(f"{text!r} is not a time like 500ms, 30s, 15m or 1h")
     return float(found[1]) * _UNITS_MS[unit]

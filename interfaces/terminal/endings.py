@@ -1,4 +1,4 @@
-"""How a command is found, and how it ends: an exit code, and a line where it went wrong."""
+"""Finds the function of a command; exit codes, and the line on stderr."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def complain(line: str) -> None:
     print(f"ottla: {' '.join(line.split())}", file=sys.stderr)
 
 
-def nobody_reads_on() -> int:
-    """After a BrokenPipeError: Python would complain once more when it flushes at exit."""
+def after_broken_pipe() -> int:
+    """Redirects stdout, which Python flushes again at exit. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return BROKEN_PIPE

@@ -1,4 +1,4 @@
-"""A line that moves on a terminal, and nothing at all anywhere else."""
+"""Line: a progress line on a terminal, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _GREEN, _PLAIN, _CLEAR = "\x1b[32m", "\x1b[0m", "\r\x1b[K"
 
 
 class Line:
-    def __init__(self, *, wanted: bool = True) -> None:
-        self.is_shown = wanted and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    def __init__(self, *, enabled: bool = True) -> None:
+        self.is_shown = enabled and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._is_drawn = False
 
     def draw(self, text: str) -> None:
@@ -25,7 +25,7 @@ class Line:
 
 
 def bar(what: str, share: float) -> str:
-    """`share` is what is done of 1."""
+    """`share` is between 0 and 1."""
     share = min(share, 1.0)
     count = int(share * _WIDTH)
     done = "#" * count

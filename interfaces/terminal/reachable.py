@@ -1,4 +1,4 @@
-"""Whether anybody listens: librdkafka would try for long where it is plain at once."""
+"""Whether a port accepts connections, at once: librdkafka retries until a timeout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from interfaces.terminal.addresses import Address
 PROBE_S = 3.0
 
 
-class NobodyListens(Exception):
-    """At any of the addresses; it says why, in one line."""
+class BrokerUnreachable(Exception):
+    """No address accepts connections; the message has the reasons."""
 
     def __init__(self, why: str, may_pass: bool) -> None:
         super().__init__(why)
@@ -40,11 +40,11 @@ def first_reachable(
             return address
         reasons.append(f"{address}: {reason}")
         may_pass |= reason.may_pass
-    raise NobodyListens(f"no {what} at {'; '.join(reasons)}", may_pass)
+    raise BrokerUnreachable(f"no {what} at {'; '.join(reasons)}", may_pass)
 
 
 def why_not(address: Address, timeout_s: float) -> Unreachable | None:
-    """Why no connection can be made; None: one can."""
+    """Returns None if the address accepts connections."""
     deadline = time.monotonic() + timeout_s
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
@@ -65,7 +65,7 @@ def why_not(address: Address, timeout_s: float) -> Unreachable | None:
 
 
 def may_pass(failure: BaseException) -> bool:
-    """A slow network or host, or a name server that cannot answer at the moment."""
+    """A slow network or host, or a temporary failure of the name server."""
     if isinstance(failure, socket.gaierror):
         return failure.errno == socket.EAI_AGAIN
     return isinstance(failure, TimeoutError)
@@ -73,6 +73,6 @@ def may_pass(failure: BaseException) -> bool:
 
 def reason_of(failure: BaseException) -> str:
     if isinstance(failure, TimeoutError):
-        return "no answer to the connection"
-    said = getattr(failure, "strerror", None) or str(failure)
-    return said[:1].lower() + said[1:] if said else type(failure).__name__
+        return "connection timed out"
+    text = getattr(failure, "strerror", None) or str(failure)
+    return text[:1].lower() + text[1:] if text else type(failure).__name__

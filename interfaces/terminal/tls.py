@@ -1,4 +1,4 @@
-"""Whether TLS is spoken at an address, with whichever certificate."""
+"""Whether a server speaks TLS, with any certificate."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from interfaces.terminal.addresses import Address
 
-#: The type of a record that carries a ServerHello. An alert alone is what plain ports of Ottla and
-#: of others answer to a ClientHello.
+#: The record type of a ServerHello. Plain ports, of Ottla too, may respond with an alert.
 _HANDSHAKE = b"\x16"
 
 

@@ -1,4 +1,4 @@
-"""What options take, for argparse: each raises ArgumentTypeError, in words."""
+"""Types of options for argparse; each raises ArgumentTypeError."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def _whole_number(text: str, least: int) -> int:
     try:
         found = int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
     if found < least:
         raise argparse.ArgumentTypeError(f"{found} is less than {least}")
     return found
 
 
 def seconds(text: str) -> float:
-    """More than none; a number alone is seconds."""
+    """More than 0; a number without a unit is seconds."""
     found = seconds_or_none(text)
     if not found:
-        raise argparse.ArgumentTypeError(f"expected more than no time, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a time of more than 0, not {text!r}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Commands and the options that many of them have: which broker, with which settings."""
+"""Commands, and the options for the broker and its client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from interfaces.terminal.values import key_value
 
 Parser: TypeAlias = "argparse.ArgumentParser"
-#: What `add_subparsers` gives; its parsers are of whatever class the parser above has.
+#: The result of `add_subparsers`.
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
 _BOOTSTRAP_VARIABLE = "OTTLA_BOOTSTRAP"
@@ -35,7 +35,7 @@ def add_broker(parser: Parser) -> None:
     parser.add_argument(
         *("-b", "--bootstrap-server"),
         metavar="HOST:PORT[,...]",
-        help=f"the broker: any Kafka broker (${_BOOTSTRAP_VARIABLE}, or {_DEFAULT_BOOTSTRAP})",
+        help=f"any Kafka broker (${_BOOTSTRAP_VARIABLE}, or {_DEFAULT_BOOTSTRAP})",
     )
     parser.add_argument(
         "-X",
@@ -49,7 +49,7 @@ def add_broker(parser: Parser) -> None:
 
 
 def bootstrap(parsed: argparse.Namespace) -> str:
-    """The servers that `add_broker` was told of, or the environment."""
+    """The servers of the options, the environment, or the default."""
     named: str | None = parsed.bootstrap_server
     for key in _BOOTSTRAP_KEYS:
         named = named or dict(parsed.client_options).get(key)

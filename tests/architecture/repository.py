@@ -1,4 +1,4 @@
-"""The tracked files, as the architecture tests look at them."""
+"""The tracked files, for the architecture tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @cache
 def tracked_files() -> tuple[str, ...]:
-    """What git tracks, or would track at the next `git add .`, relative to the root."""
+    """Files that git tracks, or would track after `git add .`, relative to the root."""
     listed = subprocess.check_output(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, text=True
     )

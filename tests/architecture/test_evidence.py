@@ -1,4 +1,4 @@
-"""docs/evidence.md names a test or a command for each promise, and each of them exists."""
+"""docs/evidence.md names a test or a command for each promise; all of them exist."""
 
 from __future__ import annotations
 

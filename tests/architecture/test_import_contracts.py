@@ -1,4 +1,4 @@
-"""The layering, as import-linter and a look at the imports themselves see it."""
+"""The layering, checked by import-linter and by imports themselves."""
 
 from __future__ import annotations
 

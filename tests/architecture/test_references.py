@@ -1,4 +1,4 @@
-"""What the pages name in backquotes exists: files, folders, and path:Name or path:Class.method."""
+"""Names in backquotes on pages exist: files, folders, path:Name and path:Class.method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.architecture.repository import ROOT, tracked_files
 PAGES = [name for name in tracked_files() if name.endswith(".md")]
 FOLDERS = "domain|application|infrastructure|interfaces|tests|scripts|docs"
 REFERENCE = re.compile(rf"`((?:\./)?(?:{FOLDERS})/[\w./-]*)(?::([A-Za-z_][\w.]*))?`")
-#: A placeholder in the steps of how to add something.
+#: A placeholder in how-to steps.
 PLACEHOLDER = re.compile(r"\bNAME\b|_NAME\b")
 
 

@@ -1,4 +1,4 @@
-"""The tree itself: what lies where, how long it is, and what never gets into it."""
+"""The tree itself: folders, file lengths, and what must not be committed."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ TOP_LEVEL = {
 
 LINES = 400
 
-#: Files that are longer than that and hold one concept all the same, each with the reason.
+#: Longer files that hold one concept, each with the reason.
 LONGER: dict[str, str] = {}
 
-#: Test folders that scripts/test does not run, and who does.
+#: Test folders that scripts/test does not run, and what runs them.
 NOT_A_KIND = {"architecture": "scripts/check", "bench": "scripts/bench"}
 
-# Put together here, so that this file is not what it looks for.
+# Concatenated, so that this file does not match itself.
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b")
 REGISTRY = re.compile(
     r"\b(py" + r"pi\.org|python" + r"hosted\.org|registry\.np" + r"mjs\.org|repo1?\.maven"
     r"|maven" + r"\.org|crates" + r"\.io/|proxy\." + r"golang\.org)"
 )
-# Ottla is not published: somebody else may publish a package of that name.
+# Ottla is not published: the name on an index may belong to others.
 INSTALL_BY_NAME = re.compile(r"\b(install|inject|uvx|pipx run) +['\"]?ott" + r"la\b")
-# Kafka's own default folders are no machine's.
+# Kafka's default folders are not paths of a machine.
 MACHINE_PATH = re.compile(
     r"(?<![\w.$}/])/(ro" + r"ot|wo" + r"rk|ho" + r"me/\w+|tm" + r"p(?!/(kafka|kraft)-))/\w"
 )

@@ -2,9 +2,9 @@
 scripts/bench report [FILE] [--write [PAGE]]
 scripts/bench profile --load produce|fetch...
 
-Measures Ottla, and Apache Kafka beside it where it is given, and prints Markdown tables; all runs
-and their medians are written as JSON, which `scripts/bench report` turns into tables again.
-The figures are for reading and for ratios within one run: no test fails because of them.
+Measures Ottla, and with --kafka Apache Kafka beside it, and prints Markdown tables. All runs and
+their medians are written as JSON; `scripts/bench report` makes the tables from it again.
+Compare ratios within one run only. No test fails because of a figure.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrup
 CACHE = Path(".cache/bench")
 LATEST = CACHE / "latest.json"
 BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall"]
-#: With brokers of their own: that flush before each answer, or keep offsets elsewhere.
+#: Parts with brokers of their own: flush before each response, or offsets in a database.
 APART = ["fsync", "offsets", "offsets-fsync"]
 PARTS = ["limits", *BESIDE, *APART, "cold", "startup", "micro"]
 
@@ -76,7 +76,7 @@ def main() -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Two at once would take each other's folders, and their time."""
+    """Two benchmarks at once would share folders and cores."""
     with (CACHE / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,7 +110,7 @@ def _measure() -> None:
         bench.run()
     except KeyboardInterrupt:
         count, failed = len(bench.runs.rows), len(bench.runs.failures())
-        print(f"interrupted after {count} runs, {failed} failed; {options.json} is as it was")
+        print(f"interrupted after {count} runs, {failed} failed; {options.json} is unchanged")
         sys.exit(INTERRUPTED)
     about["minutes"] = round((time.monotonic() - began) / 60, 1)
     written = about | {
@@ -124,11 +124,11 @@ def _measure() -> None:
     print(report.markdown(json.loads(options.json.read_text())))
     print(f"\nbench: {options.json}, {about['minutes']} minutes", file=sys.stderr)
     if bench.runs.failures():
-        sys.exit("bench: not everything could be measured, see FAILED above")
+        sys.exit("bench: some parts failed, see FAILED above")
 
 
 class Bench:
-    """The parts that were asked for, one after the other."""
+    """Runs the requested parts one after the other."""
 
     def __init__(self, plan: Plan, libs: Path | None, parts: list[str]) -> None:
         self.runs = Runs()
@@ -208,7 +208,7 @@ class Bench:
         self._apart("fsync", self._stage("commit", rawbench), loads)
 
     def _offsets(self, part: str, flush: str, rawbench: Rawbench) -> None:
-        """Ottla with each of the places in which it can keep them."""
+        """Ottla with each engine for committed offsets."""
         elsewhere = [
             ottla(flush, "--set", f"offsets={engine}://", name=f"ottla-{engine}")
             for engine in ("memory", "sqlite")
@@ -270,15 +270,15 @@ def _options() -> argparse.Namespace:
     )
     options = parser.parse_args()
     if not set(options.parts) <= set(PARTS):
-        parser.error(f"there are only the parts {', '.join(PARTS)}")
-    # Before a quarter of an hour is spent.
+        parser.error(f"unknown part; the parts are {', '.join(PARTS)}")
+    # Checked first: a run takes up to half an hour.
     if not os.access(options.json if options.json.exists() else options.json.parent, os.W_OK):
         parser.error(f"{options.json} cannot be written")
     return options
 
 
 def _command(options: argparse.Namespace) -> str:
-    """As it can be written down: where somebody's jars lie is nobody's business."""
+    """The command without the path of the jars, for the report."""
     words = ["scripts/bench"]
     words += ["--quick"] if options.quick else []
     words += ["--rounds", str(options.rounds)] if options.rounds else []

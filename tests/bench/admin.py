@@ -1,10 +1,10 @@
-"""Producing beside somebody who looks through a million records over HTTP, or watches the broker.
+"""Measures produce latency while REST clients scan a million records or watch the broker.
 
     python -m tests.bench.admin [--rounds N] [--seconds S] [--flush commit|os] [--slices]
 
-Each round produces alone, beside a process that is busy with nothing, and beside each kind of scan,
-over and over; told is by how much that raises the produce requests' latency. `--slices` lets the
-broker do it all on its loop, as it does while no worker process can be had.
+Each round produces alone, beside a process that only uses CPU, and beside each kind of scan, and
+prints how much each raises the latency of produce requests. With `--slices` the broker scans on its
+loop, as it does while no worker process is available.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RECORDS = 1_000_000
 TOPIC = "looked-through"
 CACHE = Path(".cache/bench")
 _SHAPES = [PRODUCE[1], PRODUCE[2]]
-#: What the machine itself takes of everybody's latency when one more core is busy.
+#: Baseline: the same load while another process keeps one core busy.
 STRANGER = "a stranger that is busy"
 SEARCH = "search, each record is opened"
 _SCANS = {
@@ -52,14 +52,14 @@ runpy.run_module("interfaces.main", run_name="__main__", alter_sys=True)
 """
 
 
-#: What is asked, and how many seconds after one answer it is asked again.
+#: The request, and the seconds between a response and the next request.
 _WATCHED = {"metrics": 1.0, "console/data/overview": 2.0}
 WATCHED = "a scrape each second, the console open"
 ALL_OF_IT = "all of that at once"
 
 
 class Asker:
-    """Asks again as soon as it is answered, or `pause` seconds after that."""
+    """Sends the request again `pause` seconds after each response."""
 
     def __init__(self, url: str, pause: float = 0.0) -> None:
         self._url = url
@@ -105,10 +105,10 @@ def broker(folder: Path, flush: str, slices: bool) -> Iterator[tuple[Broker, str
             if process.poll() is not None:
                 raise LoadFailed("the broker did not start")
             time.sleep(0.02)
-        told = json.loads(ready.read_text())
+        started = json.loads(ready.read_text())
         yield (
-            Broker(process, told["listeners"][0]["port"], 0.0, folder),
-            "http://" + told["admin"][0].removeprefix("http://"),
+            Broker(process, started["listeners"][0]["port"], 0.0, folder),
+            "http://" + started["admin"][0].removeprefix("http://"),
         )
     finally:
         process.terminate()
@@ -117,7 +117,7 @@ def broker(folder: Path, flush: str, slices: bool) -> Iterator[tuple[Broker, str
 
 @contextmanager
 def _stranger() -> Iterator[None]:
-    """A process that is as busy as a worker, and has nothing to do with the broker."""
+    """A process that uses as much CPU as a worker process, without the broker."""
     busy = "import os\nos.nice(19)\nwhile True: pass"
     process = subprocess.Popen([sys.executable, "-c", busy])
     try:
@@ -161,7 +161,7 @@ def main() -> None:
 
 
 def _scenes(url: str) -> dict[str, list[Asker]]:
-    """Who asks for what, by a name for the table; the first is the one whose time is told."""
+    """The requests of each row; the time of the first one is reported."""
     topic = f"{url}/topics/{TOPIC}/"
     watched = [(f"{url}/{path}", pause) for path, pause in _WATCHED.items()]
     scans = {name: [(topic + path, 0.0)] for name, path in _SCANS.items()}

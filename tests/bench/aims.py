@@ -1,4 +1,4 @@
-"""THE table of aims: what each figure should be, as a ratio to a warm Kafka in the same run."""
+"""The table of aims: what each figure should be, as a ratio to a warm Kafka in the same run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Medians = dict[str, dict[str, dict[str, Figures]]]
 class Aim:
     title: str
     part: str
-    #: The beginning of its name.
+    #: A prefix of the load's name.
     load: str
     figure: str
     at_least: float | None = None
     at_most: float | None = None
-    #: Of Ottla's figure itself, not of the ratio.
+    #: The unit, where the aim is for Ottla's figure itself and not for the ratio.
     absolute: str | None = None
 
     @property

@@ -21,13 +21,13 @@ READY_TIMEOUT_S = 120
 _POLL_S = 0.002
 _SAID_BYTES = 2_000
 _JAVA = ("java", "-Xms1g", "-Xmx1g")
-#: A new group waits for nobody, as Ottla's does not.
+#: A new group does not wait for more members, as in Ottla.
 _GROUPS = "group.initial.rebalance.delay.ms=0\n"
 _EVERY_MESSAGE, _NEVER = 1, 2**63 - 1
 
 
 class BrokerFailed(Exception):
-    """It did not start, or died; its last words."""
+    """The broker did not start, or died; holds the end of its output."""
 
 
 class Broker:
@@ -39,7 +39,7 @@ class Broker:
         self.address = f"127.0.0.1:{port}"
         self.ready_s = ready_s
         self.folder = folder
-        #: Names of the topics that hold what loads read.
+        #: Names of the topics that loads read.
         self.filled: set[str] = set()
 
     @property
@@ -68,7 +68,7 @@ class Broker:
 
 
 class Contender:
-    """A way to run a broker: `prepare` a folder once, then `start` on it as often as wanted."""
+    """A way to run a broker: `prepare` a folder once, then `start` on it any number of times."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Contender:
         self.name = name
         self.start = start
         self._prepare = prepare
-        #: Of the time that the slowest to warm up needs.
+        #: Share of the longest warm-up time that this broker needs.
         self.warm_up_share = warm_up_share
 
     @property
@@ -115,7 +115,7 @@ def ottla(flush: str, *options: str, name: str = "ottla") -> Contender:
 
 
 def ottla_with_postgres(flush: str, server: Postgres) -> Contender:
-    """A new store has a schema of its own."""
+    """Each new store gets its own schema."""
     numbers = itertools.count(1)
 
     def start(folder: Path) -> Broker:
@@ -177,7 +177,7 @@ def _said(folder: Path) -> str:
 
 
 def _answers(port: int) -> bool:
-    """Whether Metadata of no topic is answered with a broker; the port alone opens before that."""
+    """Whether Metadata lists a broker; Kafka opens its port earlier."""
     try:
         with RawClient("127.0.0.1", port, patience_s=5) as client:
             _throttle, brokers = client.ask(3, 4, b"\0\0\0\0\0").take("ii")

@@ -1,4 +1,4 @@
-"""A request from the received bytes to the answer, through everything but the sockets."""
+"""A request from the received bytes to the response, through everything but the sockets."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def measure(cache: Path, quick: bool) -> dict[str, float]:
 
 
 def _produced(cache: Path, quick: bool) -> dict[str, float]:
-    """Microseconds of CPU a request of 1 KB, ten connections to a pass, best of several."""
+    """Microseconds of CPU per request of 1 KB, ten connections in a pass, best of several."""
     folder = cache / "chain"
     shutil.rmtree(folder, ignore_errors=True)
     kafkas = {
         "memory": InProcessKafka(),
         "lmdb, flush=os": InProcessKafka(f"lmdb://{folder}/plain"),
-        # Enabled, so that times are taken for every request; none fails, so none is written.
+        # Enabled, so every request is timed; none fails, so no line is written.
         "lmdb, flush=os, request log of errors": InProcessKafka(
             f"lmdb://{folder}/logged", _request_log(FakeEventLog(), "errors")
         ),
@@ -51,7 +51,7 @@ def _produced(cache: Path, quick: bool) -> dict[str, float]:
 
 
 def _fetched(cache: Path, quick: bool) -> dict[str, float]:
-    """Microseconds of CPU a fetch that is answered at once, best of several."""
+    """Microseconds of CPU per fetch that does not wait, best of several."""
     folder = cache / "chain"
     shutil.rmtree(folder, ignore_errors=True)
     results = {}
@@ -92,7 +92,7 @@ def _request_log(events: EventLog, mode: str) -> StructuredRequestLog:
 
 
 class Unwritten:
-    """An event log that does nothing with its lines: the cost of making them stays."""
+    """An event log that drops its lines: measures the cost of making them."""
 
     def info(self, event: str, **fields: object) -> None:
         pass
@@ -113,7 +113,7 @@ class Run:
         started = time.process_time()
         for _ in range(count):
             for client in clients:
-                # As the loop does it; the fake transport's care would be a quarter of the cost.
+                # As the loop does it: checks of the fake transport would be a quarter of the cost.
                 client.session.get_buffer(-1)[:size_bytes] = request
                 client.session.buffer_updated(size_bytes)
             kafka.run()

@@ -1,7 +1,7 @@
 """Produce beside a consumer that reads an old log whose pages are not in memory.
 
 The broker that filled the log is stopped first: pages that a process has mapped stay in memory.
-Beside it the same of a log that is in memory, for what the reader costs without any disk.
+The same load beside a log in the page cache shows what the reader costs without the disk.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tests.bench.runs import LoadFailed, Runs
 PART = "cold"
 _SHAPE = PRODUCE[1]
 _FIGURES = ("requests_per_s", "p50_us", "p99_us", "max_us", "cpu_us_per_request")
-#: Less than it takes to read all of the log once.
+#: Shorter than one read of the whole log.
 _SECONDS = 2.0
-#: Whether the log is on the disk only, and whether it is read.
+#: The name, whether the log is on the disk only, and whether it is read.
 _ROWS = (
     ("alone", False, False),
     ("beside a reader, in memory", False, True),
@@ -84,7 +84,7 @@ def _drop(file: Path) -> None:
 
 
 def _run(broker: Broker, rawbench: Rawbench, topic: Topic | None) -> Figures:
-    rawbench.produce(broker, _SHAPE, 0.5)  # runs hot, and writes elsewhere in the file
+    rawbench.produce(broker, _SHAPE, 0.5)  # warms up, and writes elsewhere in the file
     with ThreadPoolExecutor(1) as beside:
         reader = None
         if topic is not None:

@@ -1,4 +1,4 @@
-"""Our meter of the time from a producer to a consumer, at a steady pace and back to back."""
+"""Latency from a producer to a consumer, at a steady pace and back to back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PER_SECOND = 500
 def loads(seconds: float) -> Iterator[Load]:
     paced = int(seconds * PER_SECOND)
     yield Load(f"{PER_SECOND} a second", lambda broker: _run(broker, paced, PER_SECOND))
-    # A count and not a time: quantiles of as many records are comparable.
+    # A count, not a time: quantiles of equally many records are comparable.
     yield Load("back to back", lambda broker: _run(broker, paced * 2, 0))
 
 

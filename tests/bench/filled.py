@@ -1,4 +1,4 @@
-"""Topics that consumers read: records of 1 KB in batches of 16 KB, as the Java producer makes."""
+"""Topics that consumers read: records of 1 KB in batches of 16 KB, as the Java producer sends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def new_topic(broker: Broker, partitions: int = 1) -> str:
 
 
 def create(broker: Broker, name: str, partitions: int = 1) -> None:
-    """Until every partition has a leader that answers."""
+    """Waits until every partition has a leader that responds."""
     deadline = time.monotonic() + _PATIENCE_S
     with broker.connect() as client:
         error = client.create_topic(name, partitions)

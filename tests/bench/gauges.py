@@ -1,4 +1,4 @@
-"""What a broker's process used while something ran: CPU, memory, disk, switches (Linux only)."""
+"""What a broker's process used during a load: CPU, memory, disk, switches (Linux only)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def memory_mb(pid: int) -> Figures:
 
 
 def written_mb(pid: int) -> float:
-    """What it gave the disk to write, sooner or later; dirty pages it dropped count too."""
+    """Bytes written to files; dirty pages that were dropped count too."""
     return int(_fields(Path(f"/proc/{pid}/io"))["write_bytes"]) / 1e6
 
 
@@ -78,7 +78,7 @@ class Usage:
             "broker_cpu_s": cpu_s(self._pid) - self._cpu_s,
             "rss_anon_peak_mb": max(self._peak_mb, memory["rss_anon_mb"]),
             "written_mb": written_mb(self._pid) - self._written_mb,
-            # Of the threads that are still there: the others took theirs with them.
+            # Of live threads: the counts of ended threads are lost.
             "context_switches": max(0, context_switches(self._pid) - self._switches),
             **memory,
         }
@@ -88,7 +88,7 @@ class Usage:
             try:
                 self._peak_mb = max(self._peak_mb, memory_mb(self._pid)["rss_anon_mb"])
             except (OSError, KeyError):
-                return  # the broker is gone; the run itself will say so
+                return  # the broker ended; the run reports that
 
 
 def _fields(file: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Consumer groups: committed offsets per second, and how long rebalances take."""
+"""Consumer groups: offset commits and fetches per second, and how long rebalances take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.e2e.raw_client import RawClient, array, frame, string
 OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR = 8, 9, 10
 COMMIT_VERSION, FETCH_VERSION = 7, 5
 TOPIC, PARTITIONS = "committed", 6
-#: Of one connection, committed in turn.
+#: Requests of one connection, sent in turn.
 _OFFSETS = 16
 
 ONE_BY_ONE, TOGETHER, MANY = 1, 10, 100
@@ -70,8 +70,8 @@ def _offsets(offset: int) -> bytes:
 
 
 def _fetches(connection: int) -> tuple[int, int, list[bytes]]:
-    wanted = array(struct.pack(">i", index) for index in range(PARTITIONS))
-    body = string(_group(connection)) + array([string(TOPIC) + wanted])
+    partitions = array(struct.pack(">i", index) for index in range(PARTITIONS))
+    body = string(_group(connection)) + array([string(TOPIC) + partitions])
     return OFFSET_FETCH, FETCH_VERSION, [body]
 
 
@@ -80,7 +80,7 @@ def _group(connection: int) -> str:
 
 
 def _committed(broker: Broker) -> None:
-    """The coordinator is found and ready, and each group has offsets to fetch."""
+    """Waits for the coordinator and commits offsets for each group."""
     if TOPIC in broker.filled:
         return
     create(broker, TOPIC, PARTITIONS)
@@ -90,12 +90,12 @@ def _committed(broker: Broker) -> None:
             api, version, bodies = _commits(connection)
             for body in bodies:
                 while any(_commit_errors(one.ask(api, version, body).rest())):
-                    pass  # or is still reading it
+                    pass  # or is still loading it
     broker.filled.add(TOPIC)
 
 
 def _find_coordinator(client: RawClient, group_id: str) -> None:
-    """Kafka makes its topic of offsets when it is first asked."""
+    """Kafka creates __consumer_offsets on the first FindCoordinator."""
     while client.ask(FIND_COORDINATOR, 1, string(group_id) + b"\0").take("ih")[1]:
         time.sleep(0.05)
 

@@ -11,7 +11,7 @@ MAVEN = "maven"
 
 
 class NoKafka(Exception):
-    """Why there is nothing to compare with."""
+    """Kafka's jars are not available; says why."""
 
 
 def jars(named: str) -> Path:

@@ -31,7 +31,7 @@ LATENCIES = 2_500
 
 
 class NoJava(Exception):
-    """Why the Java client cannot be measured."""
+    """The Java client is not available; says why."""
 
 
 class JavaClients:
@@ -58,7 +58,7 @@ class JavaClients:
         try:
             answer = json.loads(self._process.ask(" ".join(map(str, words))))
         except (AssertionError, OSError) as failure:
-            # Its answer may still come, and must not be taken for the next one's.
+            # A late response must not be read as the next one's.
             self._process.process.kill()
             self.close()
             raise LoadFailed(f"the Java client: {failure}") from None
@@ -74,25 +74,25 @@ class JavaClients:
 
 
 def loads(clients: JavaClients, topic: Topic, filler: Filler, scale: float) -> Iterator[Load]:
-    wanted = int(CONSUMED_BYTES * scale)
+    size_bytes = int(CONSUMED_BYTES * scale)
     in_a_group = topic.size_bytes // RECORD_BYTES // 16 * 16
     warm = set[int]()
 
     def warm_up(broker: Broker) -> None:
-        """The client first: its compiler needs seconds too, and so do the broker's ways for it."""
+        """Warms up the client too: its JIT compiler needs seconds."""
         filled(broker, topic, filler)
         if broker.pid not in warm:
             warm.add(broker.pid)
             for _name, size, count in PRODUCED:
                 clients.ask("produce", broker.address, new_topic(broker), int(count * scale), size)
-            clients.ask("consume", broker.address, topic.name, wanted)
+            clients.ask("consume", broker.address, topic.name, size_bytes)
             clients.ask("group", broker.address, topic.name, in_a_group, "classic")
 
     for name, size, count in PRODUCED:
         yield Load(name, _producer(clients, size, int(count * scale)), warm_up)
     yield Load(
         "consumer, 1 KB",
-        lambda broker: clients.ask("consume", broker.address, topic.name, wanted),
+        lambda broker: clients.ask("consume", broker.address, topic.name, size_bytes),
         warm_up,
     )
     for protocol in ("classic", "consumer"):

@@ -50,7 +50,7 @@ def _producer(size: int, count: int, lz4: bool) -> Callable[[Broker], Figures]:
 
 
 def _kcat(broker: Broker, topic: Topic) -> Figures:
-    """The whole topic, once; the start of the process is in the time."""
+    """Reads the whole topic once; the time includes the start of the process."""
     started = time.perf_counter()
     done = subprocess.run(
         [

@@ -1,4 +1,4 @@
-"""What the machine itself can do, for scale: memory, loopback, disk. Best or median of a few."""
+"""What the machine can do, for scale: memory, loopback, disk. Best or median of a few."""
 
 from __future__ import annotations
 
@@ -33,16 +33,6 @@ def measure(folder: Path, quick: bool) -> Figures:
             _page_cache_mb_per_s(folder / "written", _WRITTEN_MB // share) for _ in range(3)
         ),
     }
-
-
-LABELS = {
-    "memcpy_gb_per_s": "memcpy, 64 MB, GB/s",
-    "loopback_round_trip_p50_us": "loopback round trip of 64 bytes, two processes, p50 us",
-    "loopback_mb_per_s": "loopback stream, MB/s",
-    "fsync_p50_us": "4 KB append and fdatasync, p50 us",
-    "fsync_p99_us": "4 KB append and fdatasync, p99 us",
-    "page_cache_write_mb_per_s": "new file written to the page cache in 1 MB pieces, MB/s",
-}
 
 
 def _memcpy_gb_per_s() -> float:

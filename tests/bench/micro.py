@@ -1,4 +1,4 @@
-"""What the pieces of one request cost, without sockets: microseconds a call, best of several."""
+"""Cost of the parts of one request, without sockets: microseconds per call, best of several."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _batches() -> Iterator[Case]:
         def check(view: memoryview = view) -> RecordBatch:
             batch = parse_single_batch(view)
             batch.check_crc(crc32c)
-            batch.place(7, 0)
+            batch.set_offset(7, 0)
             return batch
 
         yield f"batch of {size_bytes // 1000} KB: parse, CRC, place", check

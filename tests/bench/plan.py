@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 class Plan(NamedTuple):
     rounds: int
-    #: Of one run of a load over raw sockets.
+    #: One run of a load over raw sockets.
     seconds: float
-    #: Of records sent at a steady pace.
+    #: Records sent at a steady pace.
     paced_s: float
     #: Mixed load before the first run; Kafka's compiler needs it.
     warm_up_s: float
-    #: Of the amounts that clients send and read.
+    #: Factor for the amounts that clients send and read.
     scale: float
-    #: Of the topic that consumers read.
+    #: Size of the topic that consumers read.
     filled_bytes: int
-    #: Of the data that a killed broker left.
+    #: Size of the data of a killed broker.
     recovered_bytes: int
-    #: Of the log that is read from the disk: more than is read in one run.
+    #: Size of the log that is read from the disk: more than one run reads.
     cold_bytes: int
     starts: int
 

@@ -1,7 +1,7 @@
-"""scripts/bench profile --load produce|fetch|... [--out docs/perf] [--write [PAGE]]
+"""scripts/bench profile --load produce|fetch|... [--write [PAGE]]
 
-Runs a load against Ottla with py-spy beside it: a flame graph as SVG, and a table of where the
-time of one request goes. The CPU of a request comes from a run without the profiler.
+Runs a load against Ottla with py-spy beside it and prints a table of where the CPU time of one
+request goes. The CPU of a request comes from a run without the profiler.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from pathlib import Path
 
 from tests.bench.brokers import Broker, ottla
 from tests.bench.filled import Topic, filled
-from tests.bench.flamegraph import svg
 from tests.bench.gauges import Figures
 from tests.bench.machine import revision
 from tests.bench.raw_loads import FETCH, PRODUCE, NoRawbench, Rawbench
 from tests.bench.report import PAGE, marked, replace
-from tests.bench.where_time_goes import groups, parse, readable
+from tests.bench.where_time_goes import groups, parse
 from tests.tool import Arguments
 
 LOADS = {
@@ -45,7 +44,6 @@ def main(arguments: list[str], cache: Path) -> None:
     parser.add_argument("--load", choices=list(LOADS), required=True)
     parser.add_argument("--flush", choices=["os", "commit"], default="os")
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--out", type=Path, default=cache / "profile")
     parser.add_argument(
         "--write", nargs="?", const=PAGE, type=Path, metavar="PAGE", help="replace its marked part"
     )
@@ -54,7 +52,6 @@ def main(arguments: list[str], cache: Path) -> None:
     if options.write:
         marked(options.write, part)
     cache.mkdir(parents=True, exist_ok=True)
-    options.out.mkdir(parents=True, exist_ok=True)
     py_spy = _py_spy()
     try:
         rawbench = Rawbench(cache)
@@ -75,12 +72,8 @@ def main(arguments: list[str], cache: Path) -> None:
 
     stacks = parse(raw)
     us = plain["cpu_us_per_request"]
-    picture = options.out / f"{options.load}.svg"
-    title = f"{_name(options.load)}, flush = {options.flush}: {us:.1f} us of CPU a request"
-    picture.write_text(svg(readable(stacks), f"{title} (Python warm, C grey)"), "utf-8")
     text = _table(options, us, sum(stacks.values()), groups(stacks))
     print(text)
-    print(f"\nbench: {picture}, {picture.stat().st_size // 1000} KB", file=sys.stderr)
     if options.write:
         page = marked(options.write, part)
         options.write.write_text(replace(page, text, part), "utf-8")
@@ -124,19 +117,19 @@ def _load(rawbench: Rawbench, broker: Broker, load: str, seconds: float) -> Figu
 
 
 def _sampled(py_spy: str, rawbench: Rawbench, broker: Broker, load: str, seconds: float) -> str:
-    """py-spy's raw output over the middle of the load; with C functions where that works."""
+    """py-spy's raw output of the middle of the load, with C functions if py-spy can read them."""
     raw = broker.folder / "profile.raw"
     beside = threading.Thread(target=_load, args=(rawbench, broker, load, seconds + 3))
     beside.start()
     try:
         command = [py_spy, "record", "-p", str(broker.pid), "-f", "raw", "-o", str(raw)]
         command += ["-d", str(max(1, round(seconds))), "-r", str(_RATE)]
-        said = []
+        failures = []
         for native in (["--native"], []):
             done = subprocess.run([*command, *native], capture_output=True, text=True)
             if done.returncode == 0:
                 return raw.read_text()
-            said.append((done.stdout + done.stderr)[-1000:])
-        raise SystemExit("bench: py-spy failed:\n" + "\n".join(said))
+            failures.append((done.stdout + done.stderr)[-1000:])
+        raise SystemExit("bench: py-spy failed:\n" + "\n".join(failures))
     finally:
         beside.join()

@@ -1,4 +1,4 @@
-"""A line to stderr for whoever waits, with the seconds since the start."""
+"""A progress line on stderr, with the seconds since the start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The load generator in rawbench/: requests over raw sockets, for little CPU of its own."""
+"""The load generator in rawbench/: sends requests over raw sockets and uses little CPU."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.bench.gauges import Figures
 from tests.bench.runs import Load, LoadFailed
 
 SOURCE = Path(__file__).parent / "rawbench"
-#: A run lasts as long as it is told; this is for one that hangs.
+#: Timeout for a run that hangs.
 PATIENCE_S = 60
 
 
 class NoRawbench(Exception):
-    """Why there is no load generator."""
+    """The load generator is not available; says why."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Shape:
     in_flight: int = 1
     records: int = 1
     record_bytes: int = 1000
-    #: Each connection sends to these in turn.
+    #: Each connection sends to so many partitions in turn.
     partitions: int = 1
-    #: Of the time of a run: large batches fill memory and disk.
+    #: Share of the time of a run: large batches fill memory and disk.
     share: float = 1.0
 
 
@@ -78,7 +78,7 @@ class Rawbench:
         ]
 
     def warm_up(self, contender: Contender, broker: Broker, seconds: float) -> None:
-        """A mixed load: what is measured later has run hot before, whatever compiles it."""
+        """A mixed load before the measurements: JIT compilers and caches warm up."""
         topic = Topic("warm-up", 1, 16 << 20)
         filled(broker, topic, self)
         share = seconds * contender.warm_up_share / 6
@@ -92,7 +92,7 @@ class Rawbench:
     ) -> Figures:
         seconds *= shape.share
         warm_s = seconds / 4 if warm_s is None else warm_s
-        # One that answers already: Kafka names the leader of a new topic before it leads.
+        # Waits for the leader: Kafka names the leader of a new topic before it leads.
         topic = new_topic(broker, shape.partitions)
         return self._run(
             broker,

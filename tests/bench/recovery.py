@@ -1,10 +1,10 @@
-"""The start after SIGKILL, with data in a hundred partitions, or with none.
+"""Start-up after SIGKILL, with data in a hundred partitions, or with none.
 
-The start with none says how much of it has nothing to do with data: Kafka's controller, in the same
-process, refuses the new broker until the session of the killed one is over (nine seconds).
+The start without data is the baseline: Kafka's controller, in the same process, refuses the new
+broker until the session of the killed one is over (nine seconds).
 
-Every round begins on a copy of what the killed broker left: a second start on the same folder would
-find the work of the first. All of it is in the page cache, as after a crash of the process alone.
+Every round begins on a copy of the killed broker's folder: a second start on the same folder would
+find it recovered. The data is in the page cache, as after a crash of the process alone.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def measure(
 
 
 def _killed(contender: Contender, folder: Path, topic: Topic, rawbench: Rawbench) -> list[int]:
-    """The end offsets of what it held."""
+    """Returns the end offsets of the killed broker's partitions."""
     contender.prepare(folder)
     broker = contender.start(folder)
     try:
@@ -74,7 +74,7 @@ def _killed(contender: Contender, folder: Path, topic: Topic, rawbench: Rawbench
 def _recovered(
     runs: Runs, load: str, contender: Contender, folder: Path, topic: Topic, ends: list[int]
 ) -> None:
-    # Kafka's properties name the folder, so the copy is what is kept, and the folder is used.
+    # Kafka's properties name the folder, so the copy is put aside and the folder is used.
     kept = folder.with_name(folder.name + "-kept")
     subprocess.run(["cp", "-a", "--reflink=auto", str(folder), str(kept)], check=True)
     broker = None
@@ -106,7 +106,7 @@ def _until_offsets(broker: Broker, topic: Topic, ends: list[int]) -> Figures:
 
 
 def _ends(broker: Broker, topic: Topic) -> list[int]:
-    """Of every partition; -1 where none is told yet."""
+    """The end offset of every partition; -1 where it is not known yet."""
     with broker.connect() as client:
         asked = (client.list_offset(topic.name, index, -1) for index in range(topic.partitions))
         return [-1 if error else offset for error, offset in asked]

@@ -1,4 +1,4 @@
-"""Markdown out of the JSON of a run:
+"""Writes the JSON of a run as Markdown:
 
 scripts/bench report [FILE]                  prints it
 scripts/bench report [FILE] --write [PAGE]   replaces the part of PAGE between marks
@@ -16,12 +16,11 @@ from typing import Any
 
 from tests.bench.aims import Aim, memory, outcomes
 from tests.bench.gauges import Figures
-from tests.bench.limits import LABELS
 from tests.bench.number import shown
 from tests.bench.runs import medians
 from tests.tool import Arguments
 
-#: Where the results stand when no other page is named.
+#: The page for the results, if none is named.
 PAGE = Path("docs/performance.md")
 BEGIN, END = "<!-- {}: begin -->", "<!-- {}: end -->"
 
@@ -34,7 +33,7 @@ _RAW = {
 }
 _REQUESTS = {key: title for key, title in _RAW.items() if key != "mb_per_s"}
 _CLIENT = {"mb_per_s": "MB/s", "cpu_s_per_gb": "broker CPU s/GB", "context_switches": "switches"}
-#: Of each part: its heading, and the figures that are shown.
+#: For each part: its heading, and the figures in the table.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "produce": ("Produce over raw sockets, acks=all, records of 1 KB", _RAW),
     "fsync": ("The same with an fsync before each answer", _RAW),
@@ -86,12 +85,6 @@ def markdown(run: dict[str, Any]) -> str:
         for part, (heading, columns) in _TABLES.items()
         if part in measured
     ]
-    if run["limits"]:
-        rows = [f"| {label} | {_number(run['limits'][key])} |" for key, label in LABELS.items()]
-        sections.append("### The machine alone\n\n" + _lines("| what | figure |", rows))
-    if run["micro"]:
-        rows = [f"| {piece} | {us:,.2f} |" for piece, us in run["micro"].items()]
-        sections.append("### Pieces, without sockets\n\n" + _lines("| piece | us |", rows))
     return "\n\n".join(section for section in sections if section)
 
 
@@ -124,7 +117,7 @@ def _about(run: dict[str, Any]) -> str:
 
 
 def _doubts(run: dict[str, Any]) -> str:
-    """Why the figures are no better than a first look."""
+    """Reasons why the figures are only a first look."""
     found = []
     if run["rounds"] < 3:
         found.append("A short run: rough figures, to be replaced.")
@@ -134,7 +127,7 @@ def _doubts(run: dict[str, Any]) -> str:
 
 
 def _noise(rows: list[dict[str, Any]]) -> str | None:
-    """How far the runs of one load and broker lie apart, in the middle of all loads."""
+    """How far the runs of one load and broker lie apart: the median of all loads."""
     rates: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
         figures = row.get("figures", {})
@@ -216,7 +209,7 @@ def replace(page: str, text: str, part: str = "bench") -> str:
 
 
 def marked(page: Path, part: str = "bench") -> str:
-    """The text of a page that can be written; asked before anything is measured for it."""
+    """The text of a writable page; called before the measurement."""
     if not page.is_file():
         raise SystemExit(f"bench: there is no {page}")
     if not os.access(page, os.W_OK):
@@ -230,7 +223,7 @@ def marked(page: Path, part: str = "bench") -> str:
 
 
 def lacks(run: dict[str, Any], parts: list[str]) -> bool:
-    """Whether the page would lose what this run has not measured."""
+    """Whether the page has parts that this run has not measured."""
     return not run["kafka"] or not set(parts) <= set(_measured(run, parts))
 
 

@@ -1,5 +1,5 @@
-"""What was measured, run by run; and the order of runs: A, B, A, B, so that what else the machine
-does hits all brokers alike and their ratio holds where their figures do not."""
+"""The measured runs, and their order: A, B, A, B, so that other work on the machine affects all
+brokers alike and ratios hold even if the figures do not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.stage import Stage
 
 
 class LoadFailed(Exception):
-    """The load could not be run, or was refused."""
+    """The load did not run, or the broker refused it."""
 
 
 def _nothing(broker: Broker) -> None:
@@ -26,7 +26,7 @@ def _nothing(broker: Broker) -> None:
 
 @dataclass(frozen=True)
 class Load:
-    """`run` gives its figures; `prepare` is done before, and not measured."""
+    """`run` returns the figures; `prepare` runs before and is not measured."""
 
     name: str
     run: Callable[[Broker], Figures]
@@ -71,7 +71,7 @@ def medians(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, dict[str, Fig
 def measure(runs: Runs, stage: Stage, part: str, loads: Iterable[Load], rounds: int) -> None:
     for load in loads:
         stage.make_room()
-        # A load that a broker failed at is not tried with it again. All are started first, so that
+        # A load that failed on a broker is not repeated on it. All brokers start first, so that
         # none is started between two runs.
         left = [
             name
@@ -95,7 +95,7 @@ T = TypeVar("T")
 def _kept(
     runs: Runs, stage: Stage, part: str, load: str, name: str, step: Callable[[], T]
 ) -> T | None:
-    """What the step gives, or None: whatever went wrong is a row of the report."""
+    """Returns the result of the step, or None: failures become rows of the report."""
     try:
         return step()
     except Exception as failure:

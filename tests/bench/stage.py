@@ -1,4 +1,4 @@
-"""The brokers that are measured beside each other: started, warm, and with room on the disk."""
+"""The brokers under comparison: started, warm, and with room on the disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.bench.brokers import Broker, Contender
 from tests.bench.progress import say
 
-#: Beyond this much data, or with less free than that, all brokers begin anew on empty folders.
+#: With more data than this, or less free space, all brokers restart on empty folders.
 MOST_DATA_BYTES = 16 << 30
 LEAST_FREE_BYTES = 6 << 30
 
@@ -24,7 +24,7 @@ class Stage:
         warm_up: Callable[[Contender, Broker], None],
         settle: Callable[[], None] = os.sync,
     ) -> None:
-        #: So that what one run left in the page cache is not written in the next one's time.
+        #: Syncs the page cache, so that one run does not write the data of another.
         self.settle = settle
         self.contenders = contenders
         self.names = [contender.name for contender in contenders]
@@ -44,7 +44,7 @@ class Stage:
         return self._brokers[name]
 
     def lost(self, name: str) -> str | None:
-        """The last words of a broker that died; the next time it is wanted, a new one starts."""
+        """Returns the end of a dead broker's output; a new one starts for the next load."""
         broker = self._brokers.get(name)
         if broker is None or broker.alive():
             return None

@@ -1,4 +1,4 @@
-"""The longest that everybody else waits while one load runs: pings beside it."""
+"""The longest wait of other clients during a load: pings beside it."""
 
 from __future__ import annotations
 

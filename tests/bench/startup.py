@@ -1,4 +1,4 @@
-"""From the start of the process to the first answer on an empty folder, and memory when idle."""
+"""Time from process start to the first response on an empty folder, and memory when idle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(runs: Runs, contenders: Sequence[Contender], cache: Path, times: int
                 time.sleep(_SETTLE_S)
                 figures = {
                     "ready_ms": broker.ready_s * 1000,
-                    # Formatting the folder, which Kafka wants as a step of its own.
+                    # Kafka requires the folder to be formatted in a step of its own.
                     "prepared_ms": prepared_s * 1000,
                     **memory_mb(broker.pid),
                 }

@@ -1,10 +1,10 @@
-"""Sampled stacks, put into the few groups that a microsecond of a request can go to."""
+"""Sorts sampled stacks into groups: sockets, LMDB, codec, handlers, ..."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 Stack = tuple[str, ...]
 
@@ -25,16 +25,12 @@ _NATIVE = [
 _OURS = [
     ("wire (codec, framing)", re.compile(r"\(interfaces/kafka/wire/|<\w+ v\d+ (de|en)coder>")),
     ("handlers", re.compile(r"\(interfaces/kafka/handlers/")),
-    ("session, dispatch, flusher", re.compile(r"\(interfaces/kafka/")),
+    ("session, dispatch", re.compile(r"\(interfaces/kafka/")),
     ("application", re.compile(r"\(application/")),
     ("domain", re.compile(r"\(domain/")),
     ("infrastructure", re.compile(r"\(infrastructure/")),
 ]
 _REST = "event loop (uvloop), interpreter"
-#: What uvloop's debug information says of inlined code means nothing.
-_NOISE = re.compile(r"^(_?_?Py\w*|0x[0-9a-f]+|__pyx_\w+|_PyEval\w*)( \(|$)")
-_LOOP = ("uv_run", "Loop__run")
-_LINE = re.compile(r":\d+\)$")
 
 
 def parse(raw: str) -> dict[Stack, int]:
@@ -45,16 +41,6 @@ def parse(raw: str) -> dict[Stack, int]:
         if count.isdigit():
             stacks[tuple(frames.split(";"))] += int(count)
     return stacks
-
-
-def readable(stacks: Mapping[Stack, int]) -> dict[Stack, int]:
-    """From the loop upwards, by function instead of by line, without what is only noise."""
-    merged: Counter[Stack] = Counter()
-    for stack, samples in stacks.items():
-        names = [_LINE.sub(")", one) for one in stack if not _NOISE.match(one)]
-        starts = [at for at, one in enumerate(names) if one.startswith(_LOOP)]
-        merged[tuple(_without_repeats(names[starts[-1] :] if starts else names))] += samples
-    return merged
 
 
 def groups(stacks: Mapping[Stack, int]) -> list[tuple[str, float]]:
@@ -85,11 +71,3 @@ def _leafmost_of_ours(stack: Stack) -> tuple[int, str | None]:
             if pattern.search(stack[at]):
                 return at, name
     return -1, None
-
-
-def _without_repeats(names: Iterable[str]) -> Iterator[str]:
-    last = None
-    for name in names:
-        if name != last:
-            yield name
-        last = name

@@ -189,7 +189,7 @@ def test_a_database_that_does_not_answer_is_told_of_once(
     assert hanging.asked.wait(PATIENCE_S)
     for n in range(3):
         sqlite.repository.apply([row(n)], told.append)
-    words = "the database of committed offsets does not answer; commits wait for it"
+    words = "offsets_database_slow"
     assert len(sqlite.events.of(words)) == 1
     hanging.goes_on.set()
     sqlite.settle(lambda: len(told) == 4)
@@ -222,9 +222,7 @@ def test_a_close_does_not_wait_for_ever(
     sqlite.repository.apply([row(1)], lambda failure: None)
     assert hanging.asked.wait(PATIENCE_S)
     sqlite.close()
-    assert sqlite.events.of(
-        "the database of committed offsets did not answer: what waited is not kept"
-    )
+    assert sqlite.events.of("offsets_database_close_timed_out")
     hanging.goes_on.set()
     monkeypatch.setattr(offset_repository, "CLOSING_S", PATIENCE_S)
 
@@ -249,10 +247,10 @@ def test_without_its_server_commits_fail_and_with_it_they_go_on(own_server: Post
         failure = opened.outcome(offset)
         assert isinstance(failure, StorageFailed)
         assert "\n" not in failure.message
-    assert len(opened.events.of("trouble with committed offsets")) in (1, 2)
+    assert len(opened.events.of("offsets_database_failed")) in (1, 2)
     own_server.start()
     assert opened.outcome(4) is None
-    opened.until(lambda: opened.events.of("committed offsets are stored again"))
+    opened.until(lambda: opened.events.of("offsets_database_recovered"))
     opened.repository.close()
     rows = own_server.execute("SELECT committed_offset FROM ottla_offsets")
     assert rows == [(4,)]
@@ -265,7 +263,7 @@ def test_a_server_that_is_not_up_yet_is_waited_for(
     monkeypatch.setattr(offset_repository, "LONGEST_RETRY_S", 0.05)
     own_server.stop()
     opened = Opened(own_server.url(password="hunter2"))
-    opened.until(lambda: opened.events.of("trouble with committed offsets"))
+    opened.until(lambda: opened.events.of("offsets_database_failed"))
     assert not opened.loaded
     own_server.start()
     opened.until(lambda: opened.loaded)
@@ -308,7 +306,7 @@ def test_a_file_that_is_locked_for_a_while_is_waited_for(
     with closing(sqlite3.connect(sqlite.file(), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         opened = Opened(sqlite.url(), store=sqlite.store)
-        opened.until(lambda: opened.events.of("trouble with committed offsets"))
+        opened.until(lambda: opened.events.of("offsets_database_failed"))
         assert not opened.loaded
         other.execute("ROLLBACK")
     opened.until(lambda: opened.loaded)
@@ -320,5 +318,5 @@ def test_the_log_says_when_offsets_are_read_at_start(sqlite: SqliteOffsets) -> N
     sqlite.keep(row(5))
     sqlite.reopen()
     assert sqlite.rows() == [row(5)]
-    assert sqlite.events.of("committed offsets are being read")
-    assert sqlite.events.of("committed offsets are read")[-1]["offsets"] == 1
+    assert sqlite.events.of("offsets_loading")
+    assert sqlite.events.of("offsets_loaded")[-1]["offsets"] == 1

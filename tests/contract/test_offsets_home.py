@@ -42,14 +42,14 @@ def test_what_the_store_has_moves_into_a_database_that_is_new(
     opened.until(lambda: opened.loaded)
     assert sorted(opened.rows, key=lambda one: one[:3]) == kept
     assert opened.outcome(7) is None
-    (line,) = opened.events.of("committed offsets are moved")
-    assert (line["offsets"], str(line["to"])[:6]) == (300, url[:6])
+    (line,) = opened.events.of("offsets_moved")
+    assert (line["offsets"], str(line["database"])[:6]) == (300, url[:6])
     opened.repository.close()
     assert rows_in(store) == []
     again = Opened(url, flush=flush, store=store)
     again.until(lambda: again.loaded)
     assert sorted(again.rows, key=lambda one: one[:3]) == [row(7), *kept]
-    assert not again.events.of("committed offsets are moved")
+    assert not again.events.of("offsets_moved")
     again.repository.close()
 
 
@@ -95,8 +95,8 @@ def test_what_was_given_up_never_comes_back(sqlite: SqliteOffsets) -> None:
     sqlite.close()
     events = FakeEventLog()
     offsets_home(sqlite.store, events).give_up()
-    (line,) = events.of("offsets=memory://: what groups had committed before is given up")
-    assert line["was_in"] == sqlite.url()
+    (line,) = events.of("offsets_discarded")
+    assert line["previous"] == sqlite.url()
     assert offsets_home(sqlite.store, events).known is None
     assert (
         "committed offsets of an earlier time" in Opened(sqlite.url(), store=sqlite.store).refusal()

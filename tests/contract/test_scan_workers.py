@@ -29,7 +29,7 @@ from infrastructure.scanning import frames, scan_worker
 from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.engine import Storage
-from infrastructure.storage.lmdb.reading import open_to_read
+from infrastructure.storage.lmdb.folder import LmdbFolder
 from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeEventLog
@@ -266,7 +266,7 @@ def test_a_worker_that_cannot_be_started_is_none(
             patched.setattr(of, what, refused)
             for _ in range(2):
                 assert world.pool.start(plan, world.log) is None
-        [warned] = world.events.of("a scan worker could not be started")
+        [warned] = world.events.of("scan_worker_failed")
         assert "Too many open files" in str(warned["error"])
         _, end = await all_of(world.sliced(plan, world.pool))
         assert isinstance(end, ScanEnd) and end.found == COUNT
@@ -293,12 +293,12 @@ def test_a_store_that_grew_large_is_read(tmp_path: Path) -> None:
         storage.log.append(1, offset, batch)
     storage.commit.commit(lambda failure: None)
     storage.commit.close()  # LMDB opens a store once in a process
-    reading = open_to_read(tmp_path / "store")
+    reading = LmdbFolder(tmp_path / "store").open_log()
     assert reading.read(1, 99, 100, 0, True) == batch
     assert len(reading.headers(1, 0, 1000)) == 100
     reading._env.close()
 
 
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StorageFailed, match="could not be opened"):
-        open_to_read(tmp_path)
+    with pytest.raises(StorageFailed, match="there is no store"):
+        LmdbFolder(tmp_path).open_log()

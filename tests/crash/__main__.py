@@ -40,7 +40,7 @@ def _options() -> argparse.Namespace:
 
 
 class Lives:
-    """One after the other, until one fails; the folder of that one is kept."""
+    """Runs seeds one after the other until one fails; its folder is preserved."""
 
     def __init__(self, flush: str | None, tell: bool) -> None:
         self._flush, self._tell = flush, tell

@@ -1,4 +1,4 @@
-"""Topics come, grow and go, one request after another; producer ids are asked for in between."""
+"""Creates, extends and deletes topics, one request at a time, and requests producer ids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.e2e.raw_client import INIT_PRODUCER_ID, Reader, string
 STORAGE_ERROR = 56
 MOST_TOPICS = 4
 MOST_PARTITIONS = 6
-#: What follows the correlation id in a flexible answer.
+#: The tagged fields after the correlation id of a flexible response.
 TAGS = 5
 
 Heard = Callable[[Reader], None]
@@ -77,7 +77,7 @@ class Admin(Client):
         self.asks(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000), heard)
 
     def _create(self) -> None:
-        """One topic, or two that come to be together."""
+        """One topic, or two in one request."""
         names = [self._new_name() for _ in range(self.chance.randint(1, 2))]
         topics = [self.topics.makes(Topic(name, self.chance.randint(1, 3))) for name in names]
         for topic in topics:
@@ -98,7 +98,7 @@ class Admin(Client):
         self._send(CreateTopicsRequest(topics=wanted), 7, heard)
 
     def _new_name(self) -> str:
-        """Sometimes one that was there before."""
+        """Sometimes a name that was used before."""
         if self.names_gone and self.chance.random() < 0.3:
             return self.names_gone.pop()
         self.made += 1

@@ -1,4 +1,4 @@
-"""The test's side of a broker that dies: started, told to end, and waited for, all by events."""
+"""The test's side of a broker that dies: starts it, ends it and waits for events."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any, Self
 from tests.crash.child import Plan
 from tests.e2e.broker_process import ROOT, environment
 
-#: A start reads the rows and opens a map: many times what it takes on a loaded machine.
+#: Timeout of a start: many times what it takes on a loaded machine.
 START_WITHIN_S = 10.0
-#: An end that was asked for, or a named point under load.
+#: Timeout of a requested end, or of a named point under load.
 END_WITHIN_S = 20.0
 
-#: How it ends when nobody lets it finish: a kill, or the timer of a moment within a call.
+#: Exit signals of a killed broker: SIGKILL, or the timer of a moment within a call.
 VIOLENT = (-signal.SIGKILL, -signal.SIGALRM)
 
 
@@ -29,7 +29,7 @@ class NotInTime(AssertionError):
 
 
 class Nursery:
-    """One process for many runs of the broker; one run at a time."""
+    """One process that forks many runs of the broker, one at a time."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -38,7 +38,7 @@ class Nursery:
             stdout=subprocess.PIPE,
             cwd=ROOT,
             env=environment(),
-            # Ctrl-C is for the one who started it, who then ends it.
+            # Ctrl-C is for the parent process, which then ends this one.
             start_new_session=True,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
@@ -60,7 +60,7 @@ class Nursery:
         self.orders.flush()
 
     def hear(self) -> None:
-        """Takes what was said; to be called when there is something to read."""
+        """Reads messages; call it when the pipe is readable."""
         data = os.read(self.said.fileno(), 1 << 16)
         assert data, "the nursery is gone"
         *lines, self.rest = (self.rest + data).split(b"\n")
@@ -80,17 +80,17 @@ class Nursery:
 
 
 class Broker:
-    """One run after another over one folder and, once known, one port."""
+    """Runs the broker again and again over one folder and one port."""
 
     def __init__(self, nursery: Nursery, folder: Path, flush: str, offsets: str = "") -> None:
         self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, 0
-        #: Where committed offsets are, if not beside the messages.
+        #: The URL for committed offsets, if they are not in the main store.
         self.offsets = offsets
         self.log_file = folder / "broker.log"
         self.code: int | None = 0
 
     def start(self, flush: str = "", flush_interval_ms: int = 1000, **plan: Any) -> bool:
-        """True once it is ready; False when it is gone before: it passed its point."""
+        """True once it is ready; False if it died before, at its point."""
         arguments = [
             *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", flush or self.flush),
             *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),

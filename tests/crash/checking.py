@@ -1,4 +1,4 @@
-"""After a restart: everything there is, read through the protocol and held against the ledger."""
+"""After a restart: reads everything through the protocol and compares it with the ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.e2e.raw_client import (
     string,
 )
 
-#: A broker remembers so many batches of a producer.
+#: The broker remembers so many batches of a producer.
 REMEMBERED = 5
 LATEST, EARLIEST = -1, -2
 OUT_OF_RANGE = 1
@@ -32,7 +32,7 @@ class Check:
         self.chance = chance
 
     def all(self, topics: Topics, streams: Iterable[Stream], offsets: Ledgers) -> int:
-        """How many batches are there."""
+        """Returns the number of batches."""
         with self.client:
             topics.check(self._told_topics())
             offsets.check(self.client, topics)
@@ -81,7 +81,7 @@ class Check:
         return batches, end
 
     def _retries(self, topic: Topic, index: int, found: list[Found]) -> None:
-        """The last batches of each producer, sent once more, are told their place."""
+        """Sends the last batches of each producer again; the responses must have their offsets."""
         by_producer: dict[int, list[Found]] = defaultdict(list)
         for one in found:
             if one.batch.producer_id >= 0:

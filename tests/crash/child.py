@@ -1,4 +1,4 @@
-"""The broker that is to die: `ottla serve`, over a wrapped store, in a process that was forked."""
+"""The broker under test: `ottla serve` over a wrapped store, in a forked process."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults
 from tests.crash.passages import Passages, name_the_database, name_the_rest, wrapped_opening
 
-#: What takes megabytes or hundreds of batches in earnest, so that it happens all the time.
+#: Limits of megabytes or hundreds of batches in production: small here, so that runs reach them.
 SMALL_SNAPSHOT_BYTES = 16 * 1024
 SMALL_BLOCK_OF_IDS = 2
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One run of the broker; `point` and the passage at which it is the last."""
+    """One run of the broker; `point` and the passage at which it dies."""
 
     arguments: list[str] = field(default_factory=list)
     log: str = os.devnull
@@ -28,7 +28,7 @@ class Plan:
     passage: int = 1
     moment_us: int = 0
     map_size_bytes: int | None = None
-    #: None: as in earnest.
+    #: None: the production value.
     slice_batches: int | None = None
     small: bool = True
     fault: str | None = None
@@ -51,7 +51,7 @@ def run(plan: Plan) -> int:
     if plan.slice_batches is not None:
         dropping.BATCHES_PER_COMMIT = trimming.BATCHES_PER_COMMIT = plan.slice_batches
     if plan.map_size_bytes is not None:
-        # As with a pass that is larger than all that is free: growing in time does not help.
+        # As with a pass that is larger than the free space: growing in time does not help.
         LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]
     if plan.fault is not None:
         break_it, _points = faults.FAULTS[plan.fault]

@@ -1,4 +1,4 @@
-"""Reads along: what somebody has read is there for ever."""
+"""Consumers beside the producers: records that a consumer has read must persist."""
 
 from __future__ import annotations
 

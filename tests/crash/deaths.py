@@ -1,4 +1,4 @@
-"""How a run of the broker ends, and who sees to it."""
+"""How a run of the broker ends, and what ends it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from tests.crash.broker import VIOLENT, Broker
 from tests.crash.points import Point, When, points_of
 
 MOST_ANSWERS = 400
-#: A point that is to be passed several times is not waited for any longer: some do not come again.
+#: Timeout for a point with several passages: some do not come again.
 PATIENCE_ANSWERS = 30_000
-#: Between an order and its time, and between SIGTERM and SIGKILL.
+#: Delays before a signal, and between SIGTERM and SIGKILL.
 DELAY_S, GRACE_S = 0.003, 0.010
 
 
 @dataclass
 class Death:
-    """How one run of the broker ends."""
+    """The end of one run of the broker."""
 
     story: str
     point: Point | None = None
-    #: After so many answers, and so much later, what is `told` is sent.
+    #: The signal is sent after so many responses, and so much later.
     answers: int = 0
     delay_s: float = 0.0
-    told: signal.Signals | None = signal.SIGKILL
-    #: So long after SIGTERM comes SIGKILL.
+    number: signal.Signals | None = signal.SIGKILL
+    #: Delay of SIGKILL after SIGTERM.
     grace_s: float | None = None
 
     @property
@@ -36,8 +36,8 @@ class Death:
 
     @property
     def codes(self) -> tuple[int, ...]:
-        """How the process may end."""
-        if self.point is not None or self.told is signal.SIGKILL:
+        """Exit codes that are expected."""
+        if self.point is not None or self.number is signal.SIGKILL:
             return VIOLENT
         return (0,) if self.grace_s is None else (0, -signal.SIGTERM, *VIOLENT)
 
@@ -50,8 +50,8 @@ def at(point: Point, chance: random.Random) -> Death:
     if point.when is not When.STOPPING:
         if point.most > 1:
             return Death(point.name, point, PATIENCE_ANSWERS)
-        return Death(point.name, point, told=None)
-    return Death(point.name, point, chance.randrange(50), told=signal.SIGTERM)
+        return Death(point.name, point, number=None)
+    return Death(point.name, point, chance.randrange(50), number=signal.SIGTERM)
 
 
 def random_death(flush: str, chance: random.Random) -> Death:
@@ -60,17 +60,17 @@ def random_death(flush: str, chance: random.Random) -> Death:
     if drawn < 0.5:
         return killed_after(answers, chance)
     if drawn < 0.6:
-        return Death(f"SIGTERM after {answers} answers", None, answers, told=signal.SIGTERM)
+        return Death(f"SIGTERM after {answers} answers", None, answers, number=signal.SIGTERM)
     if drawn < 0.7:
         grace_s = chance.random() * GRACE_S
         story = f"SIGTERM after {answers} answers, SIGKILL {grace_s * 1000:.1f} ms later"
-        return Death(story, None, answers, told=signal.SIGTERM, grace_s=grace_s)
+        return Death(story, None, answers, number=signal.SIGTERM, grace_s=grace_s)
     later = [point for point in points_of(flush) if point.when is not When.FIRST_START]
     return at(chance.choice(later), chance)
 
 
 class Executioner:
-    """Asked by the fleet again and again; tells the broker to end when its time has come."""
+    """Polled by the fleet; ends the broker when it is time."""
 
     def __init__(self, broker: Broker, death: Death) -> None:
         self.broker, self.death = broker, death
@@ -79,15 +79,15 @@ class Executioner:
     def __call__(self, answers: int) -> float | None:
         now = time.monotonic()
         if self.due is None:
-            if self.death.told is None or answers < self.death.answers:
+            if self.death.number is None or answers < self.death.answers:
                 return None
-            self.due = self._orders(self.death.told, now + self.death.delay_s)
+            self.due = self._orders(self.death.number, now + self.death.delay_s)
         while self.due and self.due[0][0] <= now:
             self.broker.signal(self.due.pop(0)[1])
         return self.due[0][0] - now if self.due else None
 
-    def _orders(self, told: signal.Signals, when: float) -> list[tuple[float, signal.Signals]]:
-        orders = [(when, told)]
+    def _orders(self, number: signal.Signals, when: float) -> list[tuple[float, signal.Signals]]:
+        orders = [(when, number)]
         if self.death.grace_s is not None:
             orders.append((when + self.death.grace_s, signal.SIGKILL))
         return orders

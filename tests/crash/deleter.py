@@ -1,4 +1,4 @@
-"""Deletes records of topics that come and go: a log starts where that was told, or later."""
+"""Deletes records of short-lived topics: a log starts at the requested offset or later."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Deleter(Client):
 
     def _delete(self, topic: Topic) -> None:
         index = self.chance.randrange(topic.partitions)
-        # What is acknowledged is surely there.
+        # Acknowledged deletions persist.
         offsets = [ALL, *topic.ledger(index).acknowledged]
         wanted = Wanted(topic, index, self.chance.choice(offsets))
         wanted.ledger.asks_to_delete(wanted.offset)

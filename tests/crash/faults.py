@@ -1,4 +1,4 @@
-"""Broken brokers, to show that the ledger finds out: each is put into a child before it serves."""
+"""Faults that are patched into a child before it serves, to show that the ledger finds them."""
 
 from __future__ import annotations
 
@@ -154,13 +154,13 @@ def leaves_the_data_of_deleted_topics() -> None:
 
 
 def answers_commits_of_offsets_at_once() -> None:
-    keep = Offsets.keep
+    persist = Offsets.persist
 
     def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
-        keep(self, group_id, writes, lambda failure: None)
+        persist(self, group_id, writes, lambda failure: None)
         then(None)
 
-    Offsets.keep = hasty  # type: ignore[method-assign]
+    Offsets.persist = hasty  # type: ignore[method-assign]
 
 
 def keeps_offsets_in_memory_only() -> None:
@@ -179,7 +179,7 @@ def keeps_half_of_a_commit() -> None:
     StoredOffsetRepository.apply = half  # type: ignore[method-assign]
 
 
-#: Each with the points at which it shows; an empty one is a SIGKILL like any other.
+#: Each with the points at which it shows; an empty one is a plain SIGKILL.
 FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
     fault.__name__: (fault, points)
     for fault, points in (

@@ -1,4 +1,4 @@
-"""Many connections on one thread, until the broker is gone and each has heard the last of it."""
+"""Many connections on one thread, until the broker has died and each connection has ended."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LENGTH = struct.Struct(">i")
 
 
 class Client:
-    """One connection at a time. Says what it wants in `go_on`, hears in `answered` and `lost`."""
+    """A client with one connection: sends in `go_on`, receives in `answered` and `lost`."""
 
-    #: The broker may end its connection and live on.
+    #: The broker may close the connection and continue.
     may_be_cut_off = False
-    #: In this run commits fail, and what was in them is refused.
+    #: In this run commits fail, and their requests are refused.
     storage_may_fail = False
 
     def __init__(self, name: str) -> None:
@@ -46,7 +46,7 @@ class Client:
         self.answered(context, answer)
 
     def begin(self) -> None:
-        """Connected; whatever was unanswered before never will be."""
+        """Connected; open requests of the last connection get no response."""
         self.out.clear()
         self.unanswered.clear()
 
@@ -61,7 +61,7 @@ class Client:
 
 
 class Line:
-    """A socket that waits for nothing, and what has come of the next answer."""
+    """A non-blocking socket, and the received part of the next response."""
 
     def __init__(self, client: Client, port: int) -> None:
         self.client = client
@@ -79,7 +79,7 @@ class Line:
             pass
 
     def read(self) -> int:
-        """How many answers came; raises ConnectionError at the end of the stream."""
+        """Returns the number of responses; raises ConnectionError at the end of the stream."""
         data = self.socket.recv(1 << 18)
         if not data:
             raise ConnectionResetError
@@ -103,7 +103,7 @@ class Fleet:
         self.lines = 0
 
     def run(self, death: Callable[[int], float | None]) -> None:
-        """`death(answers)`: to be asked again after so many seconds, None: with the next answer."""
+        """`death(responses)` returns the seconds until its next call; None: next response."""
         deadline = time.monotonic() + END_WITHIN_S
         with self.selector:
             self.selector.register(self.broker.nursery.said, selectors.EVENT_READ)
@@ -153,7 +153,7 @@ class Fleet:
         try:
             line.write()
         except ConnectionError:
-            line.client.out.clear()  # what it answered before its end is still to be read
+            line.client.out.clear()  # responses sent before its end are still to be read
         wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.client.out else 0)
         self.selector.modify(line.socket, wanted, line)
 

@@ -1,4 +1,4 @@
-"""What was sent to a partition and what was told of it, to be held against what is there later."""
+"""Records what was sent to a partition and acknowledged, and compares it with the log later."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from tests.e2e.raw_client import sealed_part
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 NO_PRODUCER_ID = -1
-#: In place of an offset up to which records are deleted.
+#: In place of an offset: all records are deleted.
 ALL = -1
 _ANYWHERE = 1 << 62
 
 
 class Broken(AssertionError):
-    """A promise that was not kept."""
+    """A broken promise."""
 
 
 class Batch:
-    """One batch of ours; `tries` is how often it was sent."""
+    """One sent batch; `tries` is how often it was sent."""
 
     __slots__ = ("bytes", "count", "producer_id", "sealed", "sequence", "timestamp", "tries")
 
     def __init__(self, whole: bytes) -> None:
         header = _HEADER.unpack_from(whole)
         self.bytes = whole
-        #: What no broker may touch; no two batches of ours have it in common.
+        #: The part that no broker may change; unique for each batch.
         self.sealed = sealed_part(whole)
         self.timestamp: int = header[8]
         self.producer_id: int = header[9]
@@ -51,11 +51,11 @@ class PartitionLedger:
         self.name = name
         self.sent: dict[bytes, Batch] = {}
         self.acknowledged: dict[int, Batch] = {}
-        #: Where somebody has read a batch: a check, or a consumer.
+        #: Offsets at which a check or a consumer has read a batch.
         self.seen: dict[int, Batch] = {}
         self.next_offset_seen = 0
         self.places: dict[bytes, list[int]] = {}
-        #: Where the log starts at least, and at most.
+        #: Bounds of the log start offset.
         self.start_kept = self.start_asked = 0
 
     # ---- while the broker runs
@@ -75,7 +75,7 @@ class PartitionLedger:
             raise Broken(f"{self.name}: a retry of the batch at {where} is told {offset}")
 
     def sees(self, found: Iterable[tuple[int, bytes]]) -> list[Found]:
-        """What a fetch gave: only what was sent, and nothing that contradicts what was seen."""
+        """Checks fetched batches: they were sent, and agree with earlier reads."""
         known = [Found(offset, self._known(offset, raw)) for offset, raw in found]
         for offset, batch in known:
             if self.seen.setdefault(offset, batch) is not batch:
@@ -99,10 +99,10 @@ class PartitionLedger:
     def check(
         self, raw: Sequence[tuple[int, bytes]], high_watermark: int, start: int
     ) -> list[Found]:
-        """Everything from the start of the log to the high watermark."""
+        """Checks the whole log, from its start to the high watermark."""
         self._check_start(start, high_watermark)
         found = self.sees(raw)
-        # A batch that holds the start is there as a whole.
+        # The batch that contains the log start offset is there as a whole.
         expected = found[0].base_offset if found and found[0].base_offset < start else start
         for one in found:
             if one.base_offset != expected:
@@ -142,7 +142,7 @@ class PartitionLedger:
         self.next_offset_seen = high_watermark
 
     def _check_numbers(self, found: Sequence[Found]) -> None:
-        """Idempotent batches once and in order, others not more often than they were sent."""
+        """Idempotent batches are there once, in order; others at most as often as sent."""
         times = Counter(one.batch.sealed for one in found)
         next_sequence: dict[int, int] = {}
         for offset, batch in found:
@@ -152,7 +152,7 @@ class PartitionLedger:
                         f"{self.name}: sent {batch.tries} times, there {times[batch.sealed]} times"
                     )
                 continue
-            # Its first batches may be deleted.
+            # Its first batches may have been deleted.
             first = batch.sequence if self.start_kept else 0
             expected = next_sequence.get(batch.producer_id, first)
             if batch.sequence != expected:
@@ -167,14 +167,14 @@ Part = tuple[PartitionLedger, Batch]
 
 
 class Stream:
-    """What one connection sent once, request by request: a broker keeps a beginning of it."""
+    """The requests of one connection, sent once each: a prefix of them persists."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.requests: list[list[Part]] = []
 
     def check(self) -> None:
-        """After the ledgers were checked: whole requests, and none without those before it."""
+        """Checked after the ledgers: whole requests, and none without those before it."""
         gap: int | None = None
         for number, parts in enumerate(self.requests):
             kept = [batch.sealed in ledger.places for ledger, batch in parts]

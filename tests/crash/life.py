@@ -1,7 +1,7 @@
-"""One data folder and all who use it, through one death of the broker after another, by a seed.
+"""One data folder and its clients, through several deaths of the broker, by a seed.
 
-The plan (who sends what, where the broker dies) is drawn from the seed; how the system mixes the
-processes is not, so a seed replays a kind of story rather than every step of it.
+The plan (what clients send, where the broker dies) is drawn from the seed; scheduling is not, so a
+seed repeats the plan and not every step.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import RawClient
 
 MAIN_PARTITIONS = 3
-#: A main topic is left to be deleted after so many deaths.
+#: A main topic is deleted after so many deaths.
 MOVE_EVERY = 3
-#: Free at the beginning of a run whose map is to be full.
+#: Free bytes at the beginning of a run with a full map.
 ROOM_BYTES = 128 * 1024
-#: What a broker may say that dies and starts again, and nothing else of that weight.
-FORESEEN = re.compile("a batch sent with acks=0 was lost|nothing can be stored")
+#: Warnings that a dying and restarting broker may log, and no others.
+FORESEEN = re.compile("produce_failed|storage_failed")
 
 
 class Life:
@@ -65,13 +65,13 @@ class Life:
         self.offsets = Ledgers()
         self.payload = Payload(self.chance)
         self.lines_told: list[str] = []
-        #: Whether each line is printed as it is told.
+        #: Whether each event is printed at once.
         self.tells = False
         self.deaths = self.batches = self.mains = 0
         self.log_position = 0
         self.clients: list[Client] = []
         self.plain: list[PlainProducer] = []
-        #: In this run, and in the last one that was under load.
+        #: This run, and the last one under load.
         self.storage_may_fail = self.storage_was_failing = False
         self._hire()
 
@@ -106,7 +106,7 @@ class Life:
         ]
 
     def _members(self) -> list[Client]:
-        """Two of either protocol; one of them commits for both."""
+        """Two members of either protocol; one of them commits for both."""
         classic, modern = Group("classic"), Group("modern")
         return [
             ClassicMember("classic 1", classic, self.topics, self.offsets),
@@ -137,7 +137,7 @@ class Life:
 
     def _plan(self, death: Death) -> dict[str, Any]:
         chance, point = self.chance, death.point
-        # What takes megabytes in earnest mostly happens after kilobytes here; points need it.
+        # Production limits of megabytes are kilobytes here; points need it.
         small = point is not None or chance.random() < 0.7
         plan: dict[str, Any] = {"small": small}
         if small:
@@ -147,7 +147,7 @@ class Life:
         often = point is not None and point.name.startswith("flush:")
         plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
         if point is None and chance.random() < 0.2:
-            plan["flush"] = chance.choice(FLUSHES)  # somebody has changed the setting
+            plan["flush"] = chance.choice(FLUSHES)  # the setting was changed
         if point is not None:
             plan |= {"point": point.name, "passage": chance.randint(1, point.most)}
             # A commit takes some 20 us without an fsync, and up to a millisecond with one.
@@ -179,7 +179,7 @@ class Life:
             one.begin()
 
     def _move(self) -> None:
-        """A new main topic; the old one is left to be deleted with all that is in it."""
+        """Creates a new main topic; the old one is deleted with its records."""
         self.mains += 1
         topic = self.topics.makes(Topic(f"main-{self.mains}", MAIN_PARTITIONS))
         with RawClient("127.0.0.1", self.broker.port, patience_s=10) as client:
@@ -219,8 +219,8 @@ class Life:
     # ---- the end of it
 
     def end(self) -> None:
-        """Once more in peace, and then a look at the store itself."""
-        self.live(Death("SIGTERM in the end", answers=20, told=signal.SIGTERM))
+        """A last run without a death, then a check of the store itself."""
+        self.live(Death("SIGTERM in the end", answers=20, number=signal.SIGTERM))
         assert self.broker.start()
         self._check()
         self.broker.signal(signal.SIGTERM)

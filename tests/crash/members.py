@@ -1,4 +1,4 @@
-"""Members of groups of both protocols, over the broker's deaths: their groups do not begin anew."""
+"""Members of groups of both protocols: groups survive the broker's deaths."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from tests.fakes.consumer_protocol import subscription
 ILLEGAL_GENERATION, UNKNOWN_MEMBER, REBALANCES, ID_REQUIRED = 22, 25, 27, 79
 FENCED_EPOCH, STALE_EPOCH, UNKNOWN_TOPIC = 110, 113, 3
 LATER = (LOADING, NOT_AVAILABLE)
-#: Longer than any life.
+#: Longer than any run.
 SESSION_MS = 60_000
-#: How often a member that has all it wants makes its group begin a new generation.
+#: How often a stable member starts a rebalance.
 REJOINS_AFTER = 12
 
 
 class Group:
-    """What its members were told: nobody may be told less after that."""
+    """The newest generation and epoch that members received; they must not go back."""
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
         self.highest = 0
 
-    def told(self, number: int, floor: int, who: str) -> None:
+    def received(self, number: int, floor: int, who: str) -> None:
         if number < floor:
             raise Broken(f"{self.group_id} was at {floor}, and {who} is told {number}")
         self.highest = max(self.highest, number)
@@ -65,7 +65,7 @@ class Member(Client):
         self.group, self.topics, self.ledgers = group, topics, ledgers
         self.member_id = ""
         self.number = 0
-        #: It was told so, and has a place in its group that a restart does not take from it.
+        #: It is a member, and stays one after a restart.
         self.has_place = False
         self.answers = 0
 
@@ -84,9 +84,9 @@ class Member(Client):
         if response is None:
             self.committed(request, codes_of_commit(answer))
             return
-        self.told(request, response.decode(version, answer.data, TAGS)[0], floor)
+        self.received(request, response.decode(version, answer.data, TAGS)[0], floor)
 
-    def told(self, request: Any, answer: Any, floor: int) -> None:
+    def received(self, request: Any, answer: Any, floor: int) -> None:
         raise NotImplementedError
 
     def go_on(self) -> None:
@@ -105,7 +105,7 @@ class Member(Client):
     # ---- offsets
 
     def commit(self) -> bool:
-        """Of the main topic, as the only one of the group who does."""
+        """Commits offsets of the main topic, as the only committer of the group."""
         if self.ledgers is None:
             return False
         ledger = self.ledgers.of(self.group.group_id, self.topics.main)
@@ -126,10 +126,10 @@ class Member(Client):
 
 
 class ClassicMember(Member):
-    """Two of them: now and then the leader joins again, and the other one has to follow."""
+    """Two members: now and then the leader rejoins, and the other must follow."""
 
     leads = False
-    #: Of all members, if it leads.
+    #: Assignments of all members, if it leads.
     ids: tuple[str, ...] = ()
 
     def begin(self) -> None:
@@ -174,7 +174,7 @@ class ClassicMember(Member):
         )
         self.ask(request, 5, SyncGroupResponse)
 
-    def told(self, request: Any, answer: Any, floor: int) -> None:
+    def received(self, request: Any, answer: Any, floor: int) -> None:
         code = answer.error_code
         if isinstance(answer, JoinGroupResponse) and code in (0, ID_REQUIRED):
             self.member_id = answer.member_id
@@ -192,7 +192,7 @@ class ClassicMember(Member):
             self.has_place = True
 
     def _in_generation(self, answer: JoinGroupResponse, floor: int) -> None:
-        self.group.told(answer.generation_id, floor, self.name)
+        self.group.received(answer.generation_id, floor, self.name)
         self.number = answer.generation_id
         self.leads = answer.leader == self.member_id
         self.ids = tuple(one.member_id for one in answer.members) if self.leads else ()
@@ -200,7 +200,7 @@ class ClassicMember(Member):
 
 
 class ConsumerMember(Member):
-    """It is never asked to join again: after a restart it goes on with its epoch."""
+    """It never has to rejoin: after a restart it continues with its epoch."""
 
     owned: list[TopicPartitions] | None = None
 
@@ -222,13 +222,13 @@ class ConsumerMember(Member):
             request.subscribed_topic_names = [self.topics.main.name]
         self.ask(request, 1, ConsumerGroupHeartbeatResponse)
 
-    def told(self, request: Any, answer: Any, floor: int) -> None:
+    def received(self, request: Any, answer: Any, floor: int) -> None:
         code = answer.error_code
         if code == 0:
             joined = request.member_epoch == 0
             if answer.member_epoch < self.number:
                 raise Broken(f"{self.name} was at {self.number}, is told {answer.member_epoch}")
-            self.group.told(answer.member_epoch, floor if joined else 0, self.name)
+            self.group.received(answer.member_epoch, floor if joined else 0, self.name)
             self.number, self.has_place = answer.member_epoch, True
             if answer.assignment is not None:
                 self.owned = answer.assignment.topic_partitions

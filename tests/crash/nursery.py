@@ -1,8 +1,8 @@
 """A process that has imported the whole broker once and forks one per run: a start costs a few
 milliseconds instead of half a second.
 
-It is told by lines of JSON on its standard input, and says what happens on its standard output:
-started, ready, ended. When its input ends, it takes the broker with it.
+It reads orders as lines of JSON on standard input, and writes events to standard output: started,
+ready, ended. When its input ends, it kills the broker and ends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import traceback
 from typing import Any
 
-# What every run needs, imported before the first.
+# Imported before the first fork, for all runs.
 import uvloop  # noqa: F401
 
 import infrastructure.storage.sql.offset_repository  # noqa: F401
@@ -26,7 +26,7 @@ from interfaces.main import serve
 from interfaces.main.container.app import App  # noqa: F401
 from tests.crash.child import Plan, run
 
-#: Compiled before the first fork: the versions that the clients here speak.
+#: Compiled before the first fork: the versions of these clients.
 VERSIONS = {
     "Produce": 7,
     "Fetch": 4,
@@ -59,11 +59,11 @@ class Nursery:
                 for key, _ in selector.select():
                     if key.fd == wakes:
                         os.read(wakes, 64)
-                    elif not self.told():
+                    elif not self.obey():
                         return
                 self.reap()
 
-    def told(self) -> bool:
+    def obey(self) -> bool:
         data = os.read(0, 1 << 16)
         *lines, self.rest = (self.rest + data).split(b"\n")
         for line in lines:
@@ -114,7 +114,7 @@ def be_the_broker(plan: Plan) -> None:
 
 
 def announce_ready() -> None:
-    """As the ready file does, without anybody looking for a file again and again."""
+    """Replaces the ready file, without polling."""
     started = serve._start
 
     async def announced(settings: Any, container: Any, log: Any) -> Any:
@@ -134,7 +134,7 @@ def warm_up() -> None:
 
 if __name__ == "__main__":
     warm_up()
-    # What is here is here for ever: a fork copies none of it, and its collections look at none.
+    # Frozen: forks share these objects, and their garbage collections skip them.
     gc.collect()
     gc.freeze()
     say("born")

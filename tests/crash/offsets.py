@@ -1,4 +1,4 @@
-"""Committed offsets: who commits them, and what of it has to be there after a restart."""
+"""Commits offsets, and checks which of them persist after a restart."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import RawClient, Reader
 
 VERSION, FETCH_VERSION = 9, 8
-#: What follows the correlation id in a flexible answer.
+#: The tagged fields after the correlation id of a flexible response.
 TAGS = 5
 UNKNOWN_TOPIC, LOADING, NOT_AVAILABLE, STORAGE = 3, 14, 15, 56
-#: While a store fails.
+#: Error codes while a store fails.
 REFUSED = (NOT_AVAILABLE, STORAGE)
 IN_FLIGHT = 5
 
 
 class OffsetLedger:
-    """Of one topic in one group: each request commits one number for all of its partitions."""
+    """Offsets of one topic in one group: each request commits one number for all partitions."""
 
     def __init__(self, group_id: str, topic: Topic) -> None:
         self.group_id, self.topic, self.partitions = group_id, topic, topic.partitions
         self.sent = 0
-        #: The largest that was acknowledged, or read after a restart.
+        #: The largest offset that was acknowledged, or read after a restart.
         self.kept = 0
 
     def check(self, told: dict[int, tuple[int, str]]) -> None:
@@ -55,10 +55,10 @@ class OffsetLedger:
 
 
 class Ledgers:
-    """Of all groups."""
+    """Offsets of all groups."""
 
     def __init__(self) -> None:
-        #: By group and topic; a name may be given to another topic.
+        #: By group and topic; a name may be reused for another topic.
         self.by_topic: dict[tuple[str, Topic], OffsetLedger] = {}
 
     def of(self, group_id: str, topic: Topic) -> OffsetLedger:
@@ -78,7 +78,7 @@ class Ledgers:
 
 
 def _told(client: RawClient, group_id: str) -> dict[str, dict[int, tuple[int, str]]]:
-    """Once the broker has read its offsets."""
+    """Waits until the broker has loaded its offsets."""
     wanted = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)])
     while True:
         body = b"\0" + b"".join(wanted.encode(FETCH_VERSION))
@@ -128,7 +128,7 @@ def flexible(request: Request, version: int) -> bytes:
 
 
 class OffsetCommitter(Client):
-    """Without being a member; several requests at once, each with a larger number."""
+    """Commits without membership; several requests in flight, each with a larger number."""
 
     def __init__(self, name: str, topics: Topics, ledgers: Ledgers) -> None:
         super().__init__(name)

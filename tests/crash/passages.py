@@ -1,7 +1,7 @@
-"""In the broker's process: moments have names, and at the nth passage of one of them it dies.
+"""In the broker's process: named moments; the broker dies at the nth passage of one of them.
 
-Nothing in the broker knows of this. The store that the container opens is wrapped, and a few
-methods that nothing else can reach are replaced, before `ottla serve` begins.
+The product has no hooks for this. Before `ottla serve` begins, the container's store is wrapped and
+a few methods are replaced.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from interfaces.main.container.app import App
 
 
 class Passages:
-    """Counts one name. `moment_us`: how long after the passage, for what lies within a call."""
+    """Counts one name. `moment_us`: delay after the passage, for moments within a call."""
 
     def __init__(self, point: str | None, number: int = 1, moment_us: int = 0) -> None:
         self.point, self.left, self.moment_us = point, number, moment_us
-        #: What the present pass has staged, in order.
+        #: Entries staged by the current pass, in order.
         self.staged: list[str] = []
 
     def at(self, name: str) -> None:
@@ -50,7 +50,7 @@ class Passages:
         return self.left == 0
 
     def soon(self, name: str) -> None:
-        """A little later, in whatever the process is doing then: a timer that nobody handles."""
+        """Kills the process a little later, wherever it is: an unhandled timer signal."""
         if self.reached(name):
             signal.setitimer(signal.ITIMER_REAL, max(self.moment_us, 1) / 1e6)
 
@@ -110,7 +110,7 @@ class PassedLog:
 
 
 class PassedState:
-    """Says of a row what it means."""
+    """Names the kind of a row."""
 
     def __init__(self, inner: StateStore, passages: Passages) -> None:
         self._inner, self._passages = inner, passages

@@ -1,4 +1,4 @@
-"""Batches of every kind, no two alike."""
+"""Makes batches of every kind, all different."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Payload:
         self.timestamp = int(time.time() * 1000) - 1_000_000
 
     def next_timestamp(self) -> int:
-        """Rising as a rule; now and then a batch is late."""
+        """Mostly increasing timestamps; now and then a late one."""
         self.timestamp += 1
         return self.timestamp - (self.chance.randrange(500) if self.chance.random() < 0.1 else 0)
 

@@ -1,6 +1,6 @@
-"""THE table of named points: where a broker dies, and what it takes to get there.
+"""The table of named points: where a broker dies, and what makes it pass there.
 
-A point is a moment of `passages.py`. `most`: the passage at which it dies is drawn from 1 to this.
+A point is a moment of `passages.py`. The passage at which a broker dies is drawn from 1 to `most`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FLUSHES = ("commit", "interval", "os")
 class When(Enum):
     FIRST_START = "in a new folder"
     START = "before it is ready"
-    #: While it is being read after a restart, or under load.
+    #: While the store is read after a restart, or under load.
     RUNNING = "under load"
     STOPPING = "after SIGTERM, under load"
 
@@ -25,7 +25,7 @@ class Point:
     when: When
     most: int = 1
     flushes: tuple[str, ...] = FLUSHES
-    #: Its store is given a map that is full at once.
+    #: Its store has a map that is full at once.
     full_map: bool = False
 
 
@@ -118,7 +118,7 @@ POINTS: tuple[Point, ...] = (
     ),
 )
 
-#: Where committed offsets are in SQLite, which has commits of its own.
+#: With committed offsets in SQLite, which commits separately.
 SQLITE_POINTS: tuple[Point, ...] = (
     Point("sqlite: before it is written", When.RUNNING, 20),
     Point("sqlite: written, nobody told", When.RUNNING, 20),

@@ -1,4 +1,4 @@
-"""Producers of every kind; each writes into its ledger what it sends and what it is told."""
+"""Producers of every kind; each records requests and responses in its ledger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.e2e.raw_client import (
 
 UNKNOWN_TOPIC, OUT_OF_ORDER, STORAGE_ERROR = 3, 45, 56
 IN_FLIGHT = 5
-#: Of one client, on its way out.
+#: Requests of one client in flight.
 UNSENT_BYTES = 2 << 20
 
 
@@ -38,14 +38,14 @@ class Part(NamedTuple):
 
 
 def produce_body(parts: Sequence[Part], acks: int) -> bytes:
-    """All of one topic."""
+    """The partitions of one topic."""
     rows = [struct.pack(">ii", p.partition, len(p.batch.bytes)) + p.batch.bytes for p in parts]
     head = string(None) + struct.pack(">hi", acks, 30_000)
     return head + array([string(parts[0].topic.name) + array(rows)])
 
 
 def read_produced(answer: Reader) -> list[tuple[int, int, int]]:
-    """(partition, error, base offset), of one topic."""
+    """(partition, error, base offset) of one topic."""
     answer.take("i"), answer.string()
     (count,) = answer.take("i")
     rows = [answer.take("ihqqq") for _ in range(count)]
@@ -55,7 +55,7 @@ def read_produced(answer: Reader) -> list[tuple[int, int, int]]:
 class Producer(Client):
     acks = -1
     in_flight = IN_FLIGHT
-    #: Requests in one run of the broker: all of it is read again after the next start.
+    #: Requests per run of the broker: all records are read again after the next start.
     quota = 120
 
     def __init__(self, name: str, payload: Payload, topics: Topics) -> None:
@@ -105,7 +105,7 @@ class Producer(Client):
 
 
 class PlainProducer(Producer):
-    """Requests over several partitions; sends nothing twice, so its stream can be judged."""
+    """Requests over several partitions, without retries: a prefix of its stream must persist."""
 
     def __init__(self, name: str, payload: Payload, topics: Topics, acks: int) -> None:
         super().__init__(name, payload, topics)
@@ -126,7 +126,7 @@ class PlainProducer(Producer):
 
 
 class UnansweredProducer(PlainProducer):
-    """acks=0: asks for something else now and then, so that it does not run away."""
+    """acks=0: sends another request now and then and waits for it, as flow control."""
 
     may_be_cut_off = True
     pace = 10
@@ -149,7 +149,7 @@ class UnansweredProducer(PlainProducer):
 
 
 class RetryingProducer(Producer):
-    """Without numbers: what is not acknowledged is sent again, and may be there twice."""
+    """Not idempotent: resends unacknowledged batches, which may then be there twice."""
 
     def __init__(self, name: str, payload: Payload, topics: Topics) -> None:
         super().__init__(name, payload, topics)
@@ -171,9 +171,9 @@ class RetryingProducer(Producer):
 
 
 class IdempotentProducer(Producer):
-    """Numbers its batches; after a loss sends all that is not acknowledged again, in order."""
+    """Idempotent: after a loss resends all unacknowledged batches in order."""
 
-    #: Batches of about a megabyte at the beginning of each run.
+    #: Batches of about 1 MB at the beginning of each run.
     large = 0
 
     def __init__(self, name: str, payload: Payload, topics: Topics) -> None:
@@ -188,7 +188,7 @@ class IdempotentProducer(Producer):
     def begin(self) -> None:
         super().begin()
         self.again, self.rewinding = list(self.unacknowledged), False
-        # Where the map is to be full, free pages within the file are to be used up first.
+        # To fill the map, free pages within the file must be used up first.
         self.large_left = self.large * (1000 if self.storage_may_fail else 1)
 
     def move(self) -> None:
@@ -250,7 +250,7 @@ class IdempotentProducer(Producer):
 
 
 class Newcomer(IdempotentProducer):
-    """Somebody else in each run of the broker, with an id of its own; retries nothing."""
+    """A new producer id in each run of the broker; retries nothing."""
 
     quota = 40
 
@@ -261,7 +261,7 @@ class Newcomer(IdempotentProducer):
 
 
 class Wanderer(Newcomer):
-    """Writes to topics that come and go, as long as they do."""
+    """Writes to topics that are created and deleted."""
 
     in_flight = 2
     quota = 1_000_000

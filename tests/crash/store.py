@@ -1,4 +1,4 @@
-"""The store itself, once its broker is gone: LMDB's tree is whole, nothing belongs to nobody."""
+"""Checks the store after its broker died: LMDB's tree is intact, and every row has an owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole lives by their seeds, for the suite and for `scripts/crash`."""
+"""Runs lives by seed, for the suite and for `scripts/crash`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEATHS = 20
 
 
 class LifeFailed(AssertionError):
-    """One life went wrong; the message is its story."""
+    """A life failed; the message has its events."""
 
     def __init__(self, life: Life, failure: BaseException) -> None:
         self.life, self.failure = life, failure
@@ -34,7 +34,7 @@ def live(life: Life, deaths: Sequence[Death]) -> Life:
         failed = LifeFailed(life, failure)
         life.broker.kill()
         raise failed from failure
-    # Who is interrupted waits for nobody: the nursery ends, and takes the broker with it.
+    # Interrupted: the nursery ends and kills the broker.
     life.broker.kill()
     return life
 

@@ -1,4 +1,4 @@
-"""The ledger finds out: brokers that are broken on purpose do not get through."""
+"""The ledger finds faults that are patched into the broker."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.crash.life import Life
 from tests.crash.points import BY_NAME
 from tests.crash.story import LifeFailed, live
 
-#: Found within so many lives of so many deaths. Where a fault shows is chance: what hides best is
-#: found by one death of six, so that one life in forty ends without it.
+#: Found within so many lives of so many deaths. Whether a death shows a fault is chance: the rarest
+#: shows in one death of six, so one life in forty ends without it.
 LIVES, DEATHS = 6, 20
 
-#: A broker that does not get along shows nothing. What of a fault is noticed first is chance.
+#: A broker that cannot run shows nothing. Which effect of a fault is noticed first is chance.
 GOT_NOWHERE = re.compile(r"Broken: the broker did not start|\b(Attribute|Import|Name|Type)Error\b")
 
 

@@ -1,5 +1,5 @@
-"""An unmodified client, numbering its messages, and `ottla serve` as users run it: killed under
-load again and again, on one port. Each message is there once, in order, where it was reported.
+"""librdkafka's idempotent producer against `ottla serve`, which is killed under load again and
+again on one port. Each message is there once, in order, at the reported offset.
 """
 
 from __future__ import annotations

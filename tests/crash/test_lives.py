@@ -1,4 +1,4 @@
-"""Brokers that are killed, stopped and started again under load, at random and at named points."""
+"""Brokers are killed, stopped and restarted under load, at random and at named points."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_what_was_acknowledged_is_there_after_every_death(
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("flush", FLUSHES)
 def test_thousands_of_deaths(flush: str, nursery: Nursery, tmp_path: Path) -> None:
-    """New seeds each time; OTTLA_TEST_SEED begins with one of one's own."""
+    """New seeds each time; OTTLA_TEST_SEED sets the first."""
     first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
     for seed in range(first, first + LONG_LIVES):
         folder = tmp_path / str(seed)

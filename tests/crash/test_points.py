@@ -1,4 +1,4 @@
-"""A broker that dies at each of the named points: all of them are passed, and nothing is lost."""
+"""A broker dies at each named point: all points are passed, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IN_A_NEW_FOLDER = [point for point in POINTS if point.when is When.FIRST_START]
 
 
 def dealt(flush: str) -> list[Point]:
-    """Each point to one flush policy; `--long` has them all under each."""
+    """Each point with one flush policy; `--long` runs all combinations."""
     return [
         point
         for number, point in enumerate(POINTS)

@@ -1,4 +1,4 @@
-"""Committed offsets in SQLite, messages in LMDB: two stores, and neither may be ahead."""
+"""Committed offsets in SQLite, records in LMDB: neither store may be ahead of acknowledgements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.crash.life import Life
 from tests.crash.points import BY_NAME, FLUSHES, SQLITE_POINTS
 from tests.crash.story import live
 
-#: Of the other store, while offsets are on their way into this one.
+#: Points of the other store, while offsets are being written to this one.
 OTHERS = ("batch: before the commit", "deletion: committed, nobody told", "stop: drained")
 
 

@@ -1,7 +1,7 @@
-"""SIGKILL while a store is written to: what was acknowledged is there, and no pass is torn.
+"""SIGKILL while a store is written: acknowledged data is there, and no pass is torn.
 
-This does not show that fsync works: the page cache outlives a killed process. It shows that every
-moment of a commit can be the last one.
+This does not show that fsync works: the page cache outlives a killed process. It shows that a
+process may die at any moment of a commit.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tests.contract.batches import batch
 
 PARTITIONS = 3
 
-#: Each pass stages one batch in every partition and the pass's number as a row, then commits and
-#: says so. Sizes and contents follow from the offset alone.
+#: Each pass stages one batch in every partition and its number as a row, commits and reports it.
+#: Sizes and contents follow from the offset.
 _WRITER = """
 import sys
 from infrastructure.opening import open_storage
@@ -45,7 +45,7 @@ def batch_at(partition_id: int, offset: int) -> bytes:
 
 
 def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:
-    """The passes that were acknowledged before the process was gone."""
+    """The passes that were acknowledged before the process died."""
     with subprocess.Popen(
         [sys.executable, "-c", _WRITER, str(folder), flush], stdout=subprocess.PIPE, text=True
     ) as writer:
@@ -53,7 +53,7 @@ def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:
         for _ in range(passes):
             acknowledged = writer.stdout.readline()
         writer.kill()
-        # A line without its end was on its way: not yet an acknowledgement.
+        # An incomplete line is not an acknowledgement.
         whole_lines = [acknowledged, *(line for line in writer.stdout if line.endswith("\n"))]
     return int(whole_lines[-1])
 

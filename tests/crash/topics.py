@@ -1,4 +1,4 @@
-"""Which topics there have to be, may be, and must not be any more."""
+"""Which topics must exist, may exist, and must not exist."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Topic:
     name: str
     partitions: int
     topic_id: bytes = NO_ID
-    #: Its making was acknowledged, or it was found after a restart.
+    #: Its creation was acknowledged, or it was found after a restart.
     sure: bool = False
-    #: Those of the same request: all of them are there, or none.
+    #: Topics of the same request: all of them exist, or none.
     made_with: list[Topic] = field(default_factory=list)
-    #: A total that was asked for and not answered yet.
+    #: A requested partition count without a response yet.
     growing: int | None = None
-    #: Its end was asked for and not answered yet.
+    #: Its deletion was requested and has no response yet.
     going: bool = False
     ledgers: dict[int, PartitionLedger] = field(default_factory=dict)
 
@@ -35,7 +35,7 @@ class Topics:
     def __init__(self) -> None:
         self.by_name: dict[str, Topic] = {}
         self.gone: set[bytes] = set()
-        #: Where most producers send; nobody deletes it while they do.
+        #: The topic of most producers; it is not deleted meanwhile.
         self.main = Topic("none", 0)
         self.producer_ids: set[int] = set()
 
@@ -62,7 +62,7 @@ class Topics:
         self.producer_ids.add(producer_id)
 
     def check(self, told: dict[str, tuple[bytes, int]]) -> None:
-        """After a restart; what was not certain is from now on."""
+        """After a restart: what was uncertain is now known."""
         for name in told.keys() - self.by_name.keys():
             raise Broken(f"{name}: nobody has made it, or it was deleted")
         for topic in list(self.by_name.values()):

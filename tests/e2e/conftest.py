@@ -1,4 +1,4 @@
-"""Every story runs on each storage engine, or on any Kafka broker that is already there.
+"""Every story runs on LMDB, with --long in memory too, or on any Kafka broker that runs already.
 
 OTTLA_TEST_BOOTSTRAP=host:port points the same tests at that broker (Apache Kafka, say): so anyone
 can check that the tests themselves are right. Tests that start a broker of their own skip then.
@@ -18,11 +18,13 @@ from tests.e2e.broker_process import Address, BrokerProcess
 from tests.e2e.raw_client import RawClient
 
 EXTERNAL = os.environ.get("OTTLA_TEST_BOOTSTRAP", "")
-ENGINES = ("external",) if EXTERNAL else ("memory", "lmdb")
+#: tests/contract holds the engines to the same promises, so clients need to meet one only.
+ON_EACH_ENGINE = ("lmdb", pytest.param("memory", marks=pytest.mark.long))
+ENGINES = ("external",) if EXTERNAL else ON_EACH_ENGINE
 
 
 class Broker(Protocol):
-    """What a story needs to know of a broker, whoever made it."""
+    """What a story needs of a broker, its own process or not."""
 
     @property
     def bootstrap(self) -> str: ...
@@ -38,7 +40,7 @@ CreateTopic = Callable[..., str]
 def running_brokers(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Callable[[str], Broker]]:
-    """One broker per engine for the whole session, started when a story first asks for it."""
+    """One broker per engine for the whole session, started at its first use."""
     running: dict[str, Broker] = {}
 
     def running_broker(engine: str) -> Broker:
@@ -75,7 +77,7 @@ def bootstrap(broker: Broker) -> str:
     return broker.bootstrap
 
 
-@pytest.fixture(params=("memory", "lmdb"))
+@pytest.fixture(params=ON_EACH_ENGINE)
 def own_broker(request: pytest.FixtureRequest, start_broker: StartBroker) -> StartBroker:
     """Like start_broker, on each engine."""
 
@@ -136,7 +138,7 @@ def topic(create_topic: CreateTopic) -> str:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failed story shows what the broker said meanwhile."""
+    """A failed story shows the log of the broker."""
     report = yield
     used: Any = getattr(item, "funcargs", {}).get("broker")
     if report.failed and isinstance(used, BrokerProcess):

@@ -1,4 +1,4 @@
-"""The README as a new user reads it: every snippet is run, against a broker on a free port."""
+"""The README: every snippet is run, and the first programs of docs/examples."""
 
 from __future__ import annotations
 
@@ -106,18 +106,21 @@ def test_curl_is_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "library, said",
-    [("confluent_kafka", "0 hello from Python\n"), ("aiokafka", "0 hello from asyncio\n")],
+    "example, said",
+    [
+        ("first_message_confluent.py", "0 hello from Python\n"),
+        ("first_message_aiokafka.py", "0 hello from asyncio\n"),
+    ],
 )
 def test_python_sends_a_message_and_reads_it(
-    library: str, said: str, servers: str, tmp_path: Path
+    example: str, said: str, servers: str, tmp_path: Path
 ) -> None:
-    [snippet] = [text for text in snippets("python", library) if "ottla" not in text]
+    snippet = (EXAMPLES / "python" / example).read_text("utf-8")
     assert run([sys.executable, written(snippet, tmp_path, "first.py", servers)], tmp_path) == said
 
 
 def test_kafkajs_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> None:
-    [snippet] = snippets("js", "kafkajs")
+    snippet = (EXAMPLES / "kafkajs/first_message.js").read_text("utf-8")
     command = [program("node"), written(snippet, tmp_path, "first.js", servers)]
     with Program(command, with_kafkajs()) as running:
         running.wait_for("telegrams 0 0 Hello KafkaJS user!")

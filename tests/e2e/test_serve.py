@@ -84,7 +84,7 @@ def test_without_a_terminal_it_logs_json(start_broker: StartBroker) -> None:
         client.api_versions()
     assert broker.terminate() == 0
     lines = [json.loads(line) for line in broker.log().splitlines()]
-    assert [line["event"] for line in lines][-2:] == ["stopping", "stopped"]
+    assert [line["event"] for line in lines][-2:] == ["broker_stopping", "broker_stopped"]
     requests = [line for line in lines if line.get("api") == "ApiVersions"]
     assert requests, lines
     assert requests[0]["correlation_id"] == 1

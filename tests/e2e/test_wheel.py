@@ -159,7 +159,7 @@ def test_a_package_of_the_users_called_domain_stays_the_users(
 def test_importing_the_installed_facade_imports_no_dependency(
     environment: Environment, tmp_path: Path
 ) -> None:
-    theirs = {"asyncio", "lmdb", "structlog", "orjson", "confluent_kafka", "pyspark", "pyarrow"}
+    theirs = {"asyncio", "lmdb", "orjson", "confluent_kafka", "pyspark", "pyarrow"}
     for module in ("ottla", "ottla.spark"):
         loaded = environment.run(f"import sys, {module}; print(*sys.modules)", tmp_path).split()
         assert not theirs & set(loaded)
@@ -185,6 +185,7 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.timeout(180)
 def test_spark_finds_the_installed_data_source_by_itself(
     environment: Environment, tmp_path: Path

@@ -44,7 +44,7 @@ class Answer:
 
 
 class FakeAdmin:
-    """Over a FakeBroker, whose loop is run by hand for as long as an answer is not there."""
+    """Over a FakeBroker; runs its loop by hand until the response is there."""
 
     def __init__(
         self, fake: FakeBroker | None = None, request_log: RequestLog | None = None, **settings: str
@@ -140,7 +140,7 @@ class FakeAdmin:
 
         async def receive() -> Any:
             if not asked:
-                await asyncio.Event().wait()  # it stays until it is answered
+                await asyncio.Event().wait()  # until the response
             return asked.pop()
 
         async def send(message: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a service answers, now or later; what stands in a response."""
+"""Reads the results of services, now or later, and the error codes of responses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def answers_of(asked: T | Pending[T]) -> list[T]:
-    """Empty until there is an answer."""
+    """Empty until there is a result."""
     if not isinstance(asked, Pending):
         return [asked]
     answers: list[T] = []
@@ -20,7 +20,7 @@ def answers_of(asked: T | Pending[T]) -> list[T]:
 
 
 def error_codes(message: Any) -> set[int]:
-    """All that stand in an answer, however deep."""
+    """All error codes in a response, at any depth."""
     if isinstance(message, list):
         return {code for one in message for code in error_codes(one)}
     if not isinstance(message, Struct):

@@ -1,9 +1,9 @@
-"""Record batches for tests, written out plainly and apart from the code under test.
+"""Record batches for tests, built independently of the code under test.
 
     record_batch(["a", "b"])                                 two values, null keys
     record_batch([(b"k", b"v", [("h", b"1")], 1_700_000)])   key, value, headers, timestamp
 
-What lies about itself (`count`, `payload`, ...) still gets a right checksum.
+Batches with false headers (`count`, `payload`, ...) still get a valid checksum.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def record_batch(
     last_offset_delta: int | None = None,
     payload: bytes | None = None,
 ) -> bytearray:
-    """One batch as a producer sends it; `timestamp` is for the records that give none."""
+    """One batch as a producer sends it; `timestamp` is for records without one."""
     rows = [_row(record, timestamp) for record in records]
     base_timestamp = rows[0][3] if rows else timestamp
     largest = max((row[3] for row in rows), default=timestamp)

@@ -1,7 +1,7 @@
-"""Brokers in this process, wired by the container that wires the real one.
+"""Brokers in this process, wired by the product's container.
 
-InProcessBroker is the real thing over any engine, but for the loop, which is run by hand.
-FakeBroker has the memory engine with a clock, a commit and reads that tests move by hand as well.
+InProcessBroker is the real broker over any engine, but its loop is run by hand.
+FakeBroker has the memory engine, and a clock, commits and reads that tests control.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tests.fakes.scheduler import FakeScheduler
 
 
 class FlakyLogStore(MemoryLogStore):
-    """Reads fail as long as `failing` says why, and are not in memory while there is `loading`."""
+    """Reads fail while `failing` is set, and raise NotInMemory while `loading` is set."""
 
     __slots__ = ("failing", "loading", "loading_of")
 
@@ -71,14 +71,14 @@ class FlakyLogStore(MemoryLogStore):
             raise StorageFailed(self.failing.message)
 
     def load(self) -> None:
-        """What was asked for is in memory now."""
+        """The requested pages are in memory now."""
         loading, self.loading = self.loading, None
         assert loading is not None
         loading.resolve(None)
 
 
 class InProcessBroker:
-    """`settings` are given by their keys with underscores: num_partitions="3"."""
+    """`settings`: keys with underscores, as num_partitions="3"."""
 
     def __init__(self, storage: str = "memory://", flush: str = "os", **settings: str) -> None:
         self.clock = FakeClock()
@@ -99,7 +99,7 @@ class InProcessBroker:
         self._offset_repository = self._offsets()
         self.broker = make_broker(self.core, self._offset_repository, OpenAuthorizer())
 
-    # Where a fake takes the place of something real:
+    # Replaced by fakes:
 
     def _placement(self) -> FakePlacement:
         return FakePlacement(self.config.node_id, self.config.broker_rack)
@@ -121,7 +121,7 @@ class InProcessBroker:
         self.scheduler.run()
 
     def topic(self, name: str = "t", partitions: int = 1, **configs: str) -> Topic:
-        """A topic that is there; its configs are given like the broker's settings."""
+        """Creates a topic; configs have underscores, like settings."""
         wanted = {key.replace("_", "."): value for key, value in configs.items()}
         pending = self.broker.topics.create_topics.create(
             [NewTopic(name, partitions, configs=wanted)], validate_only=False
@@ -143,12 +143,12 @@ class InProcessBroker:
     def append(
         self, batch: bytes | bytearray, name: str = "t", index: int = 0
     ) -> Appended | BrokerError:
-        """Staged for the commit of this pass."""
+        """Stages a batch for the commit of this pass."""
         records = memoryview(bytearray(batch))
         return self.broker.messages.produce.append(self.partition(name, index), records, True)
 
     def appended(self, batch: bytes | bytearray, name: str = "t", index: int = 0) -> Appended:
-        """Committed."""
+        """Commits a batch."""
         appended = self.append(batch, name, index)
         assert not isinstance(appended, BrokerError), appended.message
         self.run()
@@ -156,7 +156,7 @@ class InProcessBroker:
 
 
 class FakeBroker(InProcessBroker):
-    """It begins empty, or with what is committed in `store`."""
+    """Starts empty, or with the committed data of `store`."""
 
     def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
         self.store = store or MemoryStore()
@@ -165,14 +165,14 @@ class FakeBroker(InProcessBroker):
         super().__init__(**settings)
 
     def _storage(self, url: str, flush: str) -> Storage:
-        info = StorageInfo("memory", None, 0, "none", "a-store", None)
+        info = StorageInfo("memory", None, 0, "none", "a-store")
         return Storage(self.log, MemoryStateStore(self.store), self.commit, info)
 
     def _clock(self) -> Clock:
         return self.clock
 
     def restarted(self) -> FakeBroker:
-        """Another broker over what this one has committed."""
+        """Another broker over the committed data of this one."""
         self.close()
         given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
         return FakeBroker(self.store, **given)

@@ -1,4 +1,4 @@
-"""A classic group that is asked, decides, and applies what it decided, at a time set by hand."""
+"""A classic group that decides and applies requests, with a clock set by hand."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from domain.groups.classic.changes import (
     GroupMetadataChanged,
     Image,
     JoinResponse,
-    Moment,
+    Now,
     SessionsStarted,
     SyncResponse,
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.join import join
-from domain.groups.classic.leave import Leaving, leave
+from domain.groups.classic.leave import LeavingMember, leave
 from domain.groups.classic.member import JoinRequest, Protocols
 from domain.groups.classic.rebalance import Limits, expire, follow_up
 from domain.groups.classic.sync import SyncRequest, sync
@@ -25,7 +25,7 @@ RANGE: Protocols = (("range", b"r"),)
 
 
 class PlayedGroup:
-    """Answers are by token; a token is how manieth request it was."""
+    """Responses are by token; a token is the number of the request."""
 
     def __init__(
         self, max_size: int = 100, initial_delay_ms: int = 0, max_metadata_bytes: int = 1 << 20
@@ -38,8 +38,8 @@ class PlayedGroup:
         self.kept: list[Image | None] = []
 
     @property
-    def now(self) -> Moment:
-        return Moment(self.now_ms, WALL_MS + self.now_ms)
+    def now(self) -> Now:
+        return Now(self.now_ms, WALL_MS + self.now_ms)
 
     @property
     def state(self) -> str:
@@ -59,7 +59,7 @@ class PlayedGroup:
         twice: bool = False,
         may_skip: bool = True,
     ) -> int:
-        """Its token; without an id it is given `new_id`, at once unless `twice`."""
+        """Returns its token; without an id it gets `new_id`, at once unless `twice`."""
         request = JoinRequest(
             *("g", member_id, instance_id, "c", "/h", session_ms, rebalance_ms),
             *(protocol_type, protocols, twice, may_skip),
@@ -76,8 +76,8 @@ class PlayedGroup:
         return self.asked
 
     def leave(self, *members: tuple[str, str | None]) -> list[str]:
-        """What each is told, by the name of the refusal."""
-        leaving = [Leaving(*one) for one in members]
+        """The result of each member, by the name of the error."""
+        leaving = [LeavingMember(*one) for one in members]
         decision = leave(self.group, leaving, self.now_ms, self.limits)
         self.carry_out(decision)
         return [type(error).__name__ if error else "" for error in decision.response]
@@ -99,12 +99,12 @@ class PlayedGroup:
     # ---- time
 
     def due(self) -> None:
-        """What is due now."""
+        """Runs timers that are due."""
         while (decision := expire(self.group, self.now, self.limits)) is not None:
             self.carry_out(decision)
 
     def pass_time(self, by_ms: int) -> None:
-        """Everything happens at its time."""
+        """Runs each timer at its time."""
         end_ms = self.now_ms + by_ms
         self.due()
         while (next_ms := self.group.next_deadline()) is not None and next_ms <= end_ms:
@@ -113,13 +113,13 @@ class PlayedGroup:
         self.now_ms = end_ms
 
     def restart(self) -> None:
-        """What was kept is all that is left."""
+        """Reloads the group from its persisted rows."""
         self.group = ClassicGroup("g")
         if self.kept:
             self.group.apply(GroupMetadataChanged("g", self.kept[-1]))
         self.group.apply(SessionsStarted("g", self.now_ms))
 
-    # ---- answers
+    # ---- responses
 
     def waits(self, token: int) -> bool:
         return token not in self.answers
@@ -135,20 +135,20 @@ class PlayedGroup:
         return answer.assignment
 
     def refused(self, token: int) -> str:
-        """The name of the refusal."""
+        """The name of the error."""
         return type(self.answers[token].error).__name__
 
     # ---- stages
 
     def generation(self, *member_ids: str, **facts: Any) -> None:
-        """These members, one after the other, in a first generation without an assignment."""
+        """Joins the members one by one into a first generation without an assignment."""
         tokens = [self.join(new_id=one, **facts) for one in member_ids]
         self.due()
         for token in tokens:
             self.joined(token)
 
     def stable(self, *member_ids: str, **facts: Any) -> None:
-        """As `generation`; the first leads, and each is assigned its own id."""
+        """As `generation`; the first member leads and assigns each its own id."""
         self.generation(*member_ids, **facts)
         shares = {one: one.encode() for one in self.group.members}
         for one in [*member_ids[1:], member_ids[0]]:

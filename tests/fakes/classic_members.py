@@ -1,4 +1,4 @@
-"""Members of classic groups over sessions: clients that hold a place in a group."""
+"""Members of classic groups over sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST_TO_JOIN_TWICE = 4
 
 
 class Member:
-    """One connection, and the place in a group that it has."""
+    """One connection, and its membership."""
 
     def __init__(self, kafka: FakeKafka, group_id: str = "g", **facts: Any) -> None:
         self.kafka = kafka
@@ -33,7 +33,7 @@ class Member:
         return found
 
     def fetch_id(self, version: int = JOIN, **other: Any) -> None:
-        """If it is to have one before it joins."""
+        """Requests a member id before the join (KIP-394)."""
         if not self.member_id and version >= FIRST_TO_JOIN_TWICE and self.instance_id is None:
             facts = {**self.facts, **other}
             answer = self.client.ask(join_request("", self.group_id, **facts), version)
@@ -41,13 +41,13 @@ class Member:
             self.member_id = answer.member_id
 
     def begin_join(self, version: int = JOIN, **other: Any) -> None:
-        """Without waiting for others."""
+        """Sends the join and returns at once."""
         self.fetch_id(version, **other)
         facts = {**self.facts, **other}
         self.client.send(join_request(self.member_id, self.group_id, **facts), version)
 
     def joined(self) -> Any:
-        """The answer, which has come."""
+        """The response, which has arrived."""
         answer = self.answer()
         if answer.error_code == 0:
             self.member_id = answer.member_id
@@ -98,7 +98,7 @@ class Member:
 
 
 def join_all(*members: Member) -> list[Any]:
-    """In one generation; the answers, in the order of the members."""
+    """Joins all in one generation; returns responses in the order of the members."""
     for member in members:
         member.fetch_id()
     for member in members:
@@ -107,7 +107,7 @@ def join_all(*members: Member) -> list[Any]:
 
 
 def stable(kafka: FakeKafka, *members: Member) -> None:
-    """All of them join and are given their own ids as assignments, by the leader."""
+    """All join, and the leader assigns each its own id."""
     join_all(*members)
     leader = next(one for one in members if one.member_id == leader_of(kafka, one.group_id))
     for member in members:

@@ -1,4 +1,4 @@
-"""Requests of members of classic groups, in short."""
+"""Short builders of the requests of classic members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Kafka client that speaks to a real Session over a FakeTransport, in our own messages.
+"""A Kafka client that talks to a real Session over a FakeTransport, with our messages.
 
 kafka = FakeKafka()
 response = kafka.client().ask(MetadataRequest(topics=None), 12)
@@ -71,7 +71,7 @@ class FakeClient:
         return correlation_id
 
     def ask(self, request: Request, version: int) -> Any:
-        """Sends, lets the loop come to rest, and returns the one answer."""
+        """Sends, runs the loop until it is idle, and returns the one response."""
         self.send(request, version)
         self._listener.scheduler.run()
         answers = self.answers()
@@ -79,7 +79,7 @@ class FakeClient:
         return answers[0]
 
     def frames(self) -> list[bytes]:
-        """Whole answers that have come since last time, without their length."""
+        """Complete responses since the last call, without their length."""
         self._received += b"".join(self.transport.taken)
         self.transport.taken.clear()
         found = []
@@ -92,7 +92,7 @@ class FakeClient:
         return found
 
     def answers(self) -> list[Any]:
-        """Decoded; each must answer the oldest request that is not answered."""
+        """Decoded responses; each must belong to the oldest open request."""
         found = []
         for one in self.frames():
             (correlation_id,) = struct.unpack_from(">i", one)
@@ -111,10 +111,11 @@ class FakeClient:
         return self.transport.closing
 
     def why_closed(self) -> str:
+        """The reasons that the log has for the end of this connection."""
         connection_id = self.session.client.connection_id
-        lines = self._listener.events.of("a connection was closed")
-        return "; ".join(
-            str(line["why"]) for line in lines if line["connection_id"] == connection_id
+        lines = self._listener.events.of("connection_closed")
+        return " ".join(
+            str(line["reason"]) for line in lines if line["connection_id"] == connection_id
         )
 
 
@@ -145,7 +146,7 @@ class FakeListener:
 
 
 class InProcessKafka(InProcessBroker, FakeListener):
-    """The real broker with sessions on top; it logs no requests unless told to."""
+    """The real broker with sessions; the request log is off by default."""
 
     def __init__(
         self, storage: str = "memory://", request_log: RequestLog | None = None, **settings: str
@@ -155,7 +156,7 @@ class InProcessKafka(InProcessBroker, FakeListener):
 
 
 class FakeKafka(FakeBroker, FakeListener):
-    """The fake broker with sessions on top."""
+    """The fake broker with sessions."""
 
     def __init__(
         self, request_log: FakeRequestLog | None = None, *, advertised: Advertised | None = None,

@@ -1,4 +1,4 @@
-"""A clock that stands still until somebody moves it."""
+"""A clock that a test moves."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from tests.fakes.batches import TIMESTAMP
 
 
 class FakeClock:
-    """It begins at the time that `record_batch` gives its records."""
+    """Starts at the timestamp of `record_batch`."""
 
     def __init__(self, wall_ms: int = TIMESTAMP) -> None:
         self._wall_ms = wall_ms
         self._monotonic_ms = 0
-        #: What each look at `monotonic_ns` takes: what goes on in between, to whom measures that.
+        #: Added at each reading of `monotonic_ns`: simulates the time of the work in between.
         self.look_ns = 0
         self._looked_ns = 0
 
@@ -30,5 +30,5 @@ class FakeClock:
         self._monotonic_ms += by_ms
 
     def set_back(self, by_ms: int) -> None:
-        """The wall clock is corrected; what waiting is measured with is not."""
+        """Moves the wall clock only; timers use the monotonic clock."""
         self._wall_ms -= by_ms

@@ -1,7 +1,7 @@
-"""A commit over the memory engine that can be held, let go and made to fail.
+"""A commit over the memory engine that tests hold, release or fail.
 
-While it is held, what is staged in the meantime belongs to the next commit, as the port promises;
-a failure forgets both.
+While it is held, newly staged data belongs to the next commit, as the port promises; a failure
+discards both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class FakeCommit:
         self.holding = True
 
     def let_go(self) -> None:
-        """The commit under way is done, and those after it are not held."""
+        """Completes the commit under way; later ones are not held."""
         self.holding = False
         self._finish(None)
 

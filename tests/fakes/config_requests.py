@@ -1,4 +1,4 @@
-"""Requests about configs in few words; resources are (number of the type, name)."""
+"""Short builders of config requests; resources are (type number, name)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def changed(
 
 
 def change(client: FakeClient, kind: int, name: str, *operations: Operation) -> tuple[int, str]:
-    """The code and the message for the one resource."""
+    """The error code and message of the only resource."""
     [answer] = client.ask(changed((kind, name, list(operations))), 1).responses
     return answer.error_code, answer.error_message or ""
 
@@ -85,13 +85,13 @@ def set_configs(client: FakeClient, kind: int, name: str, **configs: str) -> Non
 
 
 def describe(client: FakeClient, kind: int, name: str, *keys: str) -> dict[str, Any]:
-    """By the configs' names."""
+    """Configs by name."""
     [result] = client.ask(described((kind, name), keys=list(keys) or None), 4).results
     assert result.error_code == 0, result
     return {config.name: config for config in result.configs}
 
 
 def value_of(client: FakeClient, kind: int, name: str, key: str) -> tuple[str | None, int]:
-    """The value and where it comes from."""
+    """The value and its source."""
     config = describe(client, kind, name, key)[key]
     return config.value, config.config_source

@@ -1,6 +1,6 @@
-"""What the consumers of a classic group tell each other: opaque to a broker, mostly.
+"""Subscriptions and assignments of the consumer protocol in classic groups.
 
-Written by hand, apart from the broker's own reader of it.
+Written independently of the broker's own parser.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ NO_USER_DATA = struct.pack(">i", -1)
 
 
 def subscription(*topics: str, owned: Partitions | None = None, version: int = 1) -> bytes:
-    """What a member says when it joins."""
+    """A member's subscription."""
     names = _array([_string(one) for one in topics])
     return struct.pack(">h", version) + names + NO_USER_DATA + _partitions(owned or {})
 
 
 def assignment(partitions: Partitions, version: int = 1) -> bytes:
-    """What the leader tells a member."""
+    """A member's assignment."""
     return struct.pack(">h", version) + _partitions(partitions) + NO_USER_DATA
 
 
 def owned_in(data: bytes) -> set[tuple[str, int]]:
-    """Of a subscription: what the member says it has."""
+    """Owned partitions of a subscription."""
     (count,) = struct.unpack_from(">i", data, 2)
     position = 6
     for _ in range(count):
@@ -36,7 +36,7 @@ def owned_in(data: bytes) -> set[tuple[str, int]]:
 
 
 def assigned_in(data: bytes) -> set[tuple[str, int]]:
-    """Of an assignment; nothing at all is none."""
+    """Partitions of an assignment; empty bytes are none."""
     return _read_partitions(data, 2) if data else set()
 
 

@@ -1,4 +1,4 @@
-"""A container whose listeners answer each line with itself: serve.py without a broker behind it."""
+"""A container whose listeners echo lines: tests serve.py without a broker."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EchoListener:
 
 
 class NoAdmin:
-    """Nobody is accepted there."""
+    """Closes the listener."""
 
     def open(self, sockets: ListeningSockets) -> tuple[str, int]:
         return sockets.host, sockets.port
@@ -41,7 +41,7 @@ class EchoContainer:
         self.cluster_id = "a-cluster"
         self.recovered = "2 topics, 3 partitions"
         self.steps: list[str] = []
-        #: Not set: something is never answered, so a drain takes until its time is up.
+        #: Not set: a response never comes, so a drain lasts until its timeout.
         self.answered = asyncio.Event()
         self.answered.set()
 

@@ -1,4 +1,4 @@
-"""A group that is told what it is, for whoever only asks it; and committed offsets in few words."""
+"""A group with given state for reads, and short builders of committed offsets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A_TOPIC_ID = bytes(15) + b"\1"
 
 
 class GroupOfOneWord(Group):
-    """Whoever may not do what they ask is refused with `refusal`."""
+    """Refuses requests with `refusal`."""
 
     __slots__ = ("expires_from", "heard", "kind", "members", "refusal", "topics", "type")
 
@@ -63,11 +63,11 @@ class GroupOfOneWord(Group):
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         self._refuse()
 
-    def heard_from(self, member_id: str, now_ms: int) -> None:
+    def renew_session(self, member_id: str, now_ms: int) -> None:
         self.heard.append((member_id, now_ms))
 
-    def answered_late(self, member_id: str, now_ms: int) -> None:
-        self.heard_from(member_id, now_ms)
+    def responded_late(self, member_id: str, now_ms: int) -> None:
+        self.renew_session(member_id, now_ms)
 
     def check_delete(self) -> None:
         self._refuse()

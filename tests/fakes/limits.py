@@ -1,4 +1,4 @@
-"""Limits of the process, for a while."""
+"""Temporary limits of the process."""
 
 from __future__ import annotations
 

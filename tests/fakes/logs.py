@@ -1,8 +1,18 @@
-"""Logs that keep what they are told, so that tests can ask."""
+"""Logs that record their lines."""
 
 from __future__ import annotations
 
+from application.ports.events import EVENTS
 from application.ports.request_log import RequestRecord
+
+
+def check_declared(level: str, event: str, fields: dict[str, object]) -> None:
+    """Every line is as application/ports/events.py declares it."""
+    declared = EVENTS[event]
+    assert level in declared.levels, f"{event}: {level}"
+    unknown = fields.keys() - declared.fields.split()
+    assert not unknown, f"{event}: {unknown}"
+    assert not declared.reasons or fields["reason"] in declared.reasons, f"{event}: {fields}"
 
 
 class FakeEventLog:
@@ -10,13 +20,17 @@ class FakeEventLog:
         self.lines: list[tuple[str, str, dict[str, object]]] = []
 
     def info(self, event: str, **fields: object) -> None:
-        self.lines.append(("info", event, fields))
+        self._record("info", event, fields)
 
     def warning(self, event: str, **fields: object) -> None:
-        self.lines.append(("warning", event, fields))
+        self._record("warning", event, fields)
 
     def error(self, event: str, **fields: object) -> None:
-        self.lines.append(("error", event, fields))
+        self._record("error", event, fields)
+
+    def _record(self, level: str, event: str, fields: dict[str, object]) -> None:
+        check_declared(level, event, fields)
+        self.lines.append((level, event, fields))
 
     def of(self, event: str) -> list[dict[str, object]]:
         return [fields for _, name, fields in self.lines if name == event]
@@ -29,7 +43,7 @@ class FakeRequestLog:
         self.slow_ns = slow_ns or 1 << 63
         self.records: list[RequestRecord] = []
 
-    def wants(self, elapsed_ns: int, failed: bool) -> bool:
+    def includes(self, elapsed_ns: int, failed: bool) -> bool:
         return self.enabled and (failed or elapsed_ns >= self.quick_ns)
 
     def write(self, record: RequestRecord) -> None:

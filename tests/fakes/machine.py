@@ -1,4 +1,4 @@
-"""A machine that is restarted while a store is open: the kernel draws another boot id."""
+"""Simulates a reboot while a store is open: the kernel has another boot id."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ANOTHER_BOOT = b"00000000-0000-0000-0000-000000000000"
 
 
 def restart_machine(folder: Path) -> None:
-    """What was written in the store's folder was written before the restart."""
+    """Dates the files of the folder before the reboot."""
     file = folder / UNSYNCED_FILE
     if not file.exists():
         return

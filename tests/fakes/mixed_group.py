@@ -1,4 +1,4 @@
-"""Groups whose members speak both protocols, over sessions; they read the topic `t`."""
+"""Groups with members of both protocols over sessions, subscribed to topic `t`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Modern:
 
 
 def share_out(*members: Member) -> None:
-    """The first is the leader, and shares out the partitions of t."""
+    """The first member leads and assigns the partitions of t."""
     join_all(*members)
     shares = {
         member.member_id: write_assignment(1, {"t": list(range(4))[place :: len(members)]})
@@ -84,7 +84,7 @@ def synced(member: Member) -> list[int]:
 
 
 def rejoin(member: Member, owned: list[int]) -> list[int]:
-    """As a cooperative consumer does; what it has then."""
+    """Rejoins as a cooperative consumer does; returns its partitions."""
     facts = {"protocols": {"range": subscription("t", owned={"t": owned} if owned else {})}}
     assert member.join(**facts).error_code == 0
     return synced(member)

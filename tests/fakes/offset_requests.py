@@ -1,4 +1,4 @@
-"""OffsetCommit, OffsetFetch, OffsetDelete and DeleteGroups in few words."""
+"""Short builders of OffsetCommit, OffsetFetch, OffsetDelete and DeleteGroups."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def commit(
     version: int = 9,
     **fields: Any,
 ) -> dict[str | bytes, list[tuple[int, int]]]:
-    """A topic is named by its name, or its id; what it is answered: partition and code."""
+    """Returns partition and error code by topic name or id."""
     return commit_codes(client.ask(offset_commit(group_id, *topics, **fields), version), version)
 
 
@@ -84,7 +84,7 @@ def fetch_group(
     member_id: str | None = None,
     member_epoch: int = -1,
 ) -> Any:
-    """The answer about one group, whatever the version: `error_code` and `topics`."""
+    """The response for one group in any version: `error_code` and `topics`."""
     if version >= FIRST_WITH_GROUPS:
         group = OffsetFetchRequestGroup(
             group_id=group_id, member_id=member_id, member_epoch=member_epoch, topics=None
@@ -130,7 +130,7 @@ def found(answer: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]
 
 
 def offsets_of(client: FakeClient, group_id: str) -> dict[str, dict[int, int]]:
-    """All that a group has committed."""
+    """All committed offsets of a group."""
     return {
         str(name): {index: one[0] for index, one in partitions.items()}
         for name, partitions in found(fetch_group(client, group_id)).items()
@@ -140,7 +140,7 @@ def offsets_of(client: FakeClient, group_id: str) -> dict[str, dict[int, int]]:
 def delete_offsets(
     client: FakeClient, group_id: str, *topics: tuple[str, list[int]]
 ) -> int | dict[str, list[tuple[int, int]]]:
-    """The code of the whole group, or partition and code of each topic."""
+    """The error code of the group, or partition and code of each topic."""
     answer = client.ask(offset_delete(group_id, *topics), 0)
     if answer.error_code:
         assert answer.topics == []

@@ -1,4 +1,4 @@
-"""Committed offsets: a repository that answers when it is told to, and a store that knows where."""
+"""Committed offsets: a repository whose writes tests complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Done = Callable[[StorageFailed | None], None]
 def offsets_home(
     store: MemoryStore, events: EventLog, kept: Callable[[], None] = lambda: None
 ) -> OffsetsHome:
-    """Over rows in memory, where a commit is done at once."""
+    """Over rows in memory; commits complete at once."""
 
     def when_committed(then: Done) -> None:
         store.keep()
@@ -33,7 +33,7 @@ class HeldOffsetRepository:
         self.leaves_doubt = leaves_doubt
         self._take: Callable[[Sequence[OffsetRow]], None] | None = None
         self._done: Callable[[], None] | None = None
-        #: What waits to be kept, the oldest first.
+        #: Pending writes, oldest first.
         self.waiting: deque[tuple[Sequence[OffsetWrite], Done]] = deque()
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
@@ -51,7 +51,7 @@ class HeldOffsetRepository:
         self.waiting.append((writes, done))
 
     def keep(self, failure: StorageFailed | None = None) -> Sequence[OffsetWrite]:
-        """What has waited longest is kept, or fails."""
+        """Completes or fails the oldest pending write."""
         writes, done = self.waiting.popleft()
         done(failure)
         return writes

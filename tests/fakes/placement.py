@@ -1,4 +1,4 @@
-"""FakePlacement: one node, until a test adds others and moves something to them."""
+"""FakePlacement: one node, until a test adds others and moves partitions or groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FakePlacement:
     def coordinator(self, group_id: str) -> int:
         return self.coordinators.get(group_id, self.node_id)
 
-    def when_moved(self, call: Callable[[Collection[int]], None]) -> None:
+    def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         self._when_moved.append(call)
 
     def add(self, node: Node) -> None:

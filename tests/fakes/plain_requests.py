@@ -1,6 +1,6 @@
-"""One plain request for each API that is served, in any of its versions.
+"""One plain request for each served API, in any of its versions.
 
-It names the topic `t` where the API knows topics, by TOPIC_ID where the version wants an id.
+It uses the topic `t`, by TOPIC_ID in versions with topic ids.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own, from the system's package: in a folder of its own, on a socket only."""
+"""A temporary PostgreSQL from the system's package, on a Unix socket."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ START_TIMEOUT_S = 60
 
 
 class PostgresNotFound(Exception):
-    """Why there is none on this machine."""
+    """PostgreSQL is not installed; says why."""
 
 
 class Postgres:
-    """Started with `start`; what it has survives `stop`, until `remove`."""
+    """Started with `start`; its data survives `stop`, until `remove`."""
 
     def __init__(self, durable: bool = False) -> None:
         self._fsync = "on" if durable else "off"
         self._programs = _programs()
-        # Short: the path of a socket has its limit.
+        # Short: socket paths have a length limit.
         self.folder = Path(tempfile.mkdtemp(prefix="ottla-pg-"))
         self._data = self.folder / "data"
         if os.geteuid() == 0:
@@ -62,7 +62,7 @@ class Postgres:
             host=str(self.folder), user=USER, dbname="postgres", autocommit=True
         ) as connection:
             for statement in statements:
-                # Ours, not a client's.
+                # The driver's own error.
                 cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
@@ -83,7 +83,7 @@ class Postgres:
 
 
 def _as_another() -> Sequence[str]:
-    """It refuses to run as root."""
+    """PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return ()
     return ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups")

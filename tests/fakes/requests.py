@@ -1,4 +1,4 @@
-"""Produce and Fetch about the topic `t`, Metadata, and words for their answers."""
+"""Short builders of Produce and Fetch for topic `t` and of Metadata, and readers of responses."""
 
 from __future__ import annotations
 

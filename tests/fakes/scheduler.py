@@ -1,4 +1,4 @@
-"""A loop that is run by hand: one pass, until nothing is left to do, or over some time."""
+"""A loop run by hand: one pass, until idle, or over some time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class FakeTimer:
 
     def cancel(self) -> None:
         self.cancelled = True
-        self.callback = _nobody  # as the loop's timers do: they would make cycles
+        self.callback = _nobody  # as the loop's timers do, to avoid cycles
 
 
 def _nobody() -> None:
-    """Whom a cancelled timer calls."""
+    """Callback of cancelled timers."""
 
 
 class FakeScheduler:
@@ -43,18 +43,18 @@ class FakeScheduler:
 
     @property
     def timers(self) -> list[FakeTimer]:
-        """What is to come, the next one first."""
+        """Pending timers, the next one first."""
         self._timers = [timer for timer in self._timers if not timer.cancelled]
         return sorted(self._timers, key=lambda timer: timer.due_ms)
 
     def run_pass(self) -> None:
-        """What was asked for before the pass began; what that asks for comes in the next one."""
+        """Runs callbacks scheduled before the pass; new ones wait for the next pass."""
         callbacks, self._soon = self._soon, []
         for callback in callbacks:
             callback()
 
     def run(self) -> None:
-        """Passes, until nobody asks for one more."""
+        """Runs passes until nothing is scheduled."""
         for _ in range(1000):
             if not self._soon:
                 return
@@ -62,7 +62,7 @@ class FakeScheduler:
         raise AssertionError("the loop never comes to rest")
 
     def advance(self, by_ms: int) -> None:
-        """Lets time go by; each timer fires at its time, and the loop comes to rest after it."""
+        """Advances the time; each timer fires at its time, then the loop runs until idle."""
         self.run()
         end_ms = self._clock.monotonic_ms() + by_ms
         while (timers := self.timers) and timers[0].due_ms <= end_ms:

@@ -1,4 +1,4 @@
-"""A program with the command line of `ottla serve`, for the tests of whoever starts one."""
+"""A program with the command line of `ottla serve`, for tests of launchers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main() -> int:
         written = options.ready_file.with_suffix(".new")
         written.write_text(json.dumps(ready), "utf-8")
         written.rename(options.ready_file)
-    # In slices: a signal handler runs only between two waits.
+    # Short waits: a signal handler runs between them.
     while not stopped.wait(0.01):
         pass
     if "farewell" in settings:

@@ -1,4 +1,4 @@
-"""CreateTopics in few words, for whoever needs topics that a client made."""
+"""Short builders of CreateTopics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def new(
     assignments: dict[int, list[int]] | None = None,
     **configs: str | None,
 ) -> CreatableTopic:
-    """Its configs with underscores for dots."""
+    """Configs have underscores instead of dots."""
     dotted = {key.replace("_", "."): value for key, value in configs.items()}
     return creatable(name, partitions, replicas, assignments, dotted)
 

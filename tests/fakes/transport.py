@@ -1,4 +1,4 @@
-"""A transport without a socket: what the session wrote, and what it did to the connection."""
+"""A transport without a socket: records what the session wrote and did."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.fakes.scheduler import FakeScheduler
 
 
 class FakeTransport(asyncio.Transport):
-    """Bytes are taken at once until `stop_reading`; from then on they pile up, as in a socket."""
+    """Takes bytes at once until `stop_reading`; then they pile up, as in a socket."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class FakeTransport(asyncio.Transport):
         self.aborted = False
         self.lost = False
         self._told_lost = False
-        #: How often something was written.
+        #: Number of writes.
         self.writes = 0
 
     def connect(self, protocol: asyncio.BufferedProtocol) -> None:
@@ -46,7 +46,7 @@ class FakeTransport(asyncio.Transport):
     # ---- the client's side
 
     def receive(self, data: bytes | bytearray, at_most: int = 1 << 30) -> int:
-        """Hands bytes over like a loop would, while the session reads; returns how many it took."""
+        """Delivers bytes as a loop does while the session reads; returns how many it took."""
         taken = 0
         while taken < len(data) and self.reading and not self.closing:
             buffer = self.protocol.get_buffer(-1)
@@ -58,7 +58,7 @@ class FakeTransport(asyncio.Transport):
         return taken
 
     def send(self, data: bytes) -> None:
-        """What the session does not read yet comes as soon as it reads again."""
+        """Bytes that the session does not read yet arrive when it reads again."""
         self._to_come += data
         self._go_on()
 
@@ -80,11 +80,11 @@ class FakeTransport(asyncio.Transport):
         self._finish_close()
 
     def drop(self) -> None:
-        """The client goes away."""
+        """The client disconnects."""
         self.closing = True
         self._lose()
 
-    # ---- what asyncio promises to a protocol
+    # ---- asyncio's transport interface
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         assert high is not None

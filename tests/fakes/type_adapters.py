@@ -1,6 +1,6 @@
-"""What FastAPI compiles of a type serves all apps of a process.
+"""Shares FastAPI's compiled type adapters between all apps of a process.
 
-Each app would compile the fifty types of its routes anew, several times each, and the tests make
+Each app compiles the fifty types of its routes again, several times each, and the tests make
 hundreds of apps: half of their time.
 """
 
@@ -16,7 +16,7 @@ _made: dict[tuple[Any, ...], TypeAdapter[Any]] = {}
 
 class SharedTypeAdapter:
     def __new__(cls, annotated: Any, config: Any = None) -> Any:
-        # The field beside the type is made anew with each place, and says all it knows.
+        # The field info differs for each use, and its repr is complete.
         key = (annotated.__origin__, repr(annotated.__metadata__), repr(config))
         if key not in _made:
             _made[key] = TypeAdapter(annotated, config=config)

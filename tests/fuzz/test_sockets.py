@@ -91,5 +91,5 @@ def test_a_healthy_client_notices_nothing(seed: int, tmp_path: Path) -> None:
                 line.look()
                 line.close()
         log = broker.log(1 << 22)
-        assert "a request failed" not in log and "Traceback" not in log, log[-4000:]
+        assert "request_failed" not in log and "Traceback" not in log, log[-4000:]
         assert broker.terminate() == 0

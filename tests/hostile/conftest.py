@@ -30,7 +30,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Attacked]]:
     for broker in brokers:
         log = broker.log(1 << 20)
         broker.kill()
-        assert "a request failed" not in log, log[-6000:]
+        assert "request_failed" not in log, log[-6000:]
         assert "Traceback" not in log, log[-6000:]
 
 

@@ -5,10 +5,10 @@ Own memory is RssAnon: mapped pages of the store are the system's cache.
 
 from __future__ import annotations
 
-from application.groups.classic_protocol import MAX_GIVEN_IDS
+from application.groups.classic_protocol import MAX_ISSUED_IDS
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
-from infrastructure.observability.log_stream import KEPT_BYTES
+from infrastructure.observability.log_stream import QUEUE_BYTES
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
 from interfaces.kafka.handlers.offset_fetch import RESPONSE_BYTES
 
@@ -58,7 +58,7 @@ def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
         + ELEMENT_BYTES * config.request_elements_max
         + CREATED_TOPIC_BYTES * min(MAX_PARTITIONS_PER_REQUEST, config.request_elements_max)
         + 2 * FETCHED_PARTITION_BYTES * config.fetch_partitions_max
-        + GIVEN_ID_BYTES * MAX_GIVEN_IDS
+        + GIVEN_ID_BYTES * MAX_ISSUED_IDS
         + REMEMBERED_BYTES * config.requests_recent_max
-        + KEPT_BYTES
+        + QUEUE_BYTES
     )

@@ -1,7 +1,7 @@
 """scripts/power record FOLDER [--flush POLICY] [--seed SEED] [--passes N]
 scripts/power replay FOLDER [--from K] [--seeds N] [--unsynced]
 
-A replay prints a line of JSON for each seed: its moment, its style, the outcome and why.
+A replay prints a line of JSON per seed: its moment, its style, the outcome and the reason.
 """
 
 from __future__ import annotations

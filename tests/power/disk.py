@@ -1,11 +1,10 @@
-"""A disk that may lose power at any moment: what it can hold then, drawn by a seed.
+"""A simulated disk that loses power at any moment; a seed draws what is left.
 
-Promised is only this: what was written to a file before a sync of it began is there once the sync
-has ended, and a write through an O_DSYNC descriptor is there when it returns. Of what came later,
-each page of 4 KiB may be there in any of the versions it had, or be torn, each of its sectors of
-512 bytes in another version; whatever the order of the writes was. A file that grew may have its
-old length or the new one, with zeros where no page has arrived. A file's name is there once its
-folder was synced; before, names come in the order in which they were given.
+Guaranteed: writes to a file before a sync began are durable when the sync ends, and a write through
+an O_DSYNC descriptor when it returns. Of later writes, each page of 4 KiB may have any version it
+had, or be torn: each sector of 512 bytes in another version, in any order of writes. A file that
+grew may have its old or new length, with zeros for missing pages. A file's name is durable once its
+folder was synced; before that, names appear in the order of creation.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ PAGE = 4096
 SECTOR = 512
 _ZEROS = bytes(PAGE)
 
-#: How the versions of pages are drawn; what is more fruitful comes more often.
+#: How page versions are drawn; styles that find more faults come more often.
 STYLES = ("each", "each", "torn", "torn", "in order", "roots", "one", "all", "none")
 
 #: Picks one of a page's versions; each is (time of its write, content), the oldest is durable.
@@ -33,9 +32,9 @@ Pick = Callable[[int, list[Version]], bytes]
 class File:
     def __init__(self) -> None:
         self.durable = bytearray()
-        #: By page: the durable version, then those that no sync has reached.
+        #: By page: the durable version, then versions that are not synced.
         self.pending: dict[int, list[Version]] = {}
-        #: The durable length, then those that no sync has reached, each with its time.
+        #: The durable length, then lengths that are not synced, each with its time.
         self.sizes = [(0, 0)]
 
     def _page(self, number: int) -> bytes:
@@ -62,13 +61,13 @@ class File:
             self.sizes.append((now, size))
 
     def settle(self, since: int) -> None:
-        """A sync has ended that began then."""
+        """A sync that began at that time has ended."""
         self.sizes = _newest_before(self.sizes, since)
         for number in list(self.pending):
             self._settle_page(number, since)
 
     def settle_range(self, now: int, offset: int, length: int) -> None:
-        """A write has ended that is a sync of its own; the length is part of it."""
+        """An O_DSYNC write has ended; the length is durable too."""
         self.sizes = self.sizes[-1:]
         for number in range(offset // PAGE, (offset + length + PAGE - 1) // PAGE):
             self._settle_page(number, now)
@@ -97,7 +96,7 @@ class File:
 
 
 def is_lock(path: str) -> bool:
-    """LMDB's table of readers: it is written through a map, and made anew after a restart."""
+    """LMDB's reader table: written through a map, and created again after a restart."""
     return path.endswith(("lock.mdb", ".mdb-lock"))
 
 
@@ -112,13 +111,13 @@ T = TypeVar("T")
 
 
 def _newest_before(versions: list[tuple[int, T]], since: int) -> list[tuple[int, T]]:
-    """Without those that a sync which began then has made history."""
+    """Drops versions older than a sync that began at that time."""
     durable = max((at for at, (time, _) in enumerate(versions) if time <= since), default=0)
     return versions[durable:]
 
 
 class Disk:
-    """Told all events in their order, it knows at each moment what a power cut may leave."""
+    """Takes all events in order; knows at each moment what a power cut may leave."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -126,10 +125,10 @@ class Disk:
         self.files: dict[str, File] = {}
         self._handles: dict[int, str] = {}
         self._syncs: dict[int, int] = {}
-        #: What was done to names and no sync of their folder has reached.
+        #: Changes of names that are not synced.
         self._names: list[Naming] = []
         self._durable_names: dict[str, File | None] = {}
-        #: The time at which the newest sync of the store that has ended began.
+        #: Start time of the newest completed sync of the store.
         self.synced_until = 0
 
     def apply(self, event: Event) -> None:
@@ -200,7 +199,7 @@ class Disk:
         return found
 
     def cut(self, folder: Path, chance: random.Random) -> str:
-        """Writes what is left to `folder`; in a word, how it was chosen."""
+        """Writes what is left to `folder`; returns the style in a word."""
         style, pick = _style(chance, self.now, self.synced_until)
         names = self._after(self._names[: chance.randint(0, len(self._names))])
         for path, file in sorted(names.items(), key=lambda item: item[0]):
@@ -214,7 +213,7 @@ class Disk:
 
 
 def _style(chance: random.Random, now: int, synced_until: int) -> tuple[str, Pick]:
-    """Pure chance would seldom lose exactly one page, or all but the newest root."""
+    """Uniform chance would seldom lose exactly one page, or all but the newest root."""
 
     def newest(versions: list[Version]) -> bytes:
         return versions[-1][1]
@@ -249,7 +248,7 @@ def _style(chance: random.Random, now: int, synced_until: int) -> tuple[str, Pic
 
 
 def with_ends_of_synced_writes(events: Iterable[Event]) -> list[Event]:
-    """A write through an O_DSYNC descriptor is two events: made, and on the disk."""
+    """An O_DSYNC write is two events: written, and durable."""
     synced: set[int] = set()
     found = []
     for event in events:

@@ -1,4 +1,4 @@
-"""What a power cut has left, opened with the code that opens stores and judged by the ledger.
+"""Opens what a power cut left with the product's code and compares it with the ledger.
 
     intact    all that was acknowledged is there, each byte of it
     tail      all that was synced is there; of the rest, the newest is missing
@@ -7,7 +7,7 @@
     wrong     something is there that nobody sent, twice, or at another place; or a gap; or what
               is written next harms it
 
-A judge may be killed by what it reads: it runs in a process of its own.
+Damaged files may kill the judge, so it runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.power.ledger import Ledger, Place, digest
 
 MAX_BYTES = 1 << 30
 
-#: What each policy may cost. Never: what was promised, a crash, or silence.
+#: Outcomes that each flush policy allows. Never: lost promised data, a crash, or silent damage.
 ALLOWED = {
     "commit": {"intact"},
     "interval": {"intact", "tail"},
@@ -49,7 +49,7 @@ class Verdict:
 
 @dataclass
 class Stored:
-    """A batch as it was read."""
+    """A batch that was read."""
 
     base_offset: int
     records: int
@@ -63,18 +63,18 @@ class Stored:
 
 
 class Wrong(Exception):
-    """Nothing says that it is wrong, but it is."""
+    """Silent damage."""
 
 
 class Lost(Exception):
-    """An error says so, or it is not there."""
+    """Missing data, or an error that reports it."""
 
 
 @dataclass
 class Judge:
-    #: All that was told and sent when the power went.
+    #: All that was acknowledged and sent before the power cut.
     now: Ledger
-    #: All that had been told when the newest sync began: what the policy promises to keep.
+    #: All that was acknowledged before the newest sync began: what the policy promises.
     promised: Ledger
     logs: dict[Place, list[Stored]] = field(default_factory=dict)
 
@@ -82,7 +82,7 @@ class Judge:
         try:
             kafka = InProcessKafka(f"lmdb://{folder}", flush=flush)
         except (StorageUnusable, StorageFailed, OSError) as failure:
-            # What `ottla serve` says in one line.
+            # The one-line errors of `ottla serve`.
             return Verdict("refused", str(failure).replace(str(folder), "FOLDER"))
         try:
             kafka.broker.start_upkeep()
@@ -165,7 +165,7 @@ class Judge:
                     raise Wrong("a batch is not where it was acknowledged")
 
     def _missing(self) -> str:
-        """In words, when less is there than was acknowledged; raises when it was promised."""
+        """Describes missing acknowledged data; raises if it was promised."""
         missing = 0
         for place, acked in self.now.acked.items():
             if place[0] in self.now.deleting:
@@ -184,7 +184,7 @@ class Judge:
     # ---- and then
 
     def _go_on(self, kafka: InProcessKafka) -> None:
-        """Producers are known, their next batch is taken, and nothing that was there suffers."""
+        """Producer state is recovered, the next batch is accepted, and existing data stays."""
         given = kafka.client().ask(InitProducerIdRequest(transactional_id=None), 4)
         if given.error_code or given.producer_id <= self.promised.last_producer_id:
             raise Wrong(f"a new producer is given {given}")
@@ -212,7 +212,7 @@ class Judge:
             self._append(kafka, place, batch)
 
     def _append(self, kafka: InProcessKafka, place: Place, batch: bytearray) -> None:
-        """Also into what will be compared."""
+        """Adds it to what will be compared, too."""
         offset = self._send(kafka, place, batch)
         log = self.logs[place]
         end = log[-1].base_offset + log[-1].records if log else 0

@@ -1,4 +1,4 @@
-"""What a run has sent and what it has been told, each thing with its place in the trace.
+"""Requests and acknowledgements of a run, each with its place in the trace.
 
 ["topic", name, id, partitions]              was created: its answer came
 ["deleting", id]     ["deleted", id]         was asked for, was answered
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Of a batch, what a broker may not touch begins here.
+#: Bytes of a batch from here on must not change.
 _SEALED_FROM = 16
 
 Place = tuple[str, int]
@@ -34,7 +34,7 @@ class Sent:
 
 @dataclass
 class Ledger:
-    """As of some moment of a run."""
+    """The state at a moment of a run."""
 
     topics: dict[str, tuple[str, int]] = field(default_factory=dict)
     deleting: set[str] = field(default_factory=set)

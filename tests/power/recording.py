@@ -1,4 +1,4 @@
-"""Running a program under record.c, and reading what it has written down."""
+"""Runs a program under record.c, and reads its trace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from struct import Struct
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(__file__).with_name("record.c")
 
-#: In the folder of a run, written at its end.
+#: A file in the folder of a run, written at its end.
 RECORDING = "recording.json"
 
 #: A run of so many passes has every kind of event several times.
@@ -23,13 +23,13 @@ PASSES = 100
 
 _ENTRY = Struct("<IiQQ")
 
-#: What an opening says beside its path.
+#: Flags of an open call.
 CREATED, TRUNCATED, SYNCED = 1, 2, 4
 
 
 @dataclass(frozen=True)
 class Event:
-    """One call, in the words of record.c."""
+    """One call, as record.c writes it."""
 
     kind: str
     file: int
@@ -53,7 +53,7 @@ def build_recorder(folder: Path) -> Path:
 
 
 def record(library: Path, folder: Path, module: str, arguments: Sequence[str]) -> Path:
-    """Runs `python -m module folder/disk marks ...`; the trace of what it did below folder/disk."""
+    """Runs `python -m module folder/disk marks ...`; traces its calls below folder/disk."""
     disk, marks, trace = folder / "disk", folder / "marks", folder / "trace"
     disk.mkdir()
     environment = dict(os.environ) | {
@@ -69,13 +69,13 @@ def record(library: Path, folder: Path, module: str, arguments: Sequence[str]) -
         cwd=ROOT,
         check=True,
         timeout=300,
-        start_new_session=True,  # Ctrl-C is for who waits, who then ends it
+        start_new_session=True,  # Ctrl-C is for the parent process, which then ends it
     )
     return trace
 
 
 def record_workload(folder: Path, flush: str, seed: int, passes: int) -> None:
-    """A run of workload.py, with what it was told beside it."""
+    """A run of workload.py, with its ledger."""
     folder.mkdir(parents=True, exist_ok=True)
     library = build_recorder(folder)
     record(library, folder, "tests.power.workload", [flush, str(seed), str(passes)])

@@ -1,6 +1,6 @@
 """Power cuts over one recorded run, each drawn by a seed and judged in a process of its own.
 
-`unsynced` takes the syncs out of the trace: it must be found out.
+`unsynced` removes the syncs from the trace: the judge must notice.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tests.power.judge import Judge, Verdict
 from tests.power.ledger import Ledger
 from tests.power.recording import Event, read_trace
 
-#: A judge that has not come to an end by then hangs.
+#: Timeout of a judge.
 PATIENCE_S = 30
 
-#: Where the moments of the first start lie: few, and each of its own kind.
+#: Share of the moments during the first start: few, and all different.
 BEGINNING = 40
 
 
@@ -52,7 +52,7 @@ class Replays:
         self._flush = flush
         self._root = str(folder / "disk")
         events = with_ends_of_synced_writes(read_trace(folder / "trace"))
-        #: The promises are the true run's, whatever is taken out of the trace.
+        #: The promises of the unchanged run, also for a changed trace.
         self._promises = list(_promised_until(events, flush))
         self._events = events
         if unsynced:
@@ -99,7 +99,7 @@ class Replays:
 
 
 def _promised_until(events: list[Event], flush: str) -> Iterator[int]:
-    """For each moment: the marks before which event are promised to be kept."""
+    """For each moment: the event before which marks are promised."""
     names: dict[int, str] = {}
     looked = begun = synced = until = 0
     for at, event in enumerate(events):
@@ -107,7 +107,7 @@ def _promised_until(events: list[Event], flush: str) -> Iterator[int]:
         match event.kind:
             case "O":
                 names[event.file] = name = Path(event.data.decode()).name
-                # A flush begins with a look at the root, which is what it will keep.
+                # A flush begins by reading the root that it makes durable.
                 looked = at if name == "data.mdb" else looked
             case "S" if name == "data.mdb":
                 begun = at
@@ -115,7 +115,7 @@ def _promised_until(events: list[Event], flush: str) -> Iterator[int]:
                 synced = begun
                 until = synced if flush == "os" else until
             case "s":
-                # It ends when that root is kept, or when the store is closed and needs none.
+                # It ends when that root is durable, or when the store is closed.
                 until = looked if name == UNSYNCED_FILE else synced
         yield at + 1 if flush == "commit" else until
 
@@ -154,7 +154,7 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
 
 
 def _warm_up() -> None:
-    """Imports and compiled messages, so that not every judge has to make them again."""
+    """Imports modules and compiles messages once for all judges."""
     place = Path(tempfile.mkdtemp(prefix="power-", dir=_memory()))
     try:
         kafka = InProcessKafka(f"lmdb://{place}")
@@ -171,5 +171,5 @@ def _warm_up() -> None:
 
 
 def _memory() -> str | None:
-    """Replays need no disk of their own: the store's syncs would only take time."""
+    """Replays do not need the store's syncs: they would only take time."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -1,4 +1,4 @@
-"""The recorder sees what a program does, and the disk keeps exactly what a sync has promised."""
+"""The recorder sees all calls of a program, and the disk preserves exactly what syncs promise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def synced(file: int = FILE) -> list[Event]:
 
 
 def left_by(disk: Disk, tmp_path: Path, cuts: int = 200) -> set[bytes | None]:
-    """What so many power cuts leave of the file."""
+    """Contents of the file after so many power cuts."""
     found: set[bytes | None] = set()
     for seed in range(cuts):
         folder = tmp_path / str(seed)

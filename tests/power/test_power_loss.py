@@ -1,4 +1,4 @@
-"""Power cuts, replayed over recorded runs: what each flush policy promises is there afterwards."""
+"""Replays power cuts over recorded runs: what each flush policy promises is there."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_power_cut_takes_no_more_than_the_flush_policy_says(
     found = cuts(run_and_record(tmp_path, flush, seed=1), 0, count)
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
-    # Were nothing ever lost, nothing would have been cut.
+    # The power cuts must lose something.
     assert flush == "commit" or outcomes(found)["tail"] > count / 10
 
 

@@ -1,4 +1,4 @@
-"""A broker that starts again after a power cut says what that has meant."""
+"""A broker that restarts after a power cut logs what it lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_with_interval_it_goes_back_to_the_newest_flush_and_says_so(tmp_path: Pa
             kept = client.fetch_everything("t")
 
         assert broker.log().count("it is as of the newest flush") == 1
-    # The flush that was waited for last may have begun before the last batch came.
+    # The last completed flush may have begun before the last batch.
     assert len(kept) in (19, 20)
     assert [sealed_part(raw) for _, raw in kept] == [sealed_part(raw) for raw in sent[: len(kept)]]
 

@@ -1,10 +1,10 @@
-"""The run that is recorded: a whole broker in one process, over a store on the real disk.
+"""The recorded run: a whole broker in one process, over a store on the real disk.
 
     python -m tests.power.workload DISK MARKS FLUSH SEED PASSES
 
-Topics come and go under load, so pages are freed and used again; several clients share a commit;
-producers are idempotent or plain; batches have all sizes; snapshots are kept now and then; and
-in the middle the broker is stopped in order and started again.
+Topics are created and deleted under load, so pages are freed and reused; several clients share a
+commit; producers are idempotent or plain; batches have all sizes; snapshots are written now and
+then; in the middle the broker is stopped and restarted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VALUE_SIZES = (10, 100, 100, 700, 3000, 9000, 40_000)
 
 
 class Producer:
-    """Of one partition, on one connection; it has an id and sequences, or neither."""
+    """A producer for one partition on one connection, idempotent or not."""
 
     def __init__(self, producer_id: int, client: int) -> None:
         self.producer_id = producer_id
@@ -126,7 +126,7 @@ class Workload:
         self.create(name)
 
     def snapshot(self) -> None:
-        """As after 8 MB of a partition: with the commit that follows."""
+        """Writes a snapshot with the next commit, as after 8 MB of a partition."""
         for partition in self.kafka.broker.catalog.loaded():
             if self.chance.random() < 0.3:
                 self.kafka.broker.partitions.snapshot(partition)

@@ -30,7 +30,7 @@ from domain.errors import (
 )
 from domain.groups.classic.changes import GroupMetadataChanged, Image, JoinResponse, SyncResponse
 from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.states import State
 from domain.groups.classic.sync import SyncRequest
@@ -266,7 +266,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         elif client.member_id:
             self.lose_connection(client)
             is_named = what == "be removed" and client.instance_id is not None
-            leaving = Leaving("" if is_named else client.member_id, client.instance_id)
+            leaving = LeavingMember("" if is_named else client.member_id, client.instance_id)
             self.requests.append(self.service.leave_group("g", [leaving]))
             client.forget()
 

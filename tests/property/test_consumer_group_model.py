@@ -205,7 +205,7 @@ class ModernGroupModel(RuleBasedStateMachine):
             self.go(member, -1)
 
     @rule(member=members)
-    def leave_for_a_while(self, member: Member) -> None:
+    def leave_static(self, member: Member) -> None:
         if self.is_at_work(member) and member.instance_id is not None:
             member.owned = {}
             answer = self.send(Heartbeat(member.member_id, -2, member.instance_id))

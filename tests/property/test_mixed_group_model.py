@@ -28,7 +28,7 @@ from domain.errors import (
 )
 from domain.groups.classic.changes import JoinResponse, SyncResponse
 from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.states import State
 from domain.groups.classic.sync import SyncRequest
@@ -230,7 +230,7 @@ class MixedGroupModel(ModernGroupModel):
     def go_away(self, member: Classic) -> None:
         if member in self.classic and member.member_id:
             member.disconnected()
-            self.service.leave_group("g", [Leaving(member.member_id, member.instance_id)])
+            self.service.leave_group("g", [LeavingMember(member.member_id, member.instance_id)])
             self.broker.run()
         self.vanish(member)
 
@@ -262,7 +262,7 @@ class MixedGroupModel(ModernGroupModel):
     @rule(target=ModernGroupModel.members, member=consumes(classics))
     def come_back_as_a_modern_one(self, member: Classic) -> Member:
         if member.instance_id is None and member in self.classic and member.member_id:
-            self.service.leave_group("g", [Leaving(member.member_id, None)])
+            self.service.leave_group("g", [LeavingMember(member.member_id, None)])
             self.broker.run()
         self.vanish(member)
         self.begins_anew |= self.is_empty

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from application.topics.create import NewTopic
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
@@ -188,7 +188,7 @@ class Story:
         operation = self.random.choice((Operation.SET, Operation.SET, Operation.DELETE))
         alteration = Alteration(name, operation, self.random.choice(texts))
         resource = Resource(ResourceKind.TOPIC, "t") if of_topic else ALL_BROKERS
-        wanted = [WantedConfigs(resource, [alteration])]
+        wanted = [RequestedConfigs(resource, [alteration])]
         return lambda side: side.kafka.broker.configs.alter_configs.alter(
             wanted, validate_only=False
         )
@@ -325,7 +325,7 @@ def test_what_was_recognised_before_a_change_of_configs_is_judged_by_the_new_one
     client = kafka.client()
     told(kafka, client, produce())
     good = told(kafka, client, produce())
-    wanted = WantedConfigs(resource, [Alteration(name, Operation.SET, "10")])
+    wanted = RequestedConfigs(resource, [Alteration(name, Operation.SET, "10")])
     kafka.broker.configs.alter_configs.alter([wanted], validate_only=False)
     kafka.run()
     for _ in range(2):
@@ -391,4 +391,4 @@ def test_a_fault_while_learning_is_logged_and_harms_nobody() -> None:
     route_of(kafka).cache_request = learn
     first, second = told(kafka, client, produce()), told(kafka, client, produce())
     assert len(first) == len(second)
-    assert len(kafka.events.of("a request failed")) == 2
+    assert len(kafka.events.of("request_failed")) == 2

@@ -132,7 +132,7 @@ class Sessions(RuleBasedStateMachine):
         shared = self.kafka.shared
         assert (shared.memory.used_bytes, len(shared.memory), len(shared.sessions)) == (0, 0, 0)
         assert self.kafka.scheduler.timers == []
-        assert self.kafka.events.of("a request failed") == []
+        assert self.kafka.events.of("request_failed") == []
         assert self.kafka.partition().high_watermark == self.kafka.partition().end.next_offset
 
 

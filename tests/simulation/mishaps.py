@@ -170,7 +170,7 @@ class Mishaps:
     def loaded(self, partition_id: int) -> None:
         process = self._world.process
         assert process is not None
-        if process.broker.catalog.why_gone(partition_id):
+        if process.broker.catalog.unavailable_error(partition_id):
             self._world.tell(Story.DELETED_WHILE_LOADING)
 
     def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:
@@ -212,7 +212,7 @@ class Mishaps:
         if (
             producers
             and self._world.process is not None
-            and len(self._world.process.broker.messages.fetch._watching)
+            and len(self._world.process.broker.messages.fetch._purgatory)
         ):
             self._world.tell(Story.FETCH_OVER_FAILURE)
 

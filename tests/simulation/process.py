@@ -21,9 +21,9 @@ from tests.simulation.timeline import ProcessLoop, Timeline
 LISTENER = "PLAINTEXT"
 
 #: Connections that the broker may end without having been asked to.
-FORESEEN = ("a batch sent with acks=0",)
+FORESEEN = ("produce_failed",)
 #: Said of what the world lets fail.
-STORE_FAILS = ("nothing can be stored", "a partition cannot be read")
+STORE_FAILS = ("storage_failed", "partition_unreadable")
 
 
 class Events:
@@ -36,17 +36,16 @@ class Events:
         pass
 
     def warning(self, event: str, **fields: object) -> None:
-        why = str(fields.get("why", ""))
-        self._say("broker", f"{event}: {why}")
-        if not why.startswith(FORESEEN):
+        self._say("broker", f"{event}: {fields.get('detail', '')}")
+        if fields.get("reason") not in FORESEEN:
             raise Violation(f"the broker says: {event}: {fields}")
 
     def error(self, event: str, **fields: object) -> None:
         if event in STORE_FAILS:
             return
-        failure = fields.get("failure")
-        raise Violation(f"the broker says: {event}: {failure!r}") from (
-            failure if isinstance(failure, BaseException) else None
+        error = fields.get("error")
+        raise Violation(f"the broker says: {event}: {error!r}") from (
+            error if isinstance(error, BaseException) else None
         )
 
 
@@ -62,7 +61,7 @@ class Process:
         self.loop = ProcessLoop(timeline)
         self.store = SimulatedStore(disk, self.loop, hands)
         events = Events(say)
-        info = StorageInfo("simulated", None, 0, "os", "a-store", None)
+        info = StorageInfo("simulated", None, 0, "os", "a-store")
         storage = Storage(self.store, self.store, self.store, info)
         core = Core(config, self.loop, timeline, events, storage)
         offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)
@@ -92,7 +91,7 @@ class Process:
 
     def held_for_clients(self) -> list[str]:
         """What is still held though nobody is connected."""
-        shared, watching = self.shared, self.broker.messages.fetch._watching
+        shared, purgatory = self.shared, self.broker.messages.fetch._purgatory
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
             "connections looked after": len(shared._connection_reaper),
@@ -100,8 +99,8 @@ class Process:
             "connections by address": shared.connections._by_address,
             "bytes of large requests": shared.memory.used_bytes,
             "requests that wait for memory": len(shared.memory),
-            "waiting fetches": len(watching),
-            "watched partitions": len(watching._watchers),
+            "waiting fetches": len(purgatory),
+            "watched partitions": len(purgatory._watchers),
         }
         return [f"{what}: {value}" for what, value in held.items() if value]
 
@@ -120,7 +119,7 @@ class Process:
             "requests for a producer id": len(broker.messages.init_producer_id._waiting),
             "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
-            "offsets of topics that are gone": len(broker.groups.forgetting),
+            "offsets of topics that are gone": len(broker.groups.offset_cleanup),
             "offsets under way": broker.groups.offsets.under_way,
             "members that wait": broker.groups.coordinator.pending_requests,
             "groups that are not kept yet": broker.groups.registry.runtime.decisions,

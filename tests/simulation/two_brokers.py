@@ -79,7 +79,7 @@ class BrokerOfTwo(InProcessBroker):
 
     def _storage(self, url: str, flush: str) -> Storage:
         store = SimulatedStore(self.world.disk, self.scheduler, self)
-        info = StorageInfo("simulated", None, 0, "os", "a-store", None)
+        info = StorageInfo("simulated", None, 0, "os", "a-store")
         return Storage(store, store, store, info)
 
     def fate(self, changes: list[Change]) -> Fate:

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 from application.background import runner
-from application.groups import expiry, forgetting
+from application.groups import expiry, offset_cleanup
 from application.partitions import init_producer_id, list_offsets, producer_expiry, trimming
 from application.state import commits
 from application.topics import dropping
@@ -142,7 +142,7 @@ class World:
         self.say("*", how)
         process, self.process = self.process, None
         self.timeline.loop = None
-        if len(process.broker.messages.fetch._watching):
+        if len(process.broker.messages.fetch._purgatory):
             self.tell(Story.FETCH_OVER_CRASH)
         if process.broker.groups.coordinator.pending_requests:
             self.tell(Story.WAITED_OVER_CRASH)
@@ -155,7 +155,7 @@ class World:
         if process is None:
             return
         self.say("*", "the broker is being stopped")
-        if len(process.broker.messages.fetch._watching):
+        if len(process.broker.messages.fetch._purgatory):
             self.tell(Story.DRAINED)
         if process.store.loading:
             self.tell(Story.STOPPED_WHILE_LOADING)
@@ -259,7 +259,7 @@ class World:
             patch.object(trimming, "BATCHES_PER_COMMIT", self.trimmed_at_once),
             patch.object(dropping, "PRODUCERS_PER_COMMIT", random.choice((1, 1000))),
             patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
-            patch.object(forgetting, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
+            patch.object(offset_cleanup, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
             patch.object(expiry, "ROWS_PER_STEP", self.group_random.choice((1, 100))),
             patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
             patch.object(runner, "STEPS_PER_SLICE", random.choice((1, 5, 1000))),

@@ -1,4 +1,4 @@
-"""The admin side: HTTP beside the Kafka listeners."""
+"""The admin side: the HTTP listeners for REST, metrics and the console."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ class AdminSettings:
         "admin.listeners",
         LIST,
         ("localhost:8082",),
-        "Where REST, metrics and the console listen, as HOST:PORT; off: nowhere. Whoever can "
-        "connect there can do everything.",
+        "Where REST, metrics and the console listen, as HOST:PORT; off: nowhere. There is no "
+        "authentication: every client that can connect can do everything.",
     )
     admin_allowed_hosts: tuple[str, ...] = setting(
         "admin.allowed.hosts",
         LIST,
         (),
-        "Names by which browsers may call the admin side, beside the addresses it listens on and "
-        "localhost.",
+        "Host names that browsers may use for the admin side, in addition to the addresses it "
+        "listens on and localhost.",
     )
     admin_max_connections: int = setting(
         "admin.max.connections",
         INT,
         256,
-        "Connections to the admin side at once; one more is closed as soon as it is accepted.",
+        "The most open connections to the admin side; above it a new one is closed at once.",
         minimum=1,
     )
     admin_request_max_bytes: int = setting(
         "admin.request.max.bytes",
         INT,
         262144,
-        "The largest body of a request to the admin side, but for records.",
+        "The largest body of a request to the admin side, except for records.",
         minimum=1024,
         unit="bytes",
     )

@@ -1,8 +1,7 @@
-"""Definition: one setting as the tables know it, and how text becomes its value.
+"""Definition: one row of the tables of settings and configs, and how text becomes its value.
 
-The text comes from a client or from a file, and what is refused is refused with Kafka's words:
-tools print them, and people search for them. Topic configs and broker settings are both made of
-these; DescribeConfigs, validation and docs/settings.md read nothing else.
+The text comes from a client or a file. Refusals have Kafka's words: tools print them, and people
+search for them. DescribeConfigs, validation and docs/settings.md read these rows only.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ LONG_MAX = 2**63 - 1
 # Java's numbers: no underscores, no spaces inside; twenty digits are more than a long can hold.
 _WHOLE = re.compile(r"[+-]?\d{1,20}")
 _DECIMAL = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?")
-# What String.trim() takes away.
+# What String.trim() removes.
 _JAVA_BLANKS = "".join(map(chr, range(33)))
 
 
@@ -35,7 +34,7 @@ class Kind(Enum):
 
 
 class Effect(Enum):
-    """Whether setting a value changes anything: never let a setting look obeyed when it is not."""
+    """Whether setting a value changes anything, so that no setting looks obeyed when it is not."""
 
     BUILT = "yes"
     PARTLY = "in part"
@@ -43,8 +42,8 @@ class Effect(Enum):
     NONE = "none"
 
 
-#: The end of the documentation of such a config. `ottla topic` looks for it in the answers of a
-#: broker; no documentation of Apache Kafka's has these words.
+#: The end of the documentation of such a config. `ottla topic` looks for it in DescribeConfigs
+#: responses; no documentation of Apache Kafka has these words.
 SHORTFALLS = {
     Effect.PARTLY: "has only part of its effect in this broker",
     Effect.LATER: "has no effect in this broker",
@@ -58,29 +57,29 @@ _REASONS = {
 
 
 class Source(Enum):
-    """Where a value comes from, as DescribeConfigs tells it."""
+    """ConfigSource of DescribeConfigs: where a value comes from."""
 
     TOPIC = "topic"
     GROUP = "group"
-    DYNAMIC_BROKER = "this broker, while it runs"
-    DYNAMIC_DEFAULT_BROKER = "all brokers, while they run"
+    DYNAMIC_BROKER = "dynamic, this broker"
+    DYNAMIC_DEFAULT_BROKER = "dynamic, all brokers"
     STATIC_BROKER = "command line, environment or file"
     DEFAULT = "default"
 
 
-class SetSomewhere(NamedTuple):
-    """One place where a value is set, or a default; Kafka calls these synonyms."""
+class Synonym(NamedTuple):
+    """ConfigSynonym of DescribeConfigs: one place where a value is set, or a default."""
 
     name: str
-    #: None where it is not to be seen.
+    #: None for a sensitive setting.
     text: str | None
     source: Source
 
 
 class Definition:
     __slots__ = (
+        "actual",
         "also",
-        "anyway",
         "choices",
         "default",
         "doc",
@@ -111,29 +110,29 @@ class Definition:
         dynamic: bool = False,
         sensitive: bool = False,
         effect: Effect = Effect.BUILT,
-        anyway: Value = None,
+        actual: Value = None,
     ) -> None:
         self.name = name
         self.kind = kind
-        #: None: nothing is set, and something else decides (see `doc`).
+        #: None: another setting decides (see `doc`).
         self.default = default
         self.doc = doc
         self.minimum = minimum
         self.maximum = maximum
-        #: One value that is legal although it lies outside minimum and maximum.
+        #: One legal value outside minimum and maximum.
         self.also = also
         self.choices = choices
         self.unit = unit
-        #: Of a topic's or group's config: the broker settings its default comes from, the first
-        #: that is set. Of a broker setting: those that say the same in other units.
+        #: Of a topic or group config: the broker settings that are its default, the first that is
+        #: set. Of a broker setting: the settings of the same value in other units.
         self.synonyms = synonyms
         #: Whether it may change while the broker runs.
         self.dynamic = dynamic
-        #: A URL that may have a password in it: clients are not told it at all.
+        #: A URL that may contain a password: DescribeConfigs omits the value.
         self.sensitive = sensitive
         self.effect = effect
         #: Of a config without effect: the value that describes what the broker does.
-        self.anyway = anyway
+        self.actual = actual
 
     def parse(self, text: str) -> Value:
         value = self._convert(text)
@@ -152,7 +151,7 @@ class Definition:
 
     @property
     def documentation(self) -> str:
-        """What it says, and whether that comes true here."""
+        """The doc, and what is missing of its effect in this broker."""
         if self.effect is Effect.BUILT:
             return self.doc
         return f"{self.doc} ({_REASONS[self.effect]}: it {SHORTFALLS[self.effect]}.)"
@@ -167,11 +166,11 @@ class Definition:
         return self.effect is not Effect.BUILT and not self.is_harmless(text)
 
     def is_harmless(self, text: str) -> bool:
-        """The default, which files and tools often spell out, or what is true anyway."""
-        return self.parse(text) in (self.default, self.anyway)
+        """The default, which files and tools often spell out, or what the broker always does."""
+        return self.parse(text) in (self.default, self.actual)
 
     def allowed(self) -> str:
-        """What may stand here, for people."""
+        """The allowed values, for messages and docs."""
         if self.choices:
             joined = ", ".join(self.choices)
             return f"any of {joined}" if self.kind is Kind.LIST else f"one of {joined}"
@@ -251,5 +250,5 @@ class Definition:
 
 
 def setting(name: str, kind: Kind, default: Value, doc: str, **facts: Any) -> Any:
-    """A row of the broker's settings; BrokerConfig puts the setting's value in its place."""
+    """A row of the broker settings; an instance of BrokerConfig has the value in its place."""
     return Definition(name, kind, default, doc, **facts)

@@ -1,4 +1,4 @@
-"""Where data is kept, and when it is forced to the disk."""
+"""Where data is stored, and when it is flushed to disk."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class DurabilitySettings:
         "flush",
         STRING,
         "commit",
-        "When data is forced to the disk: before each acknowledgement (commit), every "
-        "flush.interval.ms (interval), or when the operating system likes (os).",
+        "When data is flushed to disk: before each acknowledgement (commit), every "
+        "flush.interval.ms (interval), or when the operating system decides (os).",
         choices=("commit", "interval", "os"),
     )
     flush_interval_ms: int = setting(
         "flush.interval.ms",
         INT,
         1000,
-        "How often data is forced to the disk with flush=interval.",
+        "How often data is flushed to disk with flush=interval.",
         minimum=1,
         unit="ms",
     )

@@ -1,4 +1,4 @@
-"""Groups, and what they commit."""
+"""Groups and committed offsets."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ class GroupSettings:
         "offsets",
         STRING,
         None,
-        "Where committed offsets are kept: memory://, lmdb:// (where the messages are), sqlite:// "
-        "(in the data folder), sqlite:///a/file, or postgresql://user@host/database; without it, "
-        "where the messages are.",
+        "Where committed offsets are stored: memory://, lmdb:// (with the records), sqlite:// (in "
+        "the data folder), sqlite:///a/file, or postgresql://user@host/database; not set: with "
+        "the records.",
         sensitive=True,
     )
     offset_metadata_max_bytes: int = setting(
         "offset.metadata.max.bytes",
         INT,
         4096,
-        "The longest text a client may leave with a committed offset.",
+        "The longest metadata text of a committed offset.",
         unit="bytes",
     )
     offsets_retention_minutes: int = setting(
         "offsets.retention.minutes",
         INT,
         10080,
-        "Committed offsets are forgotten so long after their group became empty; those of a group "
-        "that never had members, so long after they were committed.",
+        "Committed offsets expire so long after their group became empty; those of a group that "
+        "never had members, so long after the commit.",
         minimum=1,
         unit="minutes",
     )
@@ -37,7 +37,7 @@ class GroupSettings:
         "offsets.retention.check.interval.ms",
         LONG,
         600000,
-        "How often committed offsets are looked through for those to forget.",
+        "How often expired committed offsets are looked for.",
         minimum=1,
         unit="ms",
     )
@@ -45,22 +45,22 @@ class GroupSettings:
         "group.min.session.timeout.ms",
         INT,
         6000,
-        "The shortest session timeout a member of a classic group may ask for.",
+        "The shortest session timeout of a member of a classic group.",
         unit="ms",
     )
     group_max_session_timeout_ms: int = setting(
         "group.max.session.timeout.ms",
         INT,
         1800000,
-        "The longest session timeout a member of a classic group may ask for.",
+        "The longest session timeout of a member of a classic group.",
         unit="ms",
     )
     group_initial_rebalance_delay_ms: int = setting(
         "group.initial.rebalance.delay.ms",
         INT,
         0,
-        "How long a new classic group waits for more members before its first generation; Kafka "
-        "waits 3000.",
+        "How long a new classic group waits for more members before its first rebalance; 3000 in "
+        "Kafka.",
         minimum=0,
         unit="ms",
     )
@@ -68,15 +68,15 @@ class GroupSettings:
         "group.max.size",
         INT,
         2000,
-        "Members of a classic group at once; Kafka has no bound.",
+        "The most members of a classic group; Kafka has no limit.",
         minimum=1,
     )
     group_metadata_max_bytes: int = setting(
         "group.metadata.max.bytes",
         INT,
         2097152,
-        "What all members of a classic group may say of themselves together, with what they are "
-        "assigned; in Kafka it has to fit into a message of the offsets topic, about 1 MB.",
+        "The most metadata and assignments of all members of a classic group together; in Kafka "
+        "they must fit into a record of the offsets topic, about 1 MB.",
         minimum=1,
         unit="bytes",
     )
@@ -91,7 +91,7 @@ class GroupSettings:
         "group.consumer.session.timeout.ms",
         INT,
         45000,
-        "How long a member of a consumer group may be silent before it is taken out.",
+        "A member of a consumer group that sends no heartbeat for so long is removed.",
         minimum=1,
         unit="ms",
     )
@@ -99,7 +99,7 @@ class GroupSettings:
         "group.consumer.min.session.timeout.ms",
         INT,
         45000,
-        "The least that a group's own consumer.session.timeout.ms may be.",
+        "The minimum of the group config consumer.session.timeout.ms.",
         minimum=1,
         unit="ms",
     )
@@ -107,7 +107,7 @@ class GroupSettings:
         "group.consumer.max.session.timeout.ms",
         INT,
         60000,
-        "The most that a group's own consumer.session.timeout.ms may be.",
+        "The maximum of the group config consumer.session.timeout.ms.",
         minimum=1,
         unit="ms",
     )
@@ -115,7 +115,7 @@ class GroupSettings:
         "group.consumer.heartbeat.interval.ms",
         INT,
         5000,
-        "How often members of a consumer group are told to send a heartbeat.",
+        "The heartbeat interval of members of consumer groups.",
         minimum=1,
         unit="ms",
     )
@@ -123,7 +123,7 @@ class GroupSettings:
         "group.consumer.min.heartbeat.interval.ms",
         INT,
         5000,
-        "The least that a group's own consumer.heartbeat.interval.ms may be.",
+        "The minimum of the group config consumer.heartbeat.interval.ms.",
         minimum=1,
         unit="ms",
     )
@@ -131,7 +131,7 @@ class GroupSettings:
         "group.consumer.max.heartbeat.interval.ms",
         INT,
         15000,
-        "The most that a group's own consumer.heartbeat.interval.ms may be.",
+        "The maximum of the group config consumer.heartbeat.interval.ms.",
         minimum=1,
         unit="ms",
     )
@@ -139,22 +139,22 @@ class GroupSettings:
         "group.consumer.max.size",
         INT,
         2000,
-        "Members of a consumer group at once; Kafka has no bound.",
+        "The most members of a consumer group; Kafka has no limit.",
         minimum=1,
     )
     group_consumer_assignors: tuple[str, ...] = setting(
         "group.consumer.assignors",
         LIST,
         ("uniform", "range"),
-        "The assignors of consumer groups; the first is that of groups whose members name none.",
+        "The server-side assignors of consumer groups; the first is the default.",
         choices=("uniform", "range"),
     )
     group_consumer_migration_policy: str = setting(
         "group.consumer.migration.policy",
         STRING,
         "bidirectional",
-        "Which groups may change their kind while they have members: classic ones that a member of "
-        "the consumer protocol joins (upgrade), consumer groups that the last such member leaves "
+        "Which groups with members may change their protocol: a classic group when a consumer of "
+        "the new protocol joins (upgrade), a consumer group when the last such member leaves "
         "(downgrade), both, or none.",
         choices=("bidirectional", "upgrade", "downgrade", "disabled"),
     )
@@ -162,8 +162,8 @@ class GroupSettings:
         "group.consumer.regex.refresh.interval.ms",
         INT,
         600000,
-        "How late subscriptions by regular expression may notice topics in Kafka; here they do so "
-        "at once, whatever this is.",
+        "How often Kafka resolves subscriptions by regular expression; here they see new topics at "
+        "once.",
         minimum=10000,
         unit="ms",
     )

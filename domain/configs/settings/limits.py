@@ -1,4 +1,4 @@
-"""What clients may take: sizes, numbers, times."""
+"""Limits for clients: sizes, counts, times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class LimitSettings:
         "message.max.bytes",
         INT,
         1048588,
-        "The largest batch of records that is accepted, as it arrives (compressed).",
+        "The largest record batch that is accepted, as it arrives (compressed).",
         minimum=0,
         unit="bytes",
         dynamic=True,
@@ -21,7 +21,7 @@ class LimitSettings:
         "fetch.max.bytes",
         INT,
         57671680,
-        "The most one Fetch is answered with, whatever it asks for.",
+        "The largest Fetch response, whatever the request allows.",
         minimum=1024,
         unit="bytes",
     )
@@ -29,29 +29,29 @@ class LimitSettings:
         "fetch.waiting.max",
         INT,
         10000,
-        "Fetches that may wait for data at once; more are answered at once with what there is.",
+        "The most fetches in purgatory; above it a fetch is completed at once with what there is.",
         minimum=0,
     )
     max_incremental_fetch_session_cache_slots: int = setting(
         "max.incremental.fetch.session.cache.slots",
         INT,
         1000,
-        "Incremental fetch sessions that are kept.",
+        "The most incremental fetch sessions.",
         minimum=0,
     )
     fetch_partitions_max: int = setting(
         "fetch.partitions.max",
         INT,
         200000,
-        "Partitions that all fetch sessions together remember, and that all waiting fetches "
-        "together wait for; above it a fetch gets no session, and does not wait.",
+        "The most partitions in all fetch sessions together, and in all waiting fetches together; "
+        "above it a fetch gets no session and does not wait.",
         minimum=0,
     )
     producer_id_expiration_ms: int = setting(
         "producer.id.expiration.ms",
         INT,
         86400000,
-        "A partition forgets an idempotent producer that has appended nothing for so long.",
+        "A partition drops the state of an idempotent producer that was idle for so long.",
         minimum=1,
         unit="ms",
         dynamic=True,
@@ -60,7 +60,7 @@ class LimitSettings:
         "producer.id.expiration.check.interval.ms",
         INT,
         600000,
-        "How often partitions look for producers to forget.",
+        "How often partitions drop the state of idle producers.",
         minimum=1,
         unit="ms",
     )
@@ -68,14 +68,14 @@ class LimitSettings:
         "max.request.partition.size.limit",
         INT,
         2000,
-        "Partitions in one answer to DescribeTopicPartitions.",
+        "The most partitions in one DescribeTopicPartitions response.",
         minimum=1,
     )
     socket_request_max_bytes: int = setting(
         "socket.request.max.bytes",
         INT,
         104857600,
-        "The largest request that is read; a larger one closes its connection.",
+        "The largest request; the connection of a larger one is closed.",
         minimum=1,
         unit="bytes",
     )
@@ -83,16 +83,16 @@ class LimitSettings:
         "request.elements.max",
         INT,
         50000,
-        "Elements of all arrays of one request together (topics, partitions, ...); a request with "
-        "more closes its connection. Each costs everybody up to 30 microseconds.",
+        "The most elements of all arrays of one request together (topics, partitions, ...); the "
+        "connection of a larger one is closed. Each element takes up to 30 microseconds.",
         minimum=1,
     )
     queued_max_request_bytes: int = setting(
         "queued.max.request.bytes",
         LONG,
         268435456,
-        "Bytes of large requests (larger than the read buffer) being received or worked on at "
-        "once; above it connections wait. One request is always let in; -1: no bound.",
+        "The most bytes of large requests (larger than the read buffer) in progress; above it "
+        "connections wait. One request is always admitted; -1: no limit.",
         minimum=1,
         also=-1,
         unit="bytes",
@@ -101,8 +101,8 @@ class LimitSettings:
         "queued.max.response.bytes",
         LONG,
         268435456,
-        "Answers that all connections together may leave unread; above it a Fetch gets one batch "
-        "at a time, above twice that the largest are closed. -1: no bound.",
+        "The most bytes of unread responses of all connections together; above it a Fetch gets "
+        "one batch at a time, above twice that the largest connections are closed. -1: no limit.",
         minimum=1,
         also=-1,
         unit="bytes",
@@ -111,7 +111,8 @@ class LimitSettings:
         "connection.unsent.max.bytes",
         INT,
         1048576,
-        "Answers a connection may leave unread; above it no more of its requests are read.",
+        "Most bytes of unread responses of one connection; above it no more of its requests are "
+        "read.",
         minimum=1,
         unit="bytes",
     )
@@ -119,7 +120,7 @@ class LimitSettings:
         "max.connections",
         INT,
         10000,
-        "Connections at once; one more is closed as soon as it is accepted.",
+        "The most open connections; above it a new one is closed at once.",
         minimum=0,
         dynamic=True,
     )
@@ -127,7 +128,7 @@ class LimitSettings:
         "max.connections.per.ip",
         INT,
         INT_MAX,
-        "Connections at once from one address.",
+        "The most open connections from one address.",
         minimum=0,
         dynamic=True,
     )
@@ -135,14 +136,14 @@ class LimitSettings:
         "connections.max.idle.ms",
         LONG,
         600000,
-        "A connection that is silent for so long is closed; negative: never.",
+        "A connection that is idle for so long is closed; negative: never.",
         unit="ms",
     )
     drain_timeout_ms: int = setting(
         "drain.timeout.ms",
         INT,
         8000,
-        "How long a stop waits for requests under way to be answered.",
+        "How long a shutdown waits for the responses of requests in progress.",
         minimum=0,
         unit="ms",
     )

@@ -1,4 +1,4 @@
-"""Where metrics are sent, beside being told to those who ask."""
+"""The export of metrics to OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ class TelemetrySettings:
         "otel.endpoint",
         STRING,
         None,
-        "An OpenTelemetry collector that all metrics are sent to, by OTLP over HTTP, as in "
-        "http://localhost:4318/v1/metrics; needs the library opentelemetry-proto. Not set: "
-        "nowhere.",
+        "The OpenTelemetry collector that receives all metrics, by OTLP over HTTP in JSON, as in "
+        "http://localhost:4318/v1/metrics.",
     )
     otel_interval_ms: int = setting(
         "otel.interval.ms",
         INT,
         60000,
-        "How often they are sent.",
+        "How often metrics are sent to the collector.",
         minimum=100,
         unit="ms",
     )

@@ -1,4 +1,4 @@
-"""How topics come to be and go."""
+"""Creation and deletion of topics."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ class TopicSettings:
         "num.partitions",
         INT,
         1,
-        "Partitions of a topic that is created without saying how many.",
+        "Partitions of a topic that is created without a number of partitions.",
         minimum=1,
     )
     default_replication_factor: int = setting(
         "default.replication.factor",
         INT,
         1,
-        "Replicas of a topic that is created without saying how many; one broker can hold one.",
+        "Replicas of a topic that is created without a replication factor; one broker has one.",
         minimum=1,
     )
     auto_create_topics_enable: bool = setting(
         "auto.create.topics.enable",
         BOOLEAN,
         True,
-        "Whether a topic comes into being when a client asks for it by name.",
+        "Whether a topic is created on first use.",
     )
     delete_topic_enable: bool = setting(
         "delete.topic.enable", BOOLEAN, True, "Whether clients may delete topics."

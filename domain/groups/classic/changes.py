@@ -12,7 +12,7 @@ from domain.groups.classic.member import ClassicMember, MemberImage
 from domain.groups.group import LEFT, GroupChange, GroupKind
 
 
-class Moment(NamedTuple):
+class Now(NamedTuple):
     """Deadlines use the one, persisted timestamps the other."""
 
     monotonic_ms: int

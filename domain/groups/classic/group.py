@@ -39,10 +39,6 @@ class ClassicGroup(ClassicGroupState):
         return self.state.value
 
     @property
-    def protocol_type(self) -> str:
-        return self.named_type
-
-    @property
     def is_empty(self) -> bool:
         return self.state is State.EMPTY
 
@@ -53,7 +49,7 @@ class ClassicGroup(ClassicGroupState):
         self, topic_by_id: Callable[[bytes], Topic | None]
     ) -> Iterator[GroupMember]:
         # Until all members have the new assignment, the old one is no longer theirs.
-        assigns = self.state is State.STABLE and self.named_type == CONSUMER
+        assigns = self.state is State.STABLE and self.protocol_type == CONSUMER
         for member_id in sorted(self.members):
             member = self.members[member_id]
             yield GroupMember(
@@ -103,12 +99,12 @@ class ClassicGroup(ClassicGroupState):
         if self.state is State.DEAD:
             raise GroupIdNotFound(f"Group {self.group_id} is in dead state.")
 
-    def heard_from(self, member_id: str, now_ms: int) -> None:
+    def renew_session(self, member_id: str, now_ms: int) -> None:
         member = self.members.get(member_id)
         if member is not None and self.state is not State.COMPLETING_REBALANCE:
             member.renew(now_ms)
 
-    def answered_late(self, member_id: str, now_ms: int) -> None:
+    def responded_late(self, member_id: str, now_ms: int) -> None:
         member = self.members.get(member_id)
         if member is not None and not member.is_new:
             member.renew(now_ms)
@@ -132,11 +128,11 @@ class ClassicGroup(ClassicGroupState):
 
     def subscribes(self, topic: str) -> bool:
         if self.topics is None:
-            return self.named_type == CONSUMER
+            return self.protocol_type == CONSUMER
         return topic in self.topics
 
     def offsets_expire_from(self, topic: str, committed_ms: int) -> int | None:
-        if not self.named_type:
+        if not self.protocol_type:
             return committed_ms
         if self.state is State.EMPTY:
             return committed_ms if self.since_ms is None else self.since_ms
@@ -165,7 +161,7 @@ class ClassicGroup(ClassicGroupState):
     def image(self, now_wall_ms: int) -> Image:
         return Image(
             self.generation_id,
-            self.named_type,
+            self.protocol_type,
             self.protocol_name,
             self.leader,
             now_wall_ms,

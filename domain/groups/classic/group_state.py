@@ -38,17 +38,17 @@ class ClassicGroupState(Group):
         "_topics",
         "extension_ms",
         "generation_id",
+        "has_new_member",
         "is_initial",
         "is_persisted",
         "join_deadline_ms",
         "joining",
         "leader",
-        "member_came",
         "members",
-        "named_type",
+        "metadata_bytes",
         "pending",
         "protocol_name",
-        "said_bytes",
+        "protocol_type",
         "since_ms",
         "soonest_ms",
         "state",
@@ -63,7 +63,7 @@ class ClassicGroupState(Group):
         super().__init__(group_id)
         self.state = State.EMPTY
         self.generation_id = 0
-        self.named_type = ""
+        self.protocol_type = ""
         self.protocol_name: str | None = None
         self.leader: str | None = None
         self.members: dict[str, ClassicMember] = {}
@@ -73,7 +73,7 @@ class ClassicGroupState(Group):
         self.pending: dict[str, int] = {}
         self.supported = SupportedProtocols()
         #: Size of the metadata of all members.
-        self.said_bytes = 0
+        self.metadata_bytes = 0
         #: How many members wait for the response to JoinGroup.
         self.joining = 0
         #: Members that got the JoinGroup response of this generation and sent no SyncGroup yet.
@@ -82,7 +82,7 @@ class ClassicGroupState(Group):
         self.join_deadline_ms: int | None = None
         self.is_initial = False
         self.extension_ms = 0
-        self.member_came = False
+        self.has_new_member = False
         self.sync_deadline_ms: int | None = None
         #: Of what is persisted: whether anything is, since when, and the topics of the members,
         #: which are parsed from `unread` at first use.
@@ -131,9 +131,9 @@ def _joined(group: ClassicGroupState, change: MemberJoined) -> None:
         _forget(group, known)
     else:
         if not group.members:
-            group.named_type = change.protocol_type
-        group.member_came = True
-    assert group.named_type == change.protocol_type, change.protocol_type
+            group.protocol_type = change.protocol_type
+        group.has_new_member = True
+    assert group.protocol_type == change.protocol_type, change.protocol_type
     if group.leader is None:
         group.leader = member.member_id
     group.pending.pop(member.member_id, None)
@@ -163,7 +163,7 @@ def _removed(group: ClassicGroupState, change: MemberRemoved) -> None:
 def _put(group: ClassicGroupState, member: ClassicMember) -> None:
     group.members[member.member_id] = member
     group.supported.add(member)
-    group.said_bytes += member.said_bytes
+    group.metadata_bytes += member.metadata_bytes
     if member.joining is not None:
         group.joining += 1
     if member.instance_id is not None:
@@ -173,7 +173,7 @@ def _put(group: ClassicGroupState, member: ClassicMember) -> None:
 
 def _forget(group: ClassicGroupState, member: ClassicMember) -> None:
     group.supported.remove(member)
-    group.said_bytes -= member.said_bytes
+    group.metadata_bytes -= member.metadata_bytes
     if member.joining is not None:
         group.joining -= 1
 
@@ -195,7 +195,7 @@ def _rebalance_started(group: ClassicGroupState, change: RebalanceStarted) -> No
 def _extended(group: ClassicGroupState, change: RebalanceStarted | RebalanceExtended) -> None:
     group.join_deadline_ms = change.deadline_ms
     group.extension_ms = change.extension_ms
-    group.member_came = False
+    group.has_new_member = False
     _note(group, change.deadline_ms)
 
 
@@ -250,7 +250,7 @@ def _metadata_changed(group: ClassicGroupState, change: GroupMetadataChanged) ->
     assert image.generation_id >= group.generation_id, "a generation never comes back"
     _follow(group, image)
     group.generation_id = image.generation_id
-    group.named_type = image.protocol_type
+    group.protocol_type = image.protocol_type
     group.protocol_name = image.protocol_name
     group.since_ms = image.since_ms
     group.join_deadline_ms = None
@@ -265,7 +265,7 @@ def _follow(group: ClassicGroupState, image: Image) -> None:
     """Into the persisted state."""
     if not image.members:
         if group.state is not State.EMPTY:
-            _move(group, Event.NOBODY_LEFT)
+            _move(group, Event.NO_MEMBERS_LEFT)
     elif group.state is State.EMPTY:
         restored = Event.RESTORED_ASSIGNED if image.is_assigned else Event.RESTORED_UNASSIGNED
         _move(group, restored)

@@ -21,10 +21,10 @@ from domain.groups.classic.changes import (
     MemberJoined,
     MemberPending,
     MemberRemoved,
-    Moment,
+    Now,
 )
 from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.member import ClassicMember, JoinRequest, said_bytes
+from domain.groups.classic.member import ClassicMember, JoinRequest, metadata_bytes
 from domain.groups.classic.rebalance import (
     Limits,
     can_start,
@@ -34,7 +34,7 @@ from domain.groups.classic.rebalance import (
     together,
 )
 from domain.groups.classic.states import State
-from domain.groups.classic.static_return import return_of
+from domain.groups.classic.static_return import static_member_returned
 from domain.groups.group import Decision
 
 #: A new client sends no heartbeats while it waits: a vanished one is only found by this timeout.
@@ -53,12 +53,12 @@ def check_first(request: JoinRequest, limits: Limits) -> None:
         raise UnknownMemberId()
     if not _has_protocols(request):
         raise InconsistentGroupProtocol()
-    if _said_bytes(request) > limits.max_metadata_bytes:
+    if _metadata_bytes(request) > limits.max_metadata_bytes:
         raise GroupMetadataTooLarge()
 
 
 def join(
-    group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Moment, limits: Limits
+    group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Now, limits: Limits
 ) -> Decision:
     """`new_id`: for a member that has none; `token`: of the request."""
     if not _has_room(group, request.member_id, limits):
@@ -94,12 +94,12 @@ def _fits(group: ClassicGroup, request: JoinRequest, limits: Limits) -> bool:
     """With the member's new metadata in place of the old."""
     member_id = request.member_id or group.static_members.get(request.instance_id or "", "")
     member = group.members.get(member_id)
-    others = group.said_bytes - (member.said_bytes if member is not None else 0)
-    return others + _said_bytes(request) <= limits.max_metadata_bytes
+    others = group.metadata_bytes - (member.metadata_bytes if member is not None else 0)
+    return others + _metadata_bytes(request) <= limits.max_metadata_bytes
 
 
-def _said_bytes(request: JoinRequest) -> int:
-    return said_bytes(request.protocols, request.instance_id, request.client_id)
+def _metadata_bytes(request: JoinRequest) -> int:
+    return metadata_bytes(request.protocols, request.instance_id, request.client_id)
 
 
 def _supports(group: ClassicGroup, request: JoinRequest) -> bool:
@@ -118,12 +118,14 @@ def _has_protocols(request: JoinRequest) -> bool:
 
 
 def _join_new(
-    group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Moment, limits: Limits
+    group: ClassicGroup, request: JoinRequest, new_id: str, token: int, now: Now, limits: Limits
 ) -> Decision:
     if request.instance_id is not None:
         old_id = group.static_members.get(request.instance_id)
         if old_id is not None:
-            return return_of(group, request, group.members[old_id], new_id, token, now, limits)
+            return static_member_returned(
+                group, request, group.members[old_id], new_id, token, now, limits
+            )
     elif request.joins_twice:
         deadline_ms = now.monotonic_ms + request.session_timeout_ms
         required = _refused(token, new_id, MemberIdRequired())

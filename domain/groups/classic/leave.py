@@ -18,14 +18,16 @@ from domain.groups.classic.rebalance import (
 from domain.groups.group import LEFT, Decision
 
 
-class Leaving(NamedTuple):
+class LeavingMember(NamedTuple):
     """An admin names static members by their instance id alone."""
 
     member_id: str
     instance_id: str | None
 
 
-def leave(group: ClassicGroup, leaving: Sequence[Leaving], now_ms: int, limits: Limits) -> Decision:
+def leave(
+    group: ClassicGroup, leaving: Sequence[LeavingMember], now_ms: int, limits: Limits
+) -> Decision:
     """Its response: an error or None for each member that is to leave."""
     gone: dict[str, None] = {}
     results: list[BrokerError | None] = []
@@ -46,7 +48,7 @@ def leave(group: ClassicGroup, leaving: Sequence[Leaving], now_ms: int, limits: 
     return decision._replace(response=results)
 
 
-def _member_id(group: ClassicGroup, leaving: Leaving, gone: dict[str, None]) -> str:
+def _member_id(group: ClassicGroup, leaving: LeavingMember, gone: dict[str, None]) -> str:
     """Raises when it is no member, or left already in this request."""
     member_id = leaving.member_id
     if not member_id:

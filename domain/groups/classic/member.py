@@ -10,7 +10,7 @@ from typing import NamedTuple
 Protocols = tuple[tuple[str, bytes], ...]
 
 
-def said_bytes(protocols: Protocols, *names: str | None) -> int:
+def metadata_bytes(protocols: Protocols, *names: str | None) -> int:
     """What a member says of itself, by these names and else."""
     said = sum(len(name) + len(metadata) for name, metadata in protocols)
     return said + sum(len(name) for name in names if name)
@@ -115,8 +115,8 @@ class ClassicMember:
         )
 
     @property
-    def said_bytes(self) -> int:
-        return said_bytes(self.protocols, self.instance_id, self.client_id)
+    def metadata_bytes(self) -> int:
+        return metadata_bytes(self.protocols, self.instance_id, self.client_id)
 
     @property
     def is_static(self) -> bool:

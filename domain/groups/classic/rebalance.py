@@ -19,7 +19,7 @@ from domain.groups.classic.changes import (
     Image,
     JoinResponse,
     MemberRemoved,
-    Moment,
+    Now,
     RebalanceExtended,
     RebalanceStarted,
     SyncResponse,
@@ -122,20 +122,20 @@ def together(*decisions: Decision) -> Decision:
     )
 
 
-def follow_up(group: ClassicGroup, now: Moment) -> Decision | None:
+def follow_up(group: ClassicGroup, now: Now) -> Decision | None:
     """A new group waits for more members for its initial delay, even when all have joined."""
     if group.state is not State.PREPARING_REBALANCE or group.is_initial:
         return None
     return complete(group, now) if group.all_have_joined else None
 
 
-def complete(group: ClassicGroup, now: Moment) -> Decision:
+def complete(group: ClassicGroup, now: Now) -> Decision:
     staying: list[ClassicMember] = []
     gone: list[ClassicMember] = []
     for member in group.members.values():
         (staying if member.joining is not None or member.is_static else gone).append(member)
     removed = tuple(
-        MemberRemoved(group.group_id, one.member_id, "rebalance timeout") for one in gone
+        MemberRemoved(group.group_id, one.member_id, "rebalance_timeout") for one in gone
     )
     if not staying:
         return Decision((*removed, _empty(group, now)))
@@ -156,7 +156,7 @@ def _leader(group: ClassicGroup, staying: list[ClassicMember]) -> str | None:
     return joined[0] if joined else None
 
 
-def _empty(group: ClassicGroup, now: Moment) -> GroupMetadataChanged:
+def _empty(group: ClassicGroup, now: Now) -> GroupMetadataChanged:
     generation_id = group.generation_id + 1
     image = Image(generation_id, group.protocol_type, None, None, now.wall_ms, (), False)
     return GroupMetadataChanged(group.group_id, image)
@@ -167,7 +167,7 @@ def _generation(
     removed: tuple[ClassicGroupChange, ...],
     members: list[ClassicMember],
     leader: str,
-    now: Moment,
+    now: Now,
 ) -> Decision:
     image = Image(
         group.generation_id + 1,
@@ -208,18 +208,18 @@ def members_for_leader(
     )
 
 
-def expire(group: ClassicGroup, now: Moment, limits: Limits) -> Decision | None:
+def expire(group: ClassicGroup, now: Now, limits: Limits) -> Decision | None:
     """The next timeout that is due; its changes end that timeout."""
     now_ms = now.monotonic_ms
     silent = _silent(group, now_ms)
     if silent:
-        return _without(group, silent, "session timeout", now_ms, limits)
+        return _without(group, silent, "session_timeout", now_ms, limits)
     if group.join_deadline_ms is not None and group.join_deadline_ms <= now_ms:
-        if group.is_initial and group.member_came and group.extension_ms:
+        if group.is_initial and group.has_new_member and group.extension_ms:
             return _extension(group, now_ms, limits)
         return complete(group, now)
     if group.sync_deadline_ms is not None and group.sync_deadline_ms <= now_ms:
-        return _without(group, group.unsynced, "sync timeout", now_ms, limits)
+        return _without(group, group.unsynced, "sync_timeout", now_ms, limits)
     return None
 
 

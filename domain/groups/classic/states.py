@@ -22,7 +22,7 @@ class State(Enum):
 class Event(Enum):
     MEMBERS_CHANGED = "a member comes, changes or goes"
     GENERATION_STARTED = "who is to join has joined"
-    NOBODY_LEFT = "nobody is left"
+    NO_MEMBERS_LEFT = "nobody is left"
     ASSIGNED = "the leader hands in the assignment"
     RESTORED_UNASSIGNED = "read from the store, before its assignment"
     RESTORED_ASSIGNED = "read from the store, or taken over from the consumer protocol"
@@ -40,7 +40,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(State.STABLE, Event.MEMBERS_CHANGED, State.PREPARING_REBALANCE),
     Transition(State.COMPLETING_REBALANCE, Event.MEMBERS_CHANGED, State.PREPARING_REBALANCE),
     Transition(State.PREPARING_REBALANCE, Event.GENERATION_STARTED, State.COMPLETING_REBALANCE),
-    Transition(State.PREPARING_REBALANCE, Event.NOBODY_LEFT, State.EMPTY),
+    Transition(State.PREPARING_REBALANCE, Event.NO_MEMBERS_LEFT, State.EMPTY),
     Transition(State.COMPLETING_REBALANCE, Event.ASSIGNED, State.STABLE),
     Transition(State.EMPTY, Event.RESTORED_UNASSIGNED, State.COMPLETING_REBALANCE),
     Transition(State.EMPTY, Event.RESTORED_ASSIGNED, State.STABLE),

@@ -11,7 +11,7 @@ from domain.groups.classic.changes import (
     GroupMetadataChanged,
     JoinResponse,
     MemberReplaced,
-    Moment,
+    Now,
 )
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, JoinRequest, elected_protocol
@@ -26,13 +26,13 @@ from domain.groups.classic.states import State
 from domain.groups.group import Decision
 
 
-def return_of(
+def static_member_returned(
     group: ClassicGroup,
     request: JoinRequest,
     old: ClassicMember,
     new_id: str,
     token: int,
-    now: Moment,
+    now: Now,
     limits: Limits,
 ) -> Decision:
     member = old.rejoined(request, token)
@@ -57,7 +57,7 @@ def _quiet(
     old: ClassicMember,
     member: ClassicMember,
     members: list[ClassicMember],
-    now: Moment,
+    now: Now,
     fenced: Decision,
 ) -> Decision:
     """The generation goes on, and the new id is persisted before it is sent.

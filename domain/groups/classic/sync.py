@@ -9,7 +9,7 @@ from domain.errors import GroupMetadataTooLarge, InconsistentGroupProtocol, Reba
 from domain.groups.classic.changes import (
     GroupMetadataChanged,
     MemberSynced,
-    Moment,
+    Now,
     SyncResponse,
     SyncsCompleted,
 )
@@ -37,7 +37,7 @@ class SyncRequest(NamedTuple):
 
 
 def sync(
-    group: ClassicGroup, request: SyncRequest, token: int, now: Moment, limits: Limits
+    group: ClassicGroup, request: SyncRequest, token: int, now: Now, limits: Limits
 ) -> Decision:
     """Refused requests raise."""
     group.check_heartbeat(request.member_id, request.instance_id, request.generation_id)
@@ -65,7 +65,7 @@ def _check_protocol(group: ClassicGroup, request: SyncRequest) -> None:
 
 
 def _assigned(
-    group: ClassicGroup, request: SyncRequest, token: int, now: Moment, synced: Decision
+    group: ClassicGroup, request: SyncRequest, token: int, now: Now, synced: Decision
 ) -> Decision:
     """Members without an assignment by the leader get an empty one."""
     given = request.assignments
@@ -91,10 +91,10 @@ def _assigned(
 
 def _fits(group: ClassicGroup, request: SyncRequest, limits: Limits) -> bool:
     given = sum(len(request.assignments.get(member_id, b"")) for member_id in group.members)
-    return group.said_bytes + given <= limits.max_metadata_bytes
+    return group.metadata_bytes + given <= limits.max_metadata_bytes
 
 
-def _too_large(group: ClassicGroup, token: int, now: Moment, limits: Limits) -> Decision:
+def _too_large(group: ClassicGroup, token: int, now: Now, limits: Limits) -> Decision:
     """As in Kafka: all members get the error, and the group rebalances."""
     error = GroupMetadataTooLarge()
     timeout_ms = longest_timeout_ms(group.members.values())

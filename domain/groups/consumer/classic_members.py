@@ -17,8 +17,8 @@ from domain.errors import (
     RebalanceInProgress,
     UnknownMemberId,
 )
-from domain.groups.classic.changes import JoinResponse, Moment
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.changes import JoinResponse, Now
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
 from domain.groups.consumer.conversion import (
@@ -30,10 +30,10 @@ from domain.groups.consumer.conversion import (
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import (
-    Surroundings,
+    GroupContext,
+    check_group_size,
     check_instance,
-    check_room,
-    lead_on,
+    reconcile_member,
     static_member_joining,
     static_member_known,
     update_epoch,
@@ -57,10 +57,10 @@ from domain.groups.group import Decision
 
 
 def join(
-    group: ConsumerGroup, request: JoinRequest, new_id: str, around: Surroundings, now: Moment
+    group: ConsumerGroup, request: JoinRequest, new_id: str, context: GroupContext, now: Now
 ) -> Decision:
     """`new_id`: for a member that has none."""
-    check_room(group, request.member_id, around.rules)
+    check_group_size(group, request.member_id, context.rules)
     if not _supports(group, request):
         raise InconsistentGroupProtocol(
             f"Member {request.member_id}'s protocols are not supported."
@@ -74,15 +74,15 @@ def join(
     member_id = request.member_id or new_id
     before = group.static_member(request.instance_id)
     draft = Draft(group)
-    changed = _subscribe(draft, request, member_id, subscription, around)
+    changed = _subscribe(draft, request, member_id, subscription, context)
     # A static member may return with the classic protocol, as the last of the other one.
     was_last = before is not None and before.classic is None
-    if was_last and can_downgrade(draft, (), around.rules):
+    if was_last and can_downgrade(draft, (), context.rules):
         if not changed:
-            _assign(draft, member_id, subscription, changed, around)
-        decision = downgrade(group, draft, (), around.topics, now, rebalances=changed)
+            _assign(draft, member_id, subscription, changed, context)
+        decision = downgrade(group, draft, (), context.topics, now, rebalances=changed)
     else:
-        _assign(draft, member_id, subscription, changed, around)
+        _assign(draft, member_id, subscription, changed, context)
         decision = draft.decision()
     epoch = draft.current(member_id).epoch
     response = JoinResponse(member_id, None, epoch, CONSUMER, request.protocols[0][0])
@@ -103,7 +103,7 @@ def _subscribe(
     request: JoinRequest,
     member_id: str,
     subscription: EmbeddedSubscription,
-    around: Surroundings,
+    context: GroupContext,
 ) -> bool:
     """Whether its member subscribes to other topics than before."""
     member = _member_of(draft, request, member_id)
@@ -117,8 +117,8 @@ def _subscribe(
         regex="",
         classic=ClassicMembership(request.session_timeout_ms, request.protocols),
     )
-    update = update_member(draft, member, updated, around)
-    update_epoch(draft, update.names, around)
+    update = update_member(draft, member, updated, context)
+    update_epoch(draft, update.names, context)
     return update.anything
 
 
@@ -127,12 +127,12 @@ def _assign(
     member_id: str,
     subscription: EmbeddedSubscription,
     changed: bool,
-    around: Surroundings,
+    context: GroupContext,
 ) -> None:
     if draft.epoch > draft.target_epoch:
-        update_target(draft, around.topics, around.rules)
-    owned = partitions_by_id(subscription.owned, around.topics)
-    lead_on(draft, member_id, owned, changed, around.topics)
+        update_target(draft, context.topics, context.rules)
+    owned = partitions_by_id(subscription.owned, context.topics)
+    reconcile_member(draft, member_id, owned, changed, context.topics)
 
 
 def _member_of(draft: Draft, request: JoinRequest, member_id: str) -> MemberSubscription:
@@ -173,10 +173,10 @@ def _known(group: ConsumerGroup, member_id: str, instance_id: str | None) -> Mem
 
 def leave(
     group: ConsumerGroup,
-    leaving: Sequence[Leaving],
+    leaving: Sequence[LeavingMember],
     topics: Topics,
     rules: GroupRules,
-    now: Moment,
+    now: Now,
 ) -> Decision:
     """Its response: an error or None for each member that is to leave."""
     gone: dict[str, None] = {}
@@ -191,7 +191,7 @@ def leave(
     return decision._replace(response=results)
 
 
-def _leaving(group: ConsumerGroup, leaving: Leaving) -> MemberSubscription:
+def _leaving(group: ConsumerGroup, leaving: LeavingMember) -> MemberSubscription:
     """Also one of the consumer protocol; an admin names static members by their instance alone."""
     if leaving.instance_id is None:
         return group.member(leaving.member_id)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from domain.errors import GroupIdNotFound
-from domain.groups.classic.changes import GroupMetadataChanged, Image, Moment, RebalanceStarted
+from domain.groups.classic.changes import GroupMetadataChanged, Image, Now, RebalanceStarted
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.member import ClassicMember, MemberImage, elected_protocol
 from domain.groups.consumer.assignors.assignor import Partitions
@@ -143,7 +143,7 @@ def remove_members(
     member_ids: Collection[str],
     topics: Topics,
     rules: GroupRules,
-    now: Moment,
+    now: Now,
 ) -> Decision:
     """They leave, or are removed; without them the group may become a classic one."""
     if can_downgrade(group, member_ids, rules):
@@ -169,7 +169,7 @@ def downgrade(
     becoming: ConsumerGroup,
     leaving: Collection[str],
     topics: Topics,
-    now: Moment,
+    now: Now,
     rebalances: bool,
 ) -> Decision:
     """The group is a classic one, in the generation of its epoch. `becoming` has its members."""

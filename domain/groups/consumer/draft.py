@@ -10,7 +10,7 @@ from collections.abc import ItemsView, Iterator, MutableMapping, ValuesView
 from typing import Any, TypeVar
 
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.consumer.subscription import InUse
+from domain.groups.consumer.subscription import RefCounts
 from domain.groups.consumer.timeouts import Timeouts
 from domain.groups.group import Decision, GroupChange
 
@@ -91,8 +91,8 @@ class Draft(ConsumerGroup):
         self.regexes = Overlay(group.regexes)
         self.static_members = Overlay(group.static_members)
         self.owners = Overlay(group.owners)
-        self.names = InUse(Overlay(group.names.counts))
-        self.used_regexes = InUse(Overlay(group.used_regexes.counts))
+        self.names = RefCounts(Overlay(group.names.counts))
+        self.used_regexes = RefCounts(Overlay(group.used_regexes.counts))
         self.timeouts = Timeouts()
         self.seen_revision = group.seen_revision
         self.changes: list[GroupChange] = []

@@ -35,7 +35,7 @@ from domain.groups.consumer.changes import (
     TargetEpochChanged,
 )
 from domain.groups.consumer.member import CurrentAssignment, MemberSubscription
-from domain.groups.consumer.subscription import InUse
+from domain.groups.consumer.subscription import RefCounts
 from domain.groups.consumer.timeouts import Timeouts
 from domain.groups.embedded_protocol import CONSUMER
 from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind, GroupMember
@@ -65,6 +65,7 @@ class ConsumerGroup(Group):
     )
 
     kind = GroupKind.CONSUMER
+    protocol_type = CONSUMER
 
     def __init__(self, group_id: str) -> None:
         super().__init__(group_id)
@@ -81,8 +82,8 @@ class ConsumerGroup(Group):
         self.static_members: MutableMapping[str, str] = {}
         self.owners: MutableMapping[tuple[bytes, int], str] = {}
         #: Of all subscriptions and resolved regular expressions.
-        self.names: InUse[frozenset[str]] = InUse({})
-        self.used_regexes: InUse[str] = InUse({})
+        self.names: RefCounts[frozenset[str]] = RefCounts({})
+        self.used_regexes: RefCounts[str] = RefCounts({})
         # Not persisted.
         self.timeouts = Timeouts()
         self.seen_revision = NEVER
@@ -166,10 +167,6 @@ class ConsumerGroup(Group):
         if all(self.current(one).is_reconciled_to(self.target_epoch) for one in self.members):
             return "Stable"
         return "Reconciling"
-
-    @property
-    def protocol_type(self) -> str:
-        return CONSUMER
 
     @property
     def is_empty(self) -> bool:
@@ -264,10 +261,10 @@ class ConsumerGroup(Group):
             f"{expected}."
         )
 
-    def heard_from(self, member_id: str, now_ms: int) -> None:
+    def renew_session(self, member_id: str, now_ms: int) -> None:
         """Only heartbeats count in this protocol."""
 
-    def answered_late(self, member_id: str, now_ms: int) -> None:
+    def responded_late(self, member_id: str, now_ms: int) -> None:
         """Nor is time given back for responses that had to wait."""
 
     def check_delete(self) -> None:

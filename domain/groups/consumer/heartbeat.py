@@ -33,7 +33,7 @@ from domain.groups.consumer.group import JUST_JOINED, ConsumerGroup, departure
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.consumer.member import (
     JOINS,
-    LEAVES_FOR_A_WHILE,
+    LEAVES_STATIC,
     CurrentAssignment,
     MemberSubscription,
     is_within,
@@ -59,7 +59,7 @@ class SubscriptionUpdate(NamedTuple):
     anything: bool = False
 
 
-class Surroundings(NamedTuple):
+class GroupContext(NamedTuple):
     """What a decision is made with, besides the group and the request."""
 
     topics: Topics
@@ -67,11 +67,11 @@ class Surroundings(NamedTuple):
     rules: GroupRules
 
 
-def answer_if_steady(
-    group: ConsumerGroup, heartbeat: Heartbeat, around: Surroundings
+def respond_if_unchanged(
+    group: ConsumerGroup, heartbeat: Heartbeat, context: GroupContext
 ) -> HeartbeatResult | None:
     """The answer to a heartbeat that changes nothing, as nearly all do."""
-    if heartbeat.epoch <= JOINS or topics_are_due(group, around):
+    if heartbeat.epoch <= JOINS or topics_changed(group, context):
         return None
     member = group.members.get(heartbeat.member_id)
     if member is None or group.epoch != group.target_epoch:
@@ -85,15 +85,17 @@ def answer_if_steady(
     return HeartbeatResult(member.member_id, current.epoch, assignment)
 
 
-def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> Decision:
-    check_room(draft, heartbeat.member_id, around.rules)
+def beat(draft: Draft, heartbeat: Heartbeat, context: GroupContext) -> Decision:
+    check_group_size(draft, heartbeat.member_id, context.rules)
     member = member_of(draft, heartbeat)
     before = draft.current(member.member_id)
-    updated = update_member(draft, member, heartbeat.applied_to(member), around)
-    update_epoch(draft, updated.names or draft.epoch == 0, around)
+    updated = update_member(draft, member, heartbeat.applied_to(member), context)
+    update_epoch(draft, updated.names or draft.epoch == 0, context)
     if draft.epoch > draft.target_epoch:
-        update_target(draft, around.topics, around.rules)
-    current = lead_on(draft, member.member_id, heartbeat.owned, updated.anything, around.topics)
+        update_target(draft, context.topics, context.rules)
+    current = reconcile_member(
+        draft, member.member_id, heartbeat.owned, updated.anything, context.topics
+    )
     show = heartbeat.epoch == JOINS or heartbeat.is_full or current.assigned != before.assigned
     assignment = current.assigned if show else None
     return draft.decision(HeartbeatResult(member.member_id, current.epoch, assignment))
@@ -102,7 +104,7 @@ def beat(draft: Draft, heartbeat: Heartbeat, around: Surroundings) -> Decision:
 # 1: who it is
 
 
-def check_room(group: ConsumerGroup, member_id: str, rules: GroupRules) -> None:
+def check_group_size(group: ConsumerGroup, member_id: str, rules: GroupRules) -> None:
     if len(group.members) >= rules.max_size and member_id not in group.members:
         raise GroupMaxSizeReached(
             f"The consumer group has reached its maximum capacity of {rules.max_size} members."
@@ -131,7 +133,7 @@ def static_member_joining(
     if before is None:
         return draft.members.get(member_id) or MemberSubscription(member_id)
     had = draft.current(before.member_id)
-    if not in_classic and before.classic is None and had.epoch != LEAVES_FOR_A_WHILE:
+    if not in_classic and before.classic is None and had.epoch != LEAVES_STATIC:
         raise UnreleasedInstanceId(
             f"Static member {member_id} with instance id {instance_id} cannot join the group "
             f"because the instance id is owned by {before.member_id} member."
@@ -190,7 +192,7 @@ def _fenced_below(current: CurrentAssignment, heartbeat: Heartbeat) -> FencedMem
 
 
 def update_member(
-    draft: Draft, member: MemberSubscription, updated: MemberSubscription, around: Surroundings
+    draft: Draft, member: MemberSubscription, updated: MemberSubscription, context: GroupContext
 ) -> SubscriptionUpdate:
     known = draft.members.get(member.member_id) == updated
     if not known:
@@ -201,7 +203,7 @@ def update_member(
     forget_unused_regexes(draft, {member.regex})
     if not updated.regex or updated.regex in draft.regexes:
         return SubscriptionUpdate(names=True, anything=True)
-    around.regexes.check(updated.regex)
+    context.regexes.check(updated.regex)
     return SubscriptionUpdate(names=names_changed, anything=True)
 
 
@@ -214,30 +216,30 @@ def forget_unused_regexes(draft: Draft, regexes: Collection[str | None]) -> None
 # 2: the group epoch
 
 
-def topics_are_due(group: ConsumerGroup, around: Surroundings) -> bool:
-    return group.seen_revision != around.topics.layout_revision
+def topics_changed(group: ConsumerGroup, context: GroupContext) -> bool:
+    return group.seen_revision != context.topics.layout_revision
 
 
-def update_epoch(draft: Draft, subscriptions_changed: bool, around: Surroundings) -> None:
+def update_epoch(draft: Draft, subscriptions_changed: bool, context: GroupContext) -> None:
     """Raises it when the subscriptions changed, or the topics that they mean.
 
     As in Kafka, which resolves regular expressions some time after a member has joined, they raise
     it by themselves.
     """
-    look = topics_are_due(draft, around)
+    look = topics_changed(draft, context)
     regexes = [one for one in draft.used_regexes if look or one not in draft.regexes]
-    rise = subscriptions_changed + (bool(regexes) and _resolve(draft, regexes, around))
+    rise = subscriptions_changed + (bool(regexes) and _resolve(draft, regexes, context))
     if not rise and not look:
         return
-    topics_hash = hash_of_topics(draft.subscribed_names(), around.topics)
+    topics_hash = hash_of_topics(draft.subscribed_names(), context.topics)
     if rise or topics_hash != draft.topics_hash:
         draft.change(EpochChanged(draft.group_id, draft.epoch + (rise or 1), topics_hash))
 
 
-def _resolve(draft: Draft, regexes: Collection[str], around: Surroundings) -> bool:
+def _resolve(draft: Draft, regexes: Collection[str], context: GroupContext) -> bool:
     """Whether one matches other topics than before. Unresolved ones match what they did."""
     changed = False
-    for regex, names in around.regexes.resolve(regexes).items():
+    for regex, names in context.regexes.resolve(regexes).items():
         before = draft.regexes.get(regex)
         if names != before:
             draft.change(RegexResolved(draft.group_id, regex, names))
@@ -248,7 +250,7 @@ def _resolve(draft: Draft, regexes: Collection[str], around: Surroundings) -> bo
 # 4: the member's assignment
 
 
-def lead_on(
+def reconcile_member(
     draft: Draft,
     member_id: str,
     owned: Partitions | None,

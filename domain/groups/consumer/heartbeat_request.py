@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from domain.errors import InvalidRequest, UnsupportedAssignor
 from domain.groups.consumer.assignors.assignor import Partitions
-from domain.groups.consumer.member import JOINS, LEAVES, LEAVES_FOR_A_WHILE, MemberSubscription
+from domain.groups.consumer.member import JOINS, LEAVES, LEAVES_STATIC, MemberSubscription
 
-NOT_SAID = -1
+NOT_SENT = -1
 
 
 class Heartbeat(NamedTuple):
@@ -20,7 +20,7 @@ class Heartbeat(NamedTuple):
     epoch: int
     instance_id: str | None = None
     rack_id: str | None = None
-    rebalance_timeout_ms: int = NOT_SAID
+    rebalance_timeout_ms: int = NOT_SENT
     topics: frozenset[str] | None = None
     regex: str | None = None
     server_assignor: str | None = None
@@ -31,13 +31,13 @@ class Heartbeat(NamedTuple):
 
     @property
     def leaves(self) -> bool:
-        return self.epoch in (LEAVES, LEAVES_FOR_A_WHILE)
+        return self.epoch in (LEAVES, LEAVES_STATIC)
 
     @property
     def is_full(self) -> bool:
         """The member says everything again: it may have missed an answer."""
         return (
-            self.rebalance_timeout_ms != NOT_SAID
+            self.rebalance_timeout_ms != NOT_SENT
             and (self.topics is not None or self.regex is not None)
             and self.owned is not None
         )
@@ -46,7 +46,7 @@ class Heartbeat(NamedTuple):
         said: dict[str, object] = {
             "instance_id": self.instance_id,
             "rack_id": self.rack_id,
-            "rebalance_timeout_ms": _unless_not_said(self.rebalance_timeout_ms),
+            "rebalance_timeout_ms": _unless_not_sent(self.rebalance_timeout_ms),
             "server_assignor": self.server_assignor,
             "topics": self.topics,
             "regex": self.regex,
@@ -59,8 +59,8 @@ class Heartbeat(NamedTuple):
         )
 
 
-def _unless_not_said(timeout_ms: int) -> int | None:
-    return None if timeout_ms == NOT_SAID else timeout_ms
+def _unless_not_sent(timeout_ms: int) -> int | None:
+    return None if timeout_ms == NOT_SENT else timeout_ms
 
 
 def check_heartbeat(
@@ -75,10 +75,10 @@ def check_heartbeat(
     _check_not_blank(heartbeat.rack_id, "RackId can't be empty.")
     if epoch == JOINS:
         _check_joining(heartbeat)
-    elif epoch == LEAVES_FOR_A_WHILE:
+    elif epoch == LEAVES_STATIC:
         if heartbeat.instance_id is None:
             raise InvalidRequest("InstanceId can't be null.")
-    elif epoch < LEAVES_FOR_A_WHILE:
+    elif epoch < LEAVES_STATIC:
         raise InvalidRequest("MemberEpoch is invalid.")
     name = heartbeat.server_assignor
     if name is not None and name not in assignors:
@@ -88,7 +88,7 @@ def check_heartbeat(
 
 
 def _check_joining(heartbeat: Heartbeat) -> None:
-    if heartbeat.rebalance_timeout_ms == NOT_SAID:
+    if heartbeat.rebalance_timeout_ms == NOT_SENT:
         raise InvalidRequest("RebalanceTimeoutMs must be provided in first request.")
     if heartbeat.owned is None or heartbeat.owned:
         raise InvalidRequest("TopicPartitions must be empty when (re-)joining.")

@@ -13,7 +13,7 @@ from domain.groups.consumer.heartbeat import (
     static_member_known,
 )
 from domain.groups.consumer.heartbeat_request import Heartbeat
-from domain.groups.consumer.member import LEAVES_FOR_A_WHILE, MemberSubscription
+from domain.groups.consumer.member import LEAVES_STATIC, MemberSubscription
 from domain.groups.consumer.subscription import Topics, hash_of_topics
 from domain.groups.group import Decision
 
@@ -24,12 +24,12 @@ def leaving_member(group: ConsumerGroup, heartbeat: Heartbeat) -> MemberSubscrip
     return static_member_known(group, heartbeat.member_id, heartbeat.instance_id)
 
 
-def leave_for_a_while(group: ConsumerGroup, member: MemberSubscription) -> Decision:
+def leave_static(group: ConsumerGroup, member: MemberSubscription) -> Decision:
     """Its partitions stay its own until it is back under another member id, or its session ends."""
     draft = Draft(group)
-    current = draft.current(member.member_id)._replace(epoch=LEAVES_FOR_A_WHILE, revoking={})
+    current = draft.current(member.member_id)._replace(epoch=LEAVES_STATIC, revoking={})
     draft.change(AssignmentChanged(draft.group_id, member.member_id, current))
-    return draft.decision(HeartbeatResult(member.member_id, LEAVES_FOR_A_WHILE))
+    return draft.decision(HeartbeatResult(member.member_id, LEAVES_STATIC))
 
 
 def remove(group: ConsumerGroup, member_ids: Collection[str], topics: Topics) -> Decision:

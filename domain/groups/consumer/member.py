@@ -14,7 +14,7 @@ from domain.groups.consumer.assignors.assignor import NO_PARTITIONS, Partitions
 #: What a member sends for its epoch when it joins, leaves, or leaves for a while.
 JOINS = 0
 LEAVES = -1
-LEAVES_FOR_A_WHILE = -2
+LEAVES_STATIC = -2
 
 
 class MemberState(Enum):

@@ -48,7 +48,7 @@ class Regexes(Protocol):
         ...
 
 
-class InUse(Generic[H]):
+class RefCounts(Generic[H]):
     """Values that members use, each held once, however many use it.
 
     Most members of a group subscribe to the same thousands of topics, and their sets of names are

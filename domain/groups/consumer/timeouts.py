@@ -9,12 +9,12 @@ from enum import Enum
 
 
 class Timeout(Enum):
-    SESSION = "session timeout"
+    SESSION = "session_timeout"
     #: For the partitions that it must revoke.
-    REVOCATION = "rebalance timeout"
+    REVOCATION = "rebalance_timeout"
     #: A member of the classic protocol did not join again, or joined and did not sync.
-    JOIN = "join timeout"
-    SYNC = "sync timeout"
+    JOIN = "join_timeout"
+    SYNC = "sync_timeout"
 
 
 class Timeouts:

@@ -14,14 +14,13 @@ import lmdb
 
 from infrastructure.storage.errors import StorageDamaged, StorageInUse, StorageUnusable
 from infrastructure.storage.lmdb.commit import WritePass, storage_failed
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, MAX_READERS, LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import NobodyWrites
 from infrastructure.storage.lmdb.identity import identify
 from infrastructure.storage.lmdb.inspection import check_pages, holds_a_store, page_problem
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.page_loader import PageLoader
-from infrastructure.storage.lmdb.reading import open_environment
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.state_store import LmdbStateStore
 
@@ -148,6 +147,26 @@ class StoreBeside:
         self.env.close()
         if self.nobody_writes is not None:
             self.nobody_writes.release()
+
+
+def open_environment(folder: str) -> lmdb.Environment:
+    """With as much address space as the broker may use of it, or as there is."""
+    size_bytes = MAP_SIZE_BYTES
+    while True:
+        try:
+            return lmdb.Environment(
+                folder,
+                readonly=True,
+                map_size=size_bytes,
+                max_dbs=8,
+                max_readers=MAX_READERS,
+                max_spare_txns=1,
+                lib_version=0,
+            )
+        except lmdb.MemoryError:
+            size_bytes //= 2
+            if not size_bytes:
+                raise
 
 
 def _told(folder: Path, error: lmdb.Error) -> StorageUnusable:

@@ -14,13 +14,6 @@ from infrastructure.storage.engine import (
 )
 from infrastructure.storage.flush import Flush
 
-POWER_LOSS_WARNINGS = {
-    "interval": "flush=interval on LMDB: a killed broker loses nothing, "
-    "but a power cut loses what came after the newest flush",
-    "os": "flush=os on LMDB: a killed broker loses nothing, "
-    "but a power cut may make the whole store unreadable",
-}
-
 
 def _open(
     place: str,
@@ -50,7 +43,6 @@ def _open(
             environment.used_bytes,
             flush,
             environment.store_id,
-            POWER_LOSS_WARNINGS.get(flush),
             environment.power_cut,
             environment.live_bytes,
             environment.losses,

@@ -13,12 +13,12 @@ from pathlib import Path
 import lmdb
 
 from application.ports.log_store import LogStore
+from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.lmdb.beside import StoreBeside
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
 from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
-from infrastructure.storage.lmdb.reading import open_to_read
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
 
 #: Left behind by a compaction that was killed; the next one makes it anew.
@@ -58,7 +58,10 @@ class LmdbFolder:
         return StoreBeside(self.path, known_whole)
 
     def open_log(self) -> LogStore:
-        return open_to_read(self.path)
+        try:
+            return StoreBeside(self.path, known_whole=True).log
+        except StorageUnusable as error:
+            raise StorageFailed(str(error)) from error
 
     def has_store(self) -> bool:
         return (self.path / DATA_FILE).exists()

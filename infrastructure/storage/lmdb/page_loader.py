@@ -20,7 +20,7 @@ import lmdb
 
 from application.ports.log_store import Buffer
 from application.ports.pending import Pending
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class PageLoader:
             ranges[:] = [one for one in ranges if one.start < range_.start]
         self._grow_older(size_bytes)
         waiting, range_.waiting = range_.waiting, []
-        faults = tell_each(waiting, methodcaller("resolve", None))
+        faults = notify_each(waiting, methodcaller("resolve", None))
         if faults:
             raise faults[0]
 

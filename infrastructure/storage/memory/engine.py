@@ -7,8 +7,6 @@ import uuid
 from infrastructure.storage.engine import Engine, Storage, StorageInfo, ToLoop
 from infrastructure.storage.flush import Flush
 
-WARNING = "memory storage: all data is lost when the broker stops"
-
 
 def _open(
     place: str,
@@ -27,7 +25,7 @@ def _open(
         MemoryLogStore(store),
         MemoryStateStore(store),
         MemoryCommit(store),
-        StorageInfo("memory", None, 0, "none", uuid.uuid4().hex, WARNING),
+        StorageInfo("memory", None, 0, "none", uuid.uuid4().hex),
     )
 
 

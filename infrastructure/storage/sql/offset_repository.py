@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from application.ports.offset_repository import OffsetRow, OffsetWrite
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.errors import StorageUnusable
@@ -93,8 +93,7 @@ class SqlOffsetRepository:
         waited_s = time.monotonic() - since_s
         if waited_s >= SLOW_S:
             self._told_since_s = since_s
-            words = "the database of committed offsets does not answer; commits wait for it"
-            self._events.warning(words, waited_seconds=round(waited_s, 1))
+            self._events.warning("offsets_database_slow", waited_seconds=round(waited_s, 1))
 
     def close(self) -> None:
         self._closing.set()
@@ -103,8 +102,7 @@ class SqlOffsetRepository:
             return
         self._thread.join(CLOSING_S)
         if self._thread.is_alive():
-            words = "the database of committed offsets did not answer: what waited is not kept"
-            self._events.error(words, waited_seconds=CLOSING_S)
+            self._events.error("offsets_database_close_timed_out", waited_seconds=CLOSING_S)
 
     # ---- the thread's side
 
@@ -120,7 +118,7 @@ class SqlOffsetRepository:
         except StorageUnusable as failure:
             self._give_up(failure)
         except Exception as fault:
-            self._log_fault("the thread of committed offsets died", fault)
+            self._log_error(fault)
             self._give_up(StorageUnusable(f"{type(fault).__name__}: {fault}"))
 
     def _give_up(self, failure: StorageUnusable) -> None:
@@ -166,13 +164,11 @@ class SqlOffsetRepository:
                 self._tell(partial(take, rows))
 
         since_s = time.monotonic()
-        self._tell(lambda: self._events.info("committed offsets are being read"))
+        self._tell(lambda: self._events.info("offsets_loading"))
         if not self._again_and_again(read):
             return False
         took_s = round(time.monotonic() - since_s, 1)
-        self._tell(
-            lambda: self._events.info("committed offsets are read", offsets=offsets, seconds=took_s)
-        )
+        self._tell(lambda: self._events.info("offsets_loaded", offsets=offsets, seconds=took_s))
         return True
 
     def _again_and_again(self, call: Callable[[], None]) -> bool:
@@ -202,7 +198,7 @@ class SqlOffsetRepository:
 
     def _tell_all(self, waiting: list[Waiting], failure: StorageFailed | None) -> None:
         self._rows_waiting -= sum(len(writes) for writes, _ in waiting)
-        faults = tell_each((done for _, done in waiting), lambda done: done(failure))
+        faults = notify_each((done for _, done in waiting), lambda done: done(failure))
         if faults:
             raise faults[0]
 
@@ -237,11 +233,11 @@ class SqlOffsetRepository:
             self._give_up(unusable)
             return StorageFailed(f"Committed offsets cannot be stored: {unusable}")
         except Exception as fault:
-            self._log_fault("committed offsets could not be stored", fault)
+            self._log_error(fault)
             return StorageFailed(f"Committed offsets cannot be stored: {type(fault).__name__}")
         if self._told:
             self._told.clear()
-            self._tell(lambda: self._events.info("committed offsets are stored again"))
+            self._tell(lambda: self._events.info("offsets_database_recovered"))
         return None
 
     def _say_trouble(self, failure: StorageFailed) -> None:
@@ -249,10 +245,10 @@ class SqlOffsetRepository:
         reason = failure.message
         if reason not in self._told:
             self._told.add(reason)
-            self._tell(lambda: self._events.error("trouble with committed offsets", reason=reason))
+            self._log_error(reason)
 
-    def _log_fault(self, event: str, fault: Exception) -> None:
-        self._tell(lambda: self._events.error(event, failure=fault))
+    def _log_error(self, error: Exception | str) -> None:
+        self._tell(lambda: self._events.error("offsets_database_failed", error=error))
 
     def _tell(self, call: Callable[[], None]) -> None:
         try:

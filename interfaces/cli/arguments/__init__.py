@@ -1,7 +1,7 @@
-"""The words of the commands for clients; what they mean is beside this folder.
+"""The arguments of the client commands.
 
-Building them imports nothing but argparse, so that `ottla --help` and completion stay quick. Each
-command names the function that runs it, which is imported when it is called.
+Building them imports argparse only, so that `ottla --help` is fast. Each command names its
+function, which is imported when it runs.
 """
 
 from __future__ import annotations

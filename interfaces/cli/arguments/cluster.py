@@ -7,7 +7,7 @@ from interfaces.terminal.words import Commands, command, family
 
 
 def add(commands: Commands) -> None:
-    cluster = family(commands, "cluster", "look at a cluster and its health")
+    cluster = family(commands, "cluster", "information about a cluster and its health")
     info = command(cluster, "info", "cluster:info", "id, brokers and topics")
     add_output(info)
     add_client(info)
@@ -16,12 +16,12 @@ def add(commands: Commands) -> None:
         "health",
         "cluster:health",
         "exit with 0 if the cluster is healthy",
-        "Healthy: it answers, has a controller, and every partition has a leader and all its "
-        "replicas. With -w -e it waits for that, --timeout at the longest: for scripts and CI.",
+        "Healthy: brokers respond, there is a controller, and every partition has a leader and all "
+        "replicas in sync. For scripts and CI, -w -e waits for that, up to --timeout.",
     )
-    health.add_argument("-w", "--watch", action="store_true", help="look again until interrupted")
+    health.add_argument("-w", "--watch", action="store_true", help="repeat until interrupted")
     health.add_argument(
-        *("-e", "--exit-when-healthy"), action="store_true", help="with -w: only until healthy"
+        *("-e", "--exit-when-healthy"), action="store_true", help="with -w: until healthy"
     )
     add_output(health)
     add_client(health)

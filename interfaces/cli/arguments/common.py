@@ -1,4 +1,4 @@
-"""What several commands for clients share: how long to wait, how to print, which partitions."""
+"""Options of several commands: timeout, output, partitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_client(parser: Parser) -> None:
         type=seconds,
         default=_DEFAULT_TIMEOUT_S,
         metavar="TIME",
-        help=f"how long to wait for a broker's answer ({_DEFAULT_TIMEOUT_S:g}s)",
+        help=f"how long to wait for a response ({_DEFAULT_TIMEOUT_S:g}s)",
     )
 
 
@@ -28,24 +28,26 @@ def add_output(parser: Parser) -> None:
         *("-o", "--output"),
         choices=("table", "json", "yaml"),
         default="table",
-        help="how to print it (table)",
+        help="output format (table)",
     )
 
 
 def add_dry_run(parser: Parser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="change nothing, print what would change"
+    )
 
 
 def add_yes(parser: Parser) -> None:
     parser.add_argument(
-        *("-y", "--yes"), action="store_true", help="do not ask first, as it does on a terminal"
+        *("-y", "--yes"), action="store_true", help="do not ask for confirmation (on a terminal)"
     )
 
 
 def seconds(text: str) -> float:
     found = values.seconds(text)
     if found > _LONGEST_S:
-        raise argparse.ArgumentTypeError(f"expected a day at the longest, not {text}")
+        raise argparse.ArgumentTypeError(f"expected one day at most, not {text}")
     return found
 
 
@@ -56,6 +58,6 @@ def partition_numbers(text: str) -> tuple[int, ...]:
         first, dash, last = part.partition("-")
         start, end = not_negative(first), not_negative(last if dash else first)
         if end < start or end - start > 100_000:
-            raise argparse.ArgumentTypeError(f"{part!r} is no range of partitions")
+            raise argparse.ArgumentTypeError(f"{part!r} is not a range of partitions")
         found.update(range(start, end + 1))
     return tuple(sorted(found))

@@ -11,10 +11,9 @@ def add(commands: Commands) -> None:
         commands,
         "doctor",
         "doctor:doctor",
-        "say why a client cannot connect",
-        "Looks up names, connects, listens to what speaks behind the port, asks which versions it "
-        "knows, and tries every address that clients are sent to. Each finding is a line with its "
-        "remedy; the exit code is 1 if there was one.",
+        "find out why a client cannot connect",
+        "Resolves names, connects, checks protocol, TLS, SASL and API versions, and tries every "
+        "advertised address. Each problem has its remedy; with a problem the exit code is 1.",
     )
     add_output(doctor)
     add_client(doctor)

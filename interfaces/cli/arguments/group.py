@@ -13,9 +13,9 @@ from interfaces.terminal.words import Commands, command, family
 
 
 def add(commands: Commands) -> None:
-    groups = family(commands, "group", "look at, move and delete consumer groups")
-    listed = command(groups, "list", "group:list_groups", "list groups with protocol and state")
-    listed.add_argument("pattern", nargs="?", help="only ids that match this regular expression")
+    groups = family(commands, "group", "describe consumer groups, reset their offsets, delete them")
+    listed = command(groups, "list", "group:list_groups", "list groups with type and state")
+    listed.add_argument("pattern", nargs="?", help="a regular expression for group ids")
     add_output(listed)
     add_client(listed)
 
@@ -24,10 +24,10 @@ def add(commands: Commands) -> None:
         "describe",
         "group:describe",
         "offsets, lag and members",
-        "The columns are those of kafka-consumer-groups, with --state too.",
+        "Prints the columns of kafka-consumer-groups, with --state as well.",
     )
     describe.add_argument("names", nargs="+", metavar="GROUP")
-    describe.add_argument("-s", "--state", action="store_true", help="only state and coordinator")
+    describe.add_argument("-s", "--state", action="store_true", help="state and coordinator only")
     add_output(describe)
     add_client(describe)
 
@@ -35,28 +35,31 @@ def add(commands: Commands) -> None:
         groups,
         "seek",
         "group_seek:seek",
-        "move the offsets of a group that has no members",
-        "Without --topics those topics that it has offsets of. The columns are those of "
+        "reset the committed offsets of a group without members",
+        "Without --topics, of all topics with committed offsets. Prints the columns of "
         "kafka-consumer-groups --reset-offsets, and PRIOR-OFFSET.",
     )
     seek.add_argument("name", metavar="GROUP")
     seek.add_argument(
         "--to",
         required=True,
-        metavar="WHERE",
-        help="start, end, 47, +2 or -3 (from where it is), or @TIMESTAMP",
+        metavar="OFFSET",
+        help="start, end, 47, +2 or -3 (from the committed offset), or @TIMESTAMP",
     )
     seek.add_argument(
-        *("-t", "--topics"), action="append", metavar="TOPIC", help="of this topic; again for more"
+        *("-t", "--topics"), action="append", metavar="TOPIC", help="this topic only; repeatable"
     )
     seek.add_argument(
-        *("-p", "--partitions"), type=partition_numbers, metavar="0,2-3", help="only these"
+        *("-p", "--partitions"),
+        type=partition_numbers,
+        metavar="0,2-3",
+        help="these partitions only",
     )
     add_dry_run(seek)
     add_output(seek)
     add_client(seek)
 
-    delete = command(groups, "delete", "group:delete", "delete groups that have no members")
+    delete = command(groups, "delete", "group:delete", "delete groups without members")
     delete.add_argument("names", nargs="+", metavar="GROUP")
     add_yes(delete)
     add_client(delete)
@@ -66,9 +69,16 @@ def add(commands: Commands) -> None:
     )
     forget.add_argument("name", metavar="GROUP")
     forget.add_argument(
-        *("-t", "--topics"), action="append", required=True, metavar="TOPIC", help="of this topic"
+        *("-t", "--topics"),
+        action="append",
+        required=True,
+        metavar="TOPIC",
+        help="of this topic; repeatable",
     )
     forget.add_argument(
-        *("-p", "--partitions"), type=partition_numbers, metavar="0,2-3", help="only these"
+        *("-p", "--partitions"),
+        type=partition_numbers,
+        metavar="0,2-3",
+        help="these partitions only",
     )
     add_client(forget)

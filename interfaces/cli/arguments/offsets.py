@@ -11,18 +11,21 @@ def add(commands: Commands) -> None:
         commands,
         "offsets",
         "offsets:offsets",
-        "where topics begin and end, or where a moment lies",
-        "As kafka-get-offsets: TOPIC, PARTITION, OFFSET.",
+        "start and end offsets of partitions, or offsets of timestamps",
+        "The counterpart of kafka-get-offsets.",
     )
     offsets.add_argument("topics", nargs="+", metavar="TOPIC")
     offsets.add_argument(
         *("-a", "--at"),
         action="append",
-        metavar="WHERE",
-        help="start, end or @TIMESTAMP (start and end)",
+        metavar="OFFSET",
+        help="start, end or @TIMESTAMP; repeatable (start and end)",
     )
     offsets.add_argument(
-        *("-p", "--partitions"), type=partition_numbers, metavar="0,2-3", help="only these"
+        *("-p", "--partitions"),
+        type=partition_numbers,
+        metavar="0,2-3",
+        help="these partitions only",
     )
     add_output(offsets)
     add_client(offsets)

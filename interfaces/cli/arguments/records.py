@@ -9,11 +9,11 @@ from interfaces.cli.arguments.common import add_client, partition_numbers, secon
 from interfaces.terminal.values import at_least_one, key_value, not_negative
 from interfaces.terminal.words import Commands, command
 
-_READS = """Each line is the value of a record. With -K the key stands before a delimiter; -f says
-how a record is read: %k key, %v value, %h headers (a=b,c=d), %t topic, %p partition, %T timestamp,
-with other text between them, and \\n, \\t, \\xNN."""
+_READS = """Each line is the value of a record, or with -K its key and value. -f is the format of a
+record: %k key, %v value, %h headers (a=b,c=d), %t topic, %p partition, %T timestamp, with text
+between them, and \\n, \\t, \\xNN."""
 
-_PRINTS = """-f says how a record is printed: %t topic, %p partition, %o offset, %k key, %v or %s
+_PRINTS = """-f is the format of a record: %t topic, %p partition, %o offset, %k key, %v or %s
 value, %h headers, %T timestamp (ms), %d time (UTC), %K, %V or %S length of key and value,
 -1 for null, %H number of headers, %% a percent sign, and \\n, \\t, \\xNN."""
 
@@ -28,16 +28,21 @@ def add(commands: Commands) -> None:
 
 def _add_produce(commands: Commands) -> None:
     produce = command(
-        commands, "produce", "produce:produce", "send records from the input or files", _READS
+        commands, "produce", "produce:produce", "send records from stdin or files", _READS
     )
     add = produce.add_argument
-    add("first", nargs="?", metavar="TOPIC", help="where to, unless -t or %%t of -f says so")
-    add("files", nargs="*", metavar="FILE", help="each file is one record; without: lines of stdin")
-    add("-t", "--topic", metavar="TOPIC", help="where to; all other words are files then")
+    add("first", nargs="?", metavar="TOPIC", help="the topic, unless -t or %%t of -f has it")
+    add(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="each file is one record; without files, lines of stdin are",
+    )
+    add("-t", "--topic", metavar="TOPIC", help="the topic; all other words are files")
     add("-k", "--key", metavar="KEY", help="the key of every record")
-    add("-K", "--key-delimiter", metavar="TEXT", help="lines are KEY, this text, VALUE")
-    add("-f", "--format", metavar="FORMAT", help="how records are read (%%v\\n)")
-    add("-p", "--partition", type=not_negative, metavar="N", help="into this partition")
+    add("-K", "--key-delimiter", metavar="TEXT", help="each line is KEY, this text, VALUE")
+    add("-f", "--format", metavar="FORMAT", help="the input format (%%v\\n)")
+    add("-p", "--partition", type=not_negative, metavar="N", help="to this partition")
     add(
         *("-H", "--header"),
         action="append",
@@ -45,21 +50,23 @@ def _add_produce(commands: Commands) -> None:
         metavar="KEY=VALUE",
         help="a header of every record",
     )
-    add("-T", "--timestamp", metavar="TIMESTAMP", help="of every record: ms since 1970 or ISO 8601")
+    add(
+        "-T", "--timestamp", metavar="TIMESTAMP", help="of every record: ms since 1970, or ISO 8601"
+    )
     add(
         *("-Z", "--tombstone"),
         action="store_true",
-        help="an empty value (and key) is null: it deletes the key in a compacted topic",
+        help="an empty value (or key) becomes null",
     )
-    add("-l", "--lines", action="store_true", help="lines of the files are records, too")
+    add("-l", "--lines", action="store_true", help="each line of the files is a record")
     add(
         *("-z", "--compression"),
         choices=("none", "gzip", "snappy", "lz4", "zstd"),
         default="none",
-        help="how batches are compressed (none)",
+        help="compression of batches (none)",
     )
-    add("--acks", choices=("0", "1", "all"), default="all", help="who has to have it (all)")
-    add("-q", "--quiet", action="store_true", help="do not say where records went")
+    add("--acks", choices=("0", "1", "all"), default="all", help="required acknowledgements (all)")
+    add("-q", "--quiet", action="store_true", help="do not print the offsets")
     add_client(produce)
 
 
@@ -70,38 +77,40 @@ def _add_consume(commands: Commands) -> None:
         "topics",
         nargs="+",
         metavar="TOPIC",
-        help="one or several; one that begins with ^ is a regular expression",
+        help="one that begins with ^ is a regular expression",
     )
     add(
         *("-o", "--offset"),
         action=_OffsetOrOutput,
         metavar="OFFSET",
-        help="where to begin: start, end, 47, +2 (from the start), -3 (before the end) or "
-        "@TIMESTAMP, and where to stop: 47:50, start:@2026-01-31T12:00, :end (start; with -g where "
-        "the group is); -o json is --output json",
+        help="where to begin: start, end, 47, +2 (after the start), -3 (before the end) or "
+        "@TIMESTAMP; and where to stop: 47:50, start:@2026-01-31T12:00, :end (start; with -g the "
+        "committed offset). -o json is --output json",
     )
-    add("-n", "--number", type=at_least_one, metavar="N", help="stop after so many records")
-    add("-p", "--partitions", type=partition_numbers, metavar="0,2-3", help="only these partitions")
-    add("-e", "--exit", action="store_true", help="stop at the end of what is there")
-    add("-g", "--group", metavar="GROUP", help="as a member of this group, which then goes on")
-    add("-f", "--format", metavar="FORMAT", help="how records are printed, or json (%%v\\n)")
-    add("--output", choices=_OUTPUTS, default="text", help="json: one object in a line")
+    add("-n", "--number", type=at_least_one, metavar="N", help="stop after N records")
+    add("-p", "--partitions", type=partition_numbers, metavar="0,2-3", help="these partitions only")
+    add("-e", "--exit", action="store_true", help="stop at the current end")
+    add(
+        "-g",
+        "--group",
+        metavar="GROUP",
+        help="as a member of this group, from its committed offsets",
+    )
+    add("-f", "--format", metavar="FORMAT", help="the output format, or json (%%v\\n)")
+    add("--output", choices=_OUTPUTS, default="text", help="json: one object per line")
     add(
         "--isolation",
         choices=("read_committed", "read_uncommitted"),
         default="read_committed",
-        help="whether records of open transactions are seen (read_committed)",
+        help="visibility of open transactions (read_committed)",
     )
-    add("--idle", type=seconds, metavar="TIME", help="stop when so long nothing comes")
+    add("--idle", type=seconds, metavar="TIME", help="stop after so long without a record")
     add("--wait", action="store_true", help="wait until the topic exists")
     add_client(consume)
 
 
 class _OffsetOrOutput(argparse.Action):
-    """`-o` is the offset in rpk and kcat, but the output in all other commands and in kubectl."""
-
-    #: For completion; any other offset is understood as well.
-    offers = ("start", "end", *_OUTPUTS)
+    """`-o` is the offset in rpk and kcat, the output format in other commands and kubectl."""
 
     def __call__(
         self,
@@ -111,5 +120,5 @@ class _OffsetOrOutput(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         if values in ("table", "yaml"):
-            raise argparse.ArgumentError(self, f"records have no {values}: -o json, or -f FORMAT")
+            raise argparse.ArgumentError(self, f"{values} is not supported: -o json, or -f FORMAT")
         setattr(namespace, "output" if values in _OUTPUTS else "offset", values)

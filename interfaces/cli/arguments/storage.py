@@ -8,17 +8,17 @@ from interfaces.terminal.words import Commands, Parser, command, family
 
 _STORE = "a data folder, or the URL of a store"
 _READS = (
-    "The store stays as it is; but after a power cut under flush=interval it goes back to its "
+    "Does not change the store; but after a power cut under flush=interval it is reset to the "
     "newest flush, as at a start of the broker."
 )
 
 
 def add(commands: Commands) -> None:
     storage = family(
-        commands, "storage", "look at, check, copy and shrink a data folder; no broker may have it"
+        commands, "storage", "check, dump, copy and compact a data folder that no broker uses"
     )
     info = command(
-        storage, "info", "storage.info:info", "what a store holds, and how large it is", _READS
+        storage, "info", "storage.info:info", "the contents and the size of a store", _READS
     )
     _add_store(info)
     add_output(info)
@@ -27,46 +27,46 @@ def add(commands: Commands) -> None:
         storage,
         "verify",
         "storage.verify:verify",
-        "check all of a store",
-        "Pages, checksums, offsets, the index by time, snapshots of producers, committed offsets; "
-        "and what a power cut could have done. The exit code is 1 if something is wrong. " + _READS,
+        "check all data of a store",
+        "Checks pages, checksums, offsets, the timestamp index, snapshots and committed offsets; "
+        "prints what a power cut could have caused. With a problem the exit code is 1. " + _READS,
     )
     _add_store(verify)
     add_output(verify)
 
-    dump = command(
-        storage, "dump", "storage.dump:dump", "print batches, or the records in them", _READS
-    )
+    dump = command(storage, "dump", "storage.dump:dump", "print batches and records", _READS)
     _add_store(dump)
-    dump.add_argument("-t", "--topic", metavar="TOPIC", help="only this topic")
+    dump.add_argument("-t", "--topic", metavar="TOPIC", help="this topic only")
     dump.add_argument(
-        *("-p", "--partitions"), type=partition_numbers, metavar="0,2-3", help="only these"
+        *("-p", "--partitions"),
+        type=partition_numbers,
+        metavar="0,2-3",
+        help="these partitions only",
     )
     dump.add_argument(
-        "--offset", type=not_negative, default=0, metavar="N", help="from this offset on (0)"
+        "--offset", type=not_negative, default=0, metavar="N", help="the first offset (0)"
     )
-    dump.add_argument("-n", "--number", type=at_least_one, metavar="N", help="so many batches")
-    dump.add_argument("--records", action="store_true", help="also the records of each batch")
+    dump.add_argument("-n", "--number", type=at_least_one, metavar="N", help="N batches")
+    dump.add_argument("--records", action="store_true", help="print the records of each batch, too")
     dump.add_argument(*("-o", "--output"), choices=("text", "json"), default="text", help="(text)")
 
     copy = command(
         storage,
         "copy",
         "storage.copy:copy",
-        "copy a store into a new one, maybe of another engine",
-        "It is made in TARGET.partial and takes its name when it is whole. What a copy that was "
-        "killed has left there goes with the next one. " + _READS,
+        "copy a store into a new one",
+        "Writes TARGET.partial and renames it at the end; the next copy removes the rest of a "
+        "killed one. " + _READS,
     )
     _add_store(copy)
-    copy.add_argument("target", metavar="TARGET", help="where to; it must not be there yet")
+    copy.add_argument("target", metavar="TARGET", help="must not exist")
 
     compact = command(
         storage,
         "compact",
         "storage.copy:compact",
-        "give the pages that are free back to the file system",
-        "Needs room for a copy while it works; killed at any moment, it leaves the old store or "
-        "the new one.",
+        "return free pages to the file system",
+        "Needs disk space for a copy. If it is killed, either the old or the new store is there.",
     )
     _add_store(compact)
 

@@ -57,7 +57,7 @@ def _measure(clients: Clients, consumer: Any, parsed: argparse.Namespace) -> Non
                 size_bytes += len(message.value() or b"") + len(message.key() or b"")
             progress.step(len(messages))
             if not joined:
-                clients.heed_silence()
+                clients.diagnose_silence()
             if messages:
                 last = now
             elif now - last > timeout_s:

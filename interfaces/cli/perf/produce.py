@@ -10,8 +10,7 @@ from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
 from interfaces.cli.perf.payload import payload
-from interfaces.cli.refusals import why_not_taken
-from interfaces.cli.retried_errors import RetriedErrors
+from interfaces.cli.refusals import why_refused
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -30,7 +29,7 @@ def produce(parsed: argparse.Namespace) -> int:
         message_max_bytes=1_000_000_000,
     )
     clients.metadata(producer)
-    run = _Run(parsed.size, clients.retried)
+    run = _Run(parsed.size)
     value = payload(parsed.size)
     began = time.monotonic()
     for number in range(parsed.number):
@@ -40,7 +39,7 @@ def produce(parsed: argparse.Namespace) -> int:
                 break
             except BufferError:
                 if not run.count:
-                    clients.heed_silence()
+                    clients.diagnose_silence()
                 producer.poll(0.01)
             except KafkaException as failure:  # the topic was found to be missing
                 run.refused = run.refused or failure.args[0]
@@ -55,15 +54,14 @@ def produce(parsed: argparse.Namespace) -> int:
         run.tell()
     clients.flush(producer, is_silent=not run.count)
     if run.refused is not None:
-        raise CommandFailed(why_not_taken(clients, run.refused, parsed.topic, has_key=False))
+        raise CommandFailed(why_refused(clients, run.refused, parsed.topic))
     print(run.total(), flush=True)
     return 0
 
 
 class _Run:
-    def __init__(self, size_bytes: int, retried: RetriedErrors) -> None:
+    def __init__(self, size_bytes: int) -> None:
         self._size_bytes = size_bytes
-        self._retried = retried
         self._began = self._window_began = time.monotonic()
         self._all, self._window = Latencies(), Latencies()
         self.refused: KafkaError | None = None
@@ -76,7 +74,6 @@ class _Run:
         if error is not None:
             self.refused = self.refused or error
             return
-        self._retried.newest = ""
         milliseconds = message.latency() * 1000
         self._all.add(milliseconds)
         self._window.add(milliseconds)

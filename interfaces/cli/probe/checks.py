@@ -1,4 +1,4 @@
-"""Each step that a client takes towards one address, until one fails, and why."""
+"""Every step of a client towards one address, until one fails."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from interfaces.cli.probe.connecting import reach
 from interfaces.cli.probe.finding import PROBLEM, Finding
 from interfaces.cli.probe.pace import Pace
 from interfaces.cli.probe.talking import Protocol, talk
-from interfaces.cli.probe.wire_client import NoAnswer
+from interfaces.cli.probe.wire_client import NoResponse
 from interfaces.terminal.addresses import Address
 
-#: Of a command that waits meanwhile.
+#: The timeout of a step within another command.
 _SHORT_STEP_S = 1.0
 
 
 def why_silent(
     addresses: Sequence[Address], protocol: Protocol, timeout_s: float, limit_s: float
 ) -> tuple[str, bool]:
-    """The problems of a client that gets no answer, and whether it may get one later.
+    """Returns the problems of a client without a response, and whether they may pass.
 
-    What could not be checked within `limit_s` may be in order.
+    Steps after `limit_s` are left out.
     """
     pace = Pace(min(_SHORT_STEP_S, timeout_s), time.monotonic() + limit_s)
     found: list[list[Finding]] = []
@@ -39,19 +39,19 @@ def checked(
 ) -> Iterator[Finding]:
     reached = reach(address, pace)
     yield from reached.findings
-    if not reached.hosts:
+    if not reached.is_open:
         return
-    answers, findings = talk(address, protocol, pace)
+    responds, findings = talk(address, protocol, pace)
     yield from findings
-    if not answers:
+    if not responds:
         return
     if protocol.sasl:
-        # The rest is told by nobody else than the client library.
+        # Only librdkafka can authenticate: it checks the rest.
         yield authenticating.check(address, protocol, pace)
         return
     try:
-        said = advertised.told(address, protocol, pace.timeout_s)
-    except (NoAnswer, ssl.SSLError, OSError) as failure:
-        yield authenticating.wanted(address, protocol, failure, pace)
+        cluster = advertised.fetch_cluster(address, protocol, pace.timeout_s)
+    except (NoResponse, ssl.SSLError, OSError) as failure:
+        yield authenticating.check(address, protocol, pace, failure)
         return
-    yield from advertised.check(address, said, protocol, pace, every_node=every_node)
+    yield from advertised.check(address, cluster, protocol, pace, every_node=every_node)

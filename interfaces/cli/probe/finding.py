@@ -1,4 +1,4 @@
-"""Finding: one line of the doctor's, with what to do about it."""
+"""Finding: one line of the doctor, with its remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Finding(NamedTuple):
     level: str
     what: str
     remedy: str = ""
-    #: A problem that may go away without the client's doing: a broker that starts or is slow.
+    #: A problem that may pass without a change of the client: a broker that starts, or is slow.
     may_pass: bool = False
 
     def line(self) -> str:
@@ -23,10 +23,6 @@ class Finding(NamedTuple):
 
 def ok(what: str) -> Finding:
     return Finding(OK, what)
-
-
-def note(what: str, remedy: str = "") -> Finding:
-    return Finding(NOTE, what, remedy)
 
 
 def problem(what: str, remedy: str, *, may_pass: bool = False) -> Finding:

@@ -1,4 +1,4 @@
-"""How long each step of the doctor may take, and all of them together."""
+"""Pace: the timeout of each step of the doctor, and the deadline of all steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEAST_S = 0.01
 
 class Pace(NamedTuple):
     step_s: float
-    #: Of time.monotonic(). A command that waits for an answer meanwhile has one.
+    #: Of time.monotonic(); set for a command that waits for a response meanwhile.
     deadline: float = math.inf
 
     @property

@@ -1,7 +1,6 @@
-"""One plain connection that speaks Kafka's protocol: for what the client library does not offer.
+"""WireClient: one connection that speaks Kafka's protocol, for what confluent-kafka does not offer.
 
-The library cannot delete committed offsets, does not describe groups of the consumer protocol in
-every version, and says little about who is behind a port.
+That is deleting committed offsets, and finding out what a port speaks.
 """
 
 from __future__ import annotations
@@ -23,27 +22,27 @@ CLIENT_ID = "ottla-cli"
 API_VERSIONS = 18
 _LENGTH = struct.Struct(">i")
 _HEADER = struct.Struct(">hhi")
-_LONGEST_ANSWER = 100 << 20
+_LARGEST_RESPONSE = 100 << 20
 
 
-class NoAnswer(Exception):
-    """The connection ended, or nothing came, or what came is no answer; `received` came."""
+class NoResponse(Exception):
+    """No response, or bytes that are none; `received` has them."""
 
     def __init__(self, why: str, received: bytes = b"") -> None:
         super().__init__(why)
         self.received = received
 
 
-class TimedOut(NoAnswer):
-    """Nothing came, or only a part: the answer may still come from a broker that is slow."""
+class TimedOut(NoResponse):
+    """A slow broker may still respond."""
 
     def __init__(self, received: bytes = b"") -> None:
-        super().__init__("nothing came within the timeout", received)
+        super().__init__("no response within the timeout", received)
 
 
 class WireClient:
     def __init__(self, address: Address, timeout_s: float, tls: SSLContext | None = None) -> None:
-        """Raises OSError, SSLError among them."""
+        """Raises OSError, of which SSLError is a kind."""
         self._socket: socket.socket = socket.create_connection(address, timeout_s)
         if tls is not None:
             try:
@@ -59,32 +58,32 @@ class WireClient:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def ask(self, request: Request, version: int, answer: type[R]) -> R:
-        """Raises NoAnswer."""
+    def send(self, request: Request, version: int, response: type[R]) -> R:
+        """Raises NoResponse."""
         self._correlation_id += 1
         try:
-            self._socket.sendall(frame(request, version, self._correlation_id))
+            self._socket.sendall(_frame(request, version, self._correlation_id))
             body = self._receive()
         except TimeoutError:
             raise TimedOut from None
         except OSError as failure:
-            raise NoAnswer((failure.strerror or str(failure)).lower()) from None
+            raise NoResponse((failure.strerror or str(failure)).lower()) from None
         try:
-            # The answer to ApiVersions has the old header in every version.
-            tagged = answer.is_flexible(version) and answer.api_key != API_VERSIONS
-            decoded, _ = answer.decode(version, body, 5 if tagged else 4)
+            # ApiVersions responses have the old header in every version.
+            tagged = response.is_flexible(version) and response.api_key != API_VERSIONS
+            decoded, _ = response.decode(version, body, 5 if tagged else 4)
         except (MalformedRequest, struct.error, IndexError):
-            raise NoAnswer("what came is no answer of a broker", body) from None
+            raise _not_a_response(body) from None
         return decoded
 
     def _receive(self) -> bytes:
         prefix = self._exactly(4, b"")
         (length,) = _LENGTH.unpack(prefix)
-        if not 4 <= length <= _LONGEST_ANSWER:
-            raise NoAnswer("what came is no answer of a broker", prefix + self._some())
+        if not 4 <= length <= _LARGEST_RESPONSE:
+            raise _not_a_response(prefix + self._some())
         body = self._exactly(length, prefix)
         if _LENGTH.unpack_from(body)[0] != self._correlation_id:
-            raise NoAnswer("what came is no answer of a broker", prefix + body[:64])
+            raise _not_a_response(prefix + body[:64])
         return body
 
     def _exactly(self, size: int, before: bytes) -> bytes:
@@ -95,12 +94,12 @@ class WireClient:
             except TimeoutError:
                 raise TimedOut(before + bytes(received)) from None
             if not piece:
-                raise NoAnswer("the connection was closed", before + bytes(received))
+                raise NoResponse("the connection was closed", before + bytes(received))
             received += piece
         return bytes(received)
 
     def _some(self) -> bytes:
-        """What stands behind four bytes that are no length."""
+        """The bytes after a prefix that is not a length."""
         self._socket.settimeout(0.3)
         try:
             return self._socket.recv(256)
@@ -108,7 +107,11 @@ class WireClient:
             return b""
 
 
-def frame(request: Request, version: int, correlation_id: int) -> bytes:
+def _not_a_response(received: bytes) -> NoResponse:
+    return NoResponse(f"received {received[:16]!r}, which is not a Kafka response", received)
+
+
+def _frame(request: Request, version: int, correlation_id: int) -> bytes:
     client_id = CLIENT_ID.encode()
     payload = b"".join(
         (

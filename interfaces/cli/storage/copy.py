@@ -11,9 +11,9 @@ from infrastructure.opening import folder_of, open_storage
 from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.progress import Progress
-from interfaces.cli.storage.opened import NotWhole, batches, in_words, opened, stored_at
+from interfaces.cli.storage.opened import NotABatch, batches, in_words, opened, stored_at
 
-#: A commit of so many bytes: large enough to be quick, small enough for any engine.
+#: The size of a commit: fast, and small enough for every engine.
 _COMMIT_BYTES = 32 << 20
 _COMMIT_ROWS = 20_000
 _NOT_INDEXED = -1
@@ -23,21 +23,21 @@ def copy(parsed: argparse.Namespace) -> int:
     with in_words():
         target = folder_of(parsed.target)
     if target.path.exists():
-        raise CommandFailed(f"{target.path} is there already: a copy is made anew")
+        raise CommandFailed(f"{target.path} exists already")
     with opened(parsed.store) as (storage, found):
         if found.offsets_place is not None:
             raise CommandFailed(
-                f"its committed offsets are in {found.offsets_place}, which belongs to this one "
-                "store: copy the folder itself while no broker has it"
+                f"its committed offsets are in {found.offsets_place}, which belongs to one store: "
+                "copy the folder while no broker uses it"
             )
         with target.made_whole() as partial:
             count = _copy_all(storage, partial)
-    print(f"{count:,} batches are in {target.path}")
+    print(f"{target.path}: {count:,} batches")
     return 0
 
 
 def _copy_all(storage: Storage, target: str) -> int:
-    # Not synced on the way, but when it is closed: what is there before that is no copy.
+    # Synced when it is closed; before that it is not a copy.
     new = open_storage(target, "os")
     try:
         copying = _Copying(new)
@@ -72,10 +72,10 @@ class _Copying:
                 self.count += 1
                 self._staged(batch.size_bytes)
                 yield batch.size_bytes
-        except NotWhole as wrong:
+        except NotABatch as wrong:
             raise CommandFailed(
                 f"partition {partition_id} of the store, offset {wrong.offset}: {wrong} "
-                "(`ottla storage verify` says more)"
+                "(see `ottla storage verify`)"
             ) from None
 
     def rows(self, storage: Storage) -> None:
@@ -103,5 +103,5 @@ def compact(parsed: argparse.Namespace) -> int:
     folder = stored_at(parsed.store)
     with in_words():
         before, after = folder.compact()
-    print(f"{folder.path}: {before:,} bytes before, {after:,} now")
+    print(f"{folder.path}: {before:,} -> {after:,} bytes")
     return 0

@@ -22,7 +22,7 @@ from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import printable
 from interfaces.cli.progress import Progress, stays_silent
-from interfaces.cli.storage.opened import NotWhole, Place, batches, opened, places
+from interfaces.cli.storage.opened import NotABatch, Place, batches, opened, places
 
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _LARGEST_BATCH = 1 << 30
@@ -30,29 +30,29 @@ _LARGEST_BATCH = 1 << 30
 
 def dump(parsed: argparse.Namespace) -> int:
     with opened(parsed.store) as (storage, found):
-        wanted = [
+        chosen = [
             place
             for place in places(found)
             if (parsed.topic is None or place.topic == parsed.topic)
             and (parsed.partitions is None or place.number in parsed.partitions)
         ]
-        if not wanted and (parsed.topic is not None or parsed.partitions is not None):
-            raise CommandFailed("there is no such topic or partition in the store")
-        with Progress("dump", storage.info.live_bytes, wanted=_all(parsed)) as progress:
-            _dump(parsed, storage, wanted, progress)
+        if not chosen and (parsed.topic is not None or parsed.partitions is not None):
+            raise CommandFailed("the store has no such topic or partition")
+        with Progress("dump", storage.info.live_bytes, enabled=_all(parsed)) as progress:
+            _dump(parsed, storage, chosen, progress)
     return 0
 
 
 def _all(parsed: argparse.Namespace) -> bool:
-    """Only then it is known how much there is."""
+    """Only then the total is known."""
     some = (parsed.topic, parsed.partitions, parsed.number, parsed.offset or None)
     return stays_silent() and all(one is None for one in some)
 
 
 def _dump(
-    parsed: argparse.Namespace, storage: Storage, wanted: list[Place], progress: Progress
+    parsed: argparse.Namespace, storage: Storage, chosen: list[Place], progress: Progress
 ) -> None:
-    for place in wanted:
+    for place in chosen:
         if parsed.output == "text":
             print(f"Dumping {place}")
         left = sys.maxsize if parsed.number is None else parsed.number
@@ -65,12 +65,12 @@ def _dump(
                 if parsed.output == "text":
                     print("\n".join(_lines(batch, parsed.records)))
                 else:
-                    told = {"topic": place.topic, "partition": place.number}
-                    told |= _facts(batch)
+                    row = {"topic": place.topic, "partition": place.number}
+                    row |= _facts(batch)
                     if parsed.records:
-                        told["records"] = [_told(one) for one in _records(batch)]
-                    print(json.dumps(told, ensure_ascii=False))
-        except NotWhole as wrong:
+                        row["records"] = [_record(one) for one in _records(batch)]
+                    print(json.dumps(row, ensure_ascii=False))
+        except NotABatch as wrong:
             raise CommandFailed(f"{place}, offset {wrong.offset}: {wrong}") from None
         except BrokerError as damage:
             raise CommandFailed(f"{place}: {damage}") from None
@@ -135,7 +135,7 @@ def _records(batch: RecordBatch) -> Iterator[Message]:
     return decode_messages(payload, batch.base_offset, batch.base_timestamp, batch.count, stamped)
 
 
-def _told(one: Message) -> dict[str, Any]:
+def _record(one: Message) -> dict[str, Any]:
     return {
         "offset": one.offset,
         "timestamp": one.timestamp,
@@ -150,7 +150,7 @@ def _size(data: bytes | None) -> int:
 
 
 def _text(data: bytes) -> str:
-    """What is not UTF-8 shows as \\xNN."""
+    """Bytes that are not UTF-8 become \\xNN."""
     return data.decode("utf-8", "backslashreplace")
 
 

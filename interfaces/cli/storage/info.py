@@ -16,7 +16,7 @@ from interfaces.cli.storage.opened import Place, in_words, opened, places, store
 
 def info(parsed: argparse.Namespace) -> int:
     with opened(parsed.store) as (storage, found):
-        facts = storage.info
+        engine = storage.info
         rows = []
         for place in places(found):
             partition = recovered(found, place)
@@ -28,23 +28,23 @@ def info(parsed: argparse.Namespace) -> int:
                     "end_offset": partition.end.next_offset,
                 }
             )
-        told: dict[str, Any] = {
-            "storage": f"{facts.kind}://{facts.path}",
-            "store_id": facts.store_id,
-            "used_bytes": facts.size_bytes,
-            "free_bytes": max(0, facts.size_bytes - facts.live_bytes),
+        facts: dict[str, Any] = {
+            "storage": f"{engine.kind}://{engine.path}",
+            "store_id": engine.store_id,
+            "used_bytes": engine.size_bytes,
+            "free_bytes": max(0, engine.size_bytes - engine.live_bytes),
             "committed_offsets": len(offsets_of(found)),
             "committed_offsets_in": found.offsets_place or "the store",
             "doomed_partitions": len(found.topics.doomed_partitions()),
-            "power_cut": facts.power_cut,
+            "power_cut": engine.power_cut,
             "partitions": rows,
         }
-    # After it was closed: this looks at the folder as nobody has it.
+    # After the store is closed: this reads the folder.
     with in_words():
-        told["last_end"] = stored_at(parsed.store).last_end()
-    heads = [f"{name.upper().replace('_', ' '):<21} {_said(told[name])}" for name in _HEADS]
+        facts["last_end"] = stored_at(parsed.store).last_end()
+    heads = [f"{name.upper().replace('_', ' '):<21} {_shown(facts[name])}" for name in _HEADS]
     show(
-        told,
+        facts,
         parsed.output,
         "\n".join([*heads, "", table(("topic", "partition", "start_offset", "end_offset"), rows)]),
     )
@@ -57,12 +57,12 @@ _HEADS = (
 )  # fmt: skip
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def recovered(found: Contents, place: Place) -> Partition:
-    """As a start of the broker would see it; raises StorageFailed."""
+    """As at a start of the broker; raises StorageFailed."""
     config = resolve_topic_config({}, BrokerConfig({}))
     partition = Partition(place.partition_id, place.topic, place.number, config)
     found.partitions.recover(partition)

@@ -1,4 +1,4 @@
-"""A store opened to be read, without a broker: refused while one has it, always closed."""
+"""Opens a store read-only, without a broker; refused while a broker uses it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_END = 1 << 62
 
 
 class Place(NamedTuple):
-    """A partition of a topic, and its number in the store."""
+    """A partition of a topic, and its id in the store."""
 
     topic: str
     number: int
@@ -29,8 +29,8 @@ class Place(NamedTuple):
         return f"{self.topic}-{self.number}"
 
 
-class NotWhole(Exception):
-    """What lies in the log is no batch; `offset` is where it should have begun."""
+class NotABatch(Exception):
+    """Bytes in the log are not a batch; `offset` is its expected base offset."""
 
     def __init__(self, why: str, offset: int) -> None:
         super().__init__(why)
@@ -38,17 +38,17 @@ class NotWhole(Exception):
 
 
 def stored_at(store: str) -> StoreFolder:
-    """Raises CommandFailed where there is none."""
+    """Raises CommandFailed if there is none."""
     with in_words():
         folder = folder_of(store)
         if not folder.has_store():
-            raise CommandFailed(f"there is no store in {store}")
+            raise CommandFailed(f"no store in {store}")
         return folder
 
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """What a store refuses is one line already."""
+    """Turns failures of a store into CommandFailed."""
     try:
         yield
     except (StorageUnusable, StorageFailed) as failure:
@@ -75,17 +75,17 @@ def places(found: Contents) -> list[Place]:
 
 
 def batches(log: LogStore, partition_id: int, offset: int = 0) -> Iterator[RecordBatch]:
-    """Every batch from there on, read in pieces; raises NotWhole."""
+    """Every batch from an offset on; raises NotABatch."""
     while piece := log.read(partition_id, offset, _NO_END, _PIECE_BYTES, True):
         view = memoryview(piece)
         began = offset
         while view:
             if len(view) < HEADER_BYTES:
-                raise NotWhole(f"{len(view)} bytes that are no batch", offset)
+                raise NotABatch(f"{len(view)} bytes that are not a batch", offset)
             batch = RecordBatch(view)
             size_bytes = batch.size_bytes
             if not HEADER_BYTES <= size_bytes <= len(view) or batch.last_offset < offset:
-                raise NotWhole("bytes that are no batch", offset)
+                raise NotABatch("bytes that are not a batch", offset)
             batch.buffer = view[:size_bytes]
             yield batch
             offset = batch.last_offset + 1

@@ -1,4 +1,4 @@
-"""`ottla storage verify`: everything that can be held against something else."""
+"""`ottla storage verify`: checks the data of a store by checksums, indexes and snapshots."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from domain.configs.resource import ResourceKind
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.opening import Contents
@@ -19,114 +20,108 @@ from interfaces.cli.storage.opened import in_words, opened, places, stored_at
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 
 
-class Said(NamedTuple):
+class Finding(NamedTuple):
     level: str
     where: str
     what: str
 
 
 def verify(parsed: argparse.Namespace) -> int:
-    said = list(_verify(parsed.store))
-    rows = [one._asdict() for one in said]
-    show(
-        rows,
-        parsed.output,
-        "\n".join(f"{level:<7}  {where}: {what}" for level, where, what in said),
-    )
-    return 1 if any(one.level == PROBLEM for one in said) else 0
+    found = list(_verify(parsed.store))
+    rows = [one._asdict() for one in found]
+    table = "\n".join(f"{level:<7}  {where}: {what}" for level, where, what in found)
+    show(rows, parsed.output, table)
+    return 1 if any(one.level == PROBLEM for one in found) else 0
 
 
-def _verify(store: str) -> Iterator[Said]:
+def _verify(store: str) -> Iterator[Finding]:
     folder = stored_at(store)
     with in_words():
         power = folder.last_end()
-        # LMDB trusts its file: what is wrong with it has to be known before it is opened.
-        wrong = folder.check_pages()
-    if wrong is not None:
-        yield Said(PROBLEM, "pages", f"{wrong}; what lies in them is not looked at")
+        # Before the file is opened: LMDB trusts its pages.
+        damage = folder.check_pages()
+    if damage is not None:
+        yield Finding(PROBLEM, "pages", f"{damage}; the rest is not checked")
         return
-    yield Said(NOTE, "power", power)
-    yield Said(OK, "pages", "every page is where it belongs")
+    yield Finding(NOTE, "power", power)
+    yield Finding(OK, "pages", "all pages are valid")
     with opened(store) as (storage, found):
-        ends: dict[tuple[str, int], Checked] = {}
-        yield from _check_partitions(storage, found, ends)
+        logs: dict[tuple[str, int], Checked] = {}
+        yield from _check_partitions(storage, found, logs)
         yield from _check_rows(found)
-        yield from _check_offsets(found, ends)
+        yield from _check_offsets(found, logs)
 
 
 def _check_partitions(
-    storage: Storage, found: Contents, ends: dict[tuple[str, int], Checked]
-) -> Iterator[Said]:
+    storage: Storage, found: Contents, logs: dict[tuple[str, int], Checked]
+) -> Iterator[Finding]:
     known = places(found)
     doomed = found.topics.doomed_partitions()
     owned = {place.partition_id for place in known}
     if twice := len(known) - len(owned):
-        yield Said(PROBLEM, "topics", f"{twice} partitions of the store belong to two topics")
-    size_bytes = storage.info.live_bytes
-    with Progress("verify", size_bytes) as progress:
+        yield Finding(PROBLEM, "topics", f"{twice} partition ids belong to two topics")
+    with Progress("verify", storage.info.live_bytes) as progress:
         for place in known:
-            seen, problems = check_log(storage.log, place, found, progress.step)
-            ends[place.topic, place.number] = seen
+            checked, problems = check_log(storage.log, place, found, progress.step)
+            logs[place.topic, place.number] = checked
             for problem in problems:
-                yield Said(PROBLEM, str(place), problem)
-    batches = sum(seen.batches for seen in ends.values())
-    records = sum(seen.records for seen in ends.values())
-    yield Said(
-        OK,
-        "batches",
-        f"{len(known)} partitions, {batches:,} batches, {records:,} records looked at",
-    )
-    yield from _others(storage, owned, doomed)
-
-
-def _others(storage: Storage, owned: set[int], doomed: list[int]) -> Iterator[Said]:
+                yield Finding(PROBLEM, str(place), problem)
+    batches = sum(one.batches for one in logs.values())
+    records = sum(one.records for one in logs.values())
+    what = f"{len(known)} partitions, {batches:,} batches, {records:,} records"
+    yield Finding(OK, "batches", what)
     if doomed:
-        yield Said(
-            NOTE, "deleted", f"{len(doomed)} partitions of deleted topics are still to be dropped"
-        )
+        what = f"{len(doomed)} partitions of deleted topics are not removed yet"
+        yield Finding(NOTE, "deleted", what)
     if strays := [n for n in storage.log.partition_ids() if n not in owned and n not in doomed]:
-        yield Said(PROBLEM, "strays", f"data that no topic owns: partitions {strays} of the store")
+        yield Finding(PROBLEM, "strays", f"data without a topic: partition ids {strays}")
 
 
-def _check_rows(found: Contents) -> Iterator[Said]:
-    for name, load in (
-        ("configs", found.configs.load),
-        ("groups", lambda: list(found.groups.load())),
-    ):
+def _check_rows(found: Contents) -> Iterator[Finding]:
+    def configs() -> str:
+        kinds = [resource.kind for resource in found.configs.load()]
+        brokers, groups = kinds.count(ResourceKind.BROKER), kinds.count(ResourceKind.GROUP)
+        return f"of {brokers} brokers and {groups} groups"
+
+    def groups() -> str:
+        return f"{len({change.group_id for change in found.groups.load()})} groups"
+
+    for where, load in (("configs", configs), ("groups", groups)):
         try:
-            count = len(load())
+            yield Finding(OK, where, load())
         except StorageFailed as damage:
-            yield Said(PROBLEM, name, str(damage))
-        else:
-            yield Said(OK, name, f"{count} rows can be read")
+            yield Finding(PROBLEM, where, str(damage))
 
 
-def _check_offsets(found: Contents, ends: dict[tuple[str, int], Checked]) -> Iterator[Said]:
+def _check_offsets(found: Contents, logs: dict[tuple[str, int], Checked]) -> Iterator[Finding]:
     if found.offsets_place is not None:
-        yield Said(NOTE, "offsets", f"they are in {found.offsets_place}, and not looked at")
+        yield Finding(NOTE, "offsets", f"stored in {found.offsets_place}, not checked")
         return
     try:
         rows = offsets_of(found)
     except StorageFailed as damage:
-        yield Said(PROBLEM, "offsets", str(damage))
+        yield Finding(PROBLEM, "offsets", str(damage))
         return
     ids = {topic.name: topic.topic_id for topic in found.topics.load()}
     for group, topic, number, committed in rows:
-        what = _about(committed, ids.get(topic), ends.get((topic, number)))
+        what = _oddity(committed, ids.get(topic), logs.get((topic, number)))
         if what is not None:
-            yield Said(NOTE, "offsets", f"group {group} at {topic}-{number}: {what}")
-    yield Said(OK, "offsets", f"{len(rows)} committed offsets can be read")
+            yield Finding(NOTE, "offsets", f"group {group}, {topic}-{number}: {what}")
+    yield Finding(OK, "offsets", f"{len(rows)} committed offsets")
 
 
-def _about(committed: CommittedOffset, topic_id: bytes | None, seen: Checked | None) -> str | None:
-    """A client may commit any offset, so what is odd need not be wrong."""
-    if topic_id is None or seen is None:
-        return "the topic or partition is not there any more"
+def _oddity(
+    committed: CommittedOffset, topic_id: bytes | None, checked: Checked | None
+) -> str | None:
+    """Not a problem: clients may commit any offset."""
+    if topic_id is None or checked is None:
+        return "the topic or partition does not exist"
     if any(committed.topic_id) and committed.topic_id != topic_id:
-        return "it is of an earlier topic of that name, and is dropped at the next start"
-    if committed.offset > seen.end_offset:
+        return "it belongs to a deleted topic of that name, and is removed at the next start"
+    if committed.offset > checked.end_offset:
         return (
-            f"{committed.offset} lies behind the end, {seen.end_offset}: a power cut has taken "
-            "what was read, or the client has committed what never was"
+            f"committed offset {committed.offset} is beyond the log end offset "
+            f"{checked.end_offset}: records were lost by a power cut, or the client committed an "
+            "offset that never was"
         )
     return None

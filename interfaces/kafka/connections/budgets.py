@@ -141,14 +141,15 @@ class ConnectionBudget:
         #: Since the broker started.
         self.made = 0
 
-    def refusal(self, address: str) -> str | None:
-        """Why one more connection from this address is refused, or None."""
+    def refusal(self, address: str) -> tuple[str, str] | None:
+        """Why one more connection from this address is refused: reason and detail; or None."""
         limit = self._config.max_connections
         if self.count >= limit:
-            return f"max.connections ({limit}) is reached"
+            return "max_connections", f"max.connections ({limit}) is reached"
         limit = self._config.max_connections_per_ip
         if self._by_address[address] >= limit:
-            return f"max.connections.per.ip ({limit}) is reached for {address}"
+            detail = f"max.connections.per.ip ({limit}) is reached for {address}"
+            return "max_connections_per_ip", detail
         return None
 
     def add(self, address: str) -> None:

@@ -1,8 +1,7 @@
 """Warnings about connections that the broker closed or refused.
 
-A misconfigured client reconnects many times a second. The first warning of a host and kind is
-logged at once, later ones at most once a minute, with the latest connection and the number of
-connections.
+A misconfigured client reconnects many times a second. The first warning of a host and reason is
+logged at once, later ones at most once a minute, with the latest connection and their number.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 
 MINUTE_MS = 60_000
-#: Hosts and kinds that are counted separately; further hosts are counted together.
+#: Hosts and reasons that are counted separately; further hosts are counted together.
 MAX_COUNTED = 1000
 OTHER_HOSTS = "other hosts"
 
@@ -23,7 +22,7 @@ OTHER_HOSTS = "other hosts"
 class WarningKey(NamedTuple):
     event: str
     host: str
-    kind: str
+    reason: str
 
 
 class ClosingLog:
@@ -36,17 +35,18 @@ class ClosingLog:
     def __len__(self) -> int:
         return len(self._since)
 
-    def closed(self, client: ClientInfo, why: str) -> None:
+    def closed(self, client: ClientInfo, reason: str, detail: str = "") -> None:
         """The broker closed the connection; each one is logged."""
-        self._events.warning("a connection was closed", peer=client.peer, **_fields(client, why))
+        fields = _fields(client, detail)
+        self._events.warning("connection_closed", reason=reason, peer=client.peer, **fields)
 
-    def rejected(self, client: ClientInfo, kind: str, why: str, **more: object) -> None:
+    def rejected(self, client: ClientInfo, reason: str, detail: str, **more: object) -> None:
         """The broker closed the connection because of bytes that the client sent."""
         host = client.peer.rpartition(":")[0]
-        self._count(WarningKey("a connection was closed", host, kind), _fields(client, why) | more)
+        self._count(WarningKey("connection_closed", host, reason), _fields(client, detail) | more)
 
-    def refused(self, host: str, why: str) -> None:
-        self._count(WarningKey("a connection was refused", host, "limit"), {"why": why})
+    def refused(self, host: str, reason: str, detail: str) -> None:
+        self._count(WarningKey("connection_refused", host, reason), {"detail": detail})
 
     def _count(self, key: WarningKey, fields: dict[str, object]) -> None:
         if len(self._since) >= MAX_COUNTED and key not in self._since:
@@ -72,11 +72,16 @@ class ClosingLog:
     def _minute_over(self, key: WarningKey) -> None:
         connections, fields = self._since.pop(key, (0, {}))
         if connections:
-            self._write(key, connections, fields | {"within_s": MINUTE_MS // 1000})
+            self._write(key, connections, fields | {"within_seconds": MINUTE_MS // 1000})
 
     def _log(self, key: WarningKey, connections: int, fields: dict[str, object]) -> None:
-        self._events.warning(key.event, peer=key.host, connections=connections, **fields)
+        fields = {"reason": key.reason, "peer": key.host, "connections": connections} | fields
+        if key.event == "connection_refused":
+            self._events.warning("connection_refused", **fields)
+        else:
+            self._events.warning("connection_closed", **fields)
 
 
-def _fields(client: ClientInfo, why: str) -> dict[str, object]:
-    return {"why": why, "connection_id": client.connection_id, "client_id": client.client_id}
+def _fields(client: ClientInfo, detail: str) -> dict[str, object]:
+    fields: dict[str, object] = {"detail": detail} if detail else {}
+    return fields | {"connection_id": client.connection_id, "client_id": client.client_id}

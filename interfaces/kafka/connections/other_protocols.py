@@ -23,8 +23,9 @@ _TLS_ALERT = bytes((0x15, 3, 1, 0, 2, 2, 40))
 
 
 class Rejection(NamedTuple):
-    protocol: str
-    why: str
+    #: As in `connection_closed` (application/ports/events.py).
+    reason: str
+    detail: str
     hint: str
     #: In the client's own protocol.
     response: bytes
@@ -36,7 +37,7 @@ def rejection_of(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection | N
         return _http(admin_urls)
     if first_bytes[:2] == _TLS_RECORD and first_bytes[2] <= _TLS_LAST_MINOR:
         return Rejection(
-            "TLS",
+            "tls_handshake",
             "the client began a TLS handshake, and this listener is PLAINTEXT",
             "set security.protocol=PLAINTEXT in the client",
             _TLS_ALERT,
@@ -55,4 +56,5 @@ def _http(admin_urls: Sequence[str]) -> Rejection:
         b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
         b"Connection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
     )
-    return Rejection("HTTP", "the client sent an HTTP request to a Kafka listener", hint, response)
+    detail = "the client sent an HTTP request to a Kafka listener"
+    return Rejection("http_request", detail, hint, response)

@@ -47,8 +47,8 @@ class OpenConnection(Protocol):
     def mark_checked(self) -> None: ...
     def flush(self) -> None: ...
     def drain(self) -> None: ...
-    def close(self, why: str, expected: bool = False) -> None: ...
-    def abort(self, why: str | None = None) -> None: ...
+    def close(self, reason: str, detail: str = "", expected: bool = False) -> None: ...
+    def abort(self, reason: str | None = None) -> None: ...
 
 
 class Progress:
@@ -118,9 +118,7 @@ class ConnectionReaper:
         connection = session.connection
         allowed_ms = STALLED_MS + connection.large_bytes * 1000 // SLOWEST_BYTES_A_SECOND
         if progress.unchanged_ms(connection.admitted, passed_ms) >= allowed_ms:
-            session.abort(
-                "other requests wait for the memory of this one, which arrives too slowly"
-            )
+            session.abort("slow_request")
 
     def _check_quiet(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
         unsent_bytes = session.unsent_bytes
@@ -129,7 +127,7 @@ class ConnectionReaper:
         quiet_ms = progress.unchanged_ms(unsent_bytes, passed_ms)
         stalled = quiet_ms >= STALLED_MS
         if stalled and unsent_bytes and much_unread:
-            session.abort("the client reads no responses, and too many are unread")
+            session.abort("slow_reader")
         elif session.closing:
             # The transport would wait without limit until all bytes are sent.
             if stalled:
@@ -137,6 +135,6 @@ class ConnectionReaper:
         elif session.waiting:
             return  # for a response: not idle
         elif stalled and session.connection.mid_frame:
-            session.close("the rest of a request did not arrive")
+            session.close("incomplete_request")
         elif 0 < self._idle_ms <= quiet_ms:
             session.close("idle", expected=True)

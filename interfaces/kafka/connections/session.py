@@ -20,6 +20,7 @@ from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BY
 from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.connections.shared import Advertised, Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.dispatch import NO_RESPONSE
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 #: Larger writes are handed to the transport piece by piece: joining them would copy megabytes.
@@ -99,7 +100,7 @@ class Session(asyncio.BufferedProtocol):
         self.client.since_ms = time_ns() // 1_000_000
         refusal = self._shared.connections.refusal(self.address)
         if refusal is not None:
-            self._shared.closing_log.refused(self.address, refusal)
+            self._shared.closing_log.refused(self.address, *refusal)
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
@@ -134,8 +135,10 @@ class Session(asyncio.BufferedProtocol):
                 self._end_illegal(connection.illegal)
             elif connection.needs_bytes:
                 self._request_memory()
-        except (MalformedRequest, CloseConnection) as reason:
-            self._reject(type(reason).__name__, str(reason))
+        except MalformedRequest as malformed:
+            self._reject("malformed_request", str(malformed))
+        except CloseConnection as failed:
+            self._reject(failed.reason, str(failed))
         self._serving = False
         if connection.parked_bytes > PARKED_BYTES:
             self._pause_reading()
@@ -187,7 +190,7 @@ class Session(asyncio.BufferedProtocol):
 
     def failed(self, call: Call, error: Exception) -> None:
         self._dispatch.log_failure(call, error)
-        self.close("the response could not be encoded")
+        self.close("internal_error", NO_RESPONSE)
 
     def throttle(self, throttle_ms: int) -> None:
         """Mutes the connection for the throttle time, as Kafka does (KIP-219).
@@ -230,7 +233,7 @@ class Session(asyncio.BufferedProtocol):
         if self._paused and not connection.muted and connection.parked_bytes <= PARKED_BYTES:
             self._resume_reading()
         if connection.draining and not connection.running:
-            self.close("the broker is stopping", expected=True)
+            self.close("broker_stopping", expected=True)
 
     def _run_parked(self) -> bool:
         """Returns True if a parked request ran."""
@@ -248,8 +251,10 @@ class Session(asyncio.BufferedProtocol):
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
                         self._release(frame)
-        except (MalformedRequest, CloseConnection) as reason:
-            self._reject(type(reason).__name__, str(reason))
+        except MalformedRequest as malformed:
+            self._reject("malformed_request", str(malformed))
+        except CloseConnection as failed:
+            self._reject(failed.reason, str(failed))
         self._serving = False
         return received_ns > 0
 
@@ -352,42 +357,42 @@ class Session(asyncio.BufferedProtocol):
         self.connection.draining = True
         self._pause_reading()
         if not self.connection.running:
-            self.close("the broker is stopping", expected=True)
+            self.close("broker_stopping", expected=True)
 
-    def abort(self, why: str | None = None) -> None:
+    def abort(self, reason: str | None = None) -> None:
         """Closes the connection at once and drops unsent responses."""
         if self._transport is None:
             return
-        if why is not None and not self.closing:
-            self._shared.closing_log.closed(self.client, why)
+        if reason is not None and not self.closing:
+            self._shared.closing_log.closed(self.client, reason)
         self.closing = self._aborted = True
         self._transport.abort()
 
-    def close(self, why: str, expected: bool = False) -> None:
+    def close(self, reason: str, detail: str = "", expected: bool = False) -> None:
         """Closes the connection after the completed responses are sent."""
         if self.closing or self._transport is None:
             return
         if not expected:
-            self._shared.closing_log.closed(self.client, why)
+            self._shared.closing_log.closed(self.client, reason, detail)
         self._send()
         self.closing = True
         self._transport.close()
 
-    def _reject(self, kind: str, why: str, **more: str) -> None:
+    def _reject(self, reason: str, detail: str, **more: str) -> None:
         """Closes the connection because of bytes that the client sent."""
         if not self.closing:
             self.client.forget_long_names()
-            self._shared.closing_log.rejected(self.client, kind, why, **more)
-            self.close(why, expected=True)
+            self._shared.closing_log.rejected(self.client, reason, detail, **more)
+            self.close(reason, expected=True)
 
-    def _end_illegal(self, why: str) -> None:
+    def _end_illegal(self, detail: str) -> None:
         connection = self.connection
         other = None
         if not self.bytes_out and not connection.replies:
             urls = self._shared.admin_urls(self.advertised_host)
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
-            self._reject("length", why)
+            self._reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:
             self._transport.write(other.response)
-            self._reject(other.protocol, other.why, hint=other.hint)
+            self._reject(other.reason, other.detail, hint=other.hint)

@@ -13,7 +13,7 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
-from application.state.telling import tell_each
+from application.state.notifying import notify_each
 from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, ResponseBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
@@ -53,7 +53,7 @@ class ResponseFlusher:
 
     def flush(self) -> None:
         senders, self._senders = self._senders, {}
-        faults = tell_each(senders, methodcaller("flush"))
+        faults = notify_each(senders, methodcaller("flush"))
         if faults:
             raise faults[0]
 
@@ -89,7 +89,7 @@ class Shared:
         self.response_budget = ResponseBudget(
             config.queued_max_response_bytes, self.sessions, scheduler
         )
-        broker.messages.fetch.bound_by(self.response_budget.room)
+        broker.messages.fetch.limit_responses(self.response_budget.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
         #: The names of the listeners.
@@ -136,7 +136,7 @@ class Shared:
             if excess <= 0:
                 break
             excess -= session.unread_bytes
-            session.abort("unread responses of all clients are over queued.max.response.bytes")
+            session.abort("slow_reader")
         self.scheduler.soon(self._memory_released)
 
     def _memory_released(self) -> None:

@@ -22,7 +22,7 @@ def handle(request: CreatePartitionsRequest, call: Call) -> None:
     respond_to_each(
         request.topics,
         call,
-        lambda once: grow([_more(topic) for topic in once], request.validate_only),
+        lambda once: grow([_more(topic) for topic in once], request.validate_only, call.requester),
         _result,
         lambda results: CreatePartitionsResponse(results=results),
     )

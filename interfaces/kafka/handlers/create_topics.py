@@ -29,7 +29,9 @@ def handle(request: CreateTopicsRequest, call: Call) -> None:
     respond_to_each(
         request.topics,
         call,
-        lambda once: create([_new_topic(topic) for topic in once], request.validate_only),
+        lambda once: create(
+            [_new_topic(topic) for topic in once], request.validate_only, call.requester
+        ),
         _result,
         lambda results: CreateTopicsResponse(topics=results),
     )

@@ -36,7 +36,7 @@ def handle(request: DeleteRecordsRequest, call: Call) -> None:
         }.values()
     )
     call.respond_later(
-        call.broker.messages.delete_records.delete(requested),
+        call.broker.messages.delete_records.delete(requested, call.requester),
         lambda low_watermarks: _response(requested, low_watermarks, call),
     )
 

@@ -36,7 +36,7 @@ def handle(request: DeleteTopicsRequest, call: Call) -> None:
         )
 
     topics = [one for _, one in found if isinstance(one, Topic)]
-    call.respond_later(delete.delete(topics), response)
+    call.respond_later(delete.delete(topics, call.requester), response)
 
 
 def _find(

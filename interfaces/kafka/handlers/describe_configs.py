@@ -70,7 +70,7 @@ def _result(requested: DescribeConfigsResource, made: Made, call: Call) -> Descr
 
 def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
     definition = entry.definition
-    synonyms = entry.set_in if request.include_synonyms else ()
+    synonyms = entry.synonyms if request.include_synonyms else ()
     return DescribeConfigsResourceResult(
         name=entry.name,
         value=entry.text,

@@ -42,7 +42,7 @@ def _response(described: LogDir) -> DescribeLogDirsResponse:
         )
     result = DescribeLogDirsResult(
         error_code=0,
-        log_dir=described.place,
+        log_dir=described.path,
         topics=list(topics.values()),
         total_bytes=described.space.total_bytes,
         usable_bytes=described.space.usable_bytes,

@@ -7,7 +7,7 @@ topics means all topics that the client may describe. A response has at most
 
 from __future__ import annotations
 
-from application.topics.metadata import why_unknown
+from application.topics.metadata import unknown_topic_error
 from domain.cluster.nodes import NO_LEADER
 from domain.errors import BrokerError, InvalidRequest, TopicAuthorizationFailed
 from domain.topics.topic import INTERNAL_TOPICS, Topic
@@ -44,7 +44,7 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
             break
         topic = catalog.topic(name)
         if topic is None:
-            response.topics.append(_refused(name, why_unknown(name), call))
+            response.topics.append(_refused(name, unknown_topic_error(name), call))
             continue
         end = min(len(topic.partition_ids), first + room)
         response.topics.append(_topic(topic, first, end, call))

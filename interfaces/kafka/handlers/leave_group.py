@@ -9,7 +9,7 @@ Before version 3 the error of the one member is the top-level error.
 from __future__ import annotations
 
 from domain.errors import BrokerError
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.leave_group import (
     LeaveGroupRequest,
@@ -21,15 +21,15 @@ FIRST_WITH_SEVERAL = 3
 
 
 def handle(request: LeaveGroupRequest, call: Call) -> None:
-    leaving = [Leaving(one.member_id, one.group_instance_id) for one in request.members]
+    leaving = [LeavingMember(one.member_id, one.group_instance_id) for one in request.members]
     if call.version < FIRST_WITH_SEVERAL:
-        leaving = [Leaving(request.member_id, None)]
+        leaving = [LeavingMember(request.member_id, None)]
     pending = call.broker.groups.coordinator.leave_group(request.group_id, leaving)
     call.respond_later(pending, lambda results: _response(leaving, results, call))
 
 
 def _response(
-    leaving: list[Leaving], results: list[BrokerError | None] | BrokerError, call: Call
+    leaving: list[LeavingMember], results: list[BrokerError | None] | BrokerError, call: Call
 ) -> LeaveGroupResponse:
     if isinstance(results, BrokerError):
         return LeaveGroupResponse(error_code=call.code(results))

@@ -45,7 +45,7 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     metadata = call.broker.topics.metadata
     requested = request.topics
     if requested is None and call.version == 0:
-        raise CloseConnection("null topics in Metadata version 0")
+        raise CloseConnection("malformed_request", "null topics in Metadata version 0")
     call.topics = len(requested or ())
     if requested is None or (not requested and call.version == 0):
         return _all_topics(request, call)
@@ -54,7 +54,7 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     names = dict.fromkeys(topic.name for topic in requested if topic.name is not None)
     allowed = [name for name in names if _is_allowed(name, request, call)]
     refused = [_not_allowed(name, NO_TOPIC_ID) for name in sorted(names.keys() - set(allowed))]
-    found = metadata.topics(allowed, request.allow_auto_topic_creation)
+    found = metadata.topics(allowed, request.allow_auto_topic_creation, call.requester)
     if isinstance(found, Pending):
         call.respond_later(found, lambda topics: _response(topics + refused, request, call))
         return None

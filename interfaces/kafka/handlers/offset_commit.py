@@ -50,7 +50,7 @@ def handle(request: OffsetCommitRequest, call: Call) -> OffsetCommitResponse | N
     if not commit.writes:
         return response.response()
     pending: Pending[StorageFailed | None] = Pending()
-    call.broker.groups.offset_commit.keep(commit, pending.resolve)
+    call.broker.groups.offset_commit.persist(commit, pending.resolve)
     call.respond_later(pending, response.committed)
     return None
 

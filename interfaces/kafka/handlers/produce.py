@@ -22,7 +22,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import Partition
-from domain.topics.topic import Topic, why_not_writable
+from domain.topics.topic import Topic, not_writable_error
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
@@ -78,7 +78,9 @@ class ProduceWithoutAcks:
 
     def __call__(self, failure: StorageFailed | None) -> None:
         if failure is not None:
-            self._call.peer.close(f"a batch sent with acks=0 was lost: {failure.message}")
+            self._call.peer.close(
+                "produce_failed", f"a batch sent with acks=0 was lost: {failure.message}"
+            )
 
 
 def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
@@ -161,20 +163,24 @@ def _refusal(request: ProduceRequest) -> BrokerError:
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
     if topic is None and by_id:
         return UnknownTopicId()
-    return why_not_writable(name if topic is None else topic.name)
+    return not_writable_error(name if topic is None else topic.name)
 
 
 def _respond_nothing(durable: StagedProduce, call: Call) -> None:
     if call.error_codes:
-        raise CloseConnection(f"a batch sent with acks=0 was refused: error {call.error_codes[0]}")
+        raise _refused_batch(call.error_codes[0])
     if durable.staged:
         call.broker.commits.wait(ProduceWithoutAcks(call))
     call.respond_nothing()
 
 
+def _refused_batch(code: int) -> CloseConnection:
+    return CloseConnection("produce_failed", f"a batch sent with acks=0 was refused: error {code}")
+
+
 def failed(request: ProduceRequest, code: int, message: str | None, version: int) -> Response:
     if request.acks == NO_ACKS:
-        raise CloseConnection(f"a batch sent with acks=0 was refused: error {code}")
+        raise _refused_batch(code)
     values = {"base_offset": -1}
     return failed_response(ProduceRequest, ProduceResponse, version, values)(request, code, message)
 

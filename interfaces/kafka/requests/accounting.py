@@ -117,5 +117,5 @@ class RequestAccounting:
             self.recent.add_troubled(record)
         else:
             self._add(record)
-        if (failed or took_ns >= self._quick_ns) and self._log.wants(took_ns, failed):
+        if (failed or took_ns >= self._quick_ns) and self._log.includes(took_ns, failed):
             self._log.write(self.recent.named(record))

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, Requester
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
@@ -26,7 +26,14 @@ T = TypeVar("T")
 
 
 class CloseConnection(Exception):
-    """The broker must close the connection instead of sending a response; the message says why."""
+    """The broker must close the connection instead of sending a response.
+
+    `reason` is a reason of `connection_closed` (application/ports/events.py).
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class Peer(Protocol):
@@ -54,7 +61,7 @@ class Peer(Protocol):
     def throttle(self, throttle_ms: int) -> None:
         """Begins no other request for this time."""
 
-    def close(self, why: str) -> None: ...
+    def close(self, reason: str, detail: str) -> None: ...
 
 
 #: Caches how a successful request decodes, for requests with the same prefix.
@@ -152,6 +159,11 @@ class Call:
         self.topics = 0
         self.error_codes: list[int] | None = None
         self.pending: Pending[object] | None = None
+
+    @property
+    def requester(self) -> Requester:
+        client = self.peer.client
+        return Requester(self.peer.principal, client.client_id, client.peer)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """Kafka's rules of implication: Create on the cluster allows to create each topic, and

@@ -26,6 +26,8 @@ from interfaces.kafka.wire.schema import Request
 
 NO_TAGS = b"\0"
 
+NO_RESPONSE = "the response could not be encoded"
+
 
 #: SaslHandshake and SaslAuthenticate; clients send them even if ApiVersions does not list them.
 _SASL = (17, 36)
@@ -121,7 +123,7 @@ class Dispatch:
             raise
         except Exception as error:
             self.log_failure(call, error)
-            raise CloseConnection("the response could not be encoded") from error
+            raise CloseConnection("internal_error", NO_RESPONSE) from error
         if call.started_ns:
             call.handled_ns = perf_counter_ns()
         return begun
@@ -156,24 +158,24 @@ class Dispatch:
         except CloseConnection:
             raise
         except Exception as error:
-            raise CloseConnection("the response could not be encoded") from error
+            raise CloseConnection("internal_error", NO_RESPONSE) from error
 
     def _route_without_version(self, key: int, version: int) -> Route:
         """For an unknown version of ApiVersions, clients expect a version 0 response (KIP-511)."""
         route = self._routes.find(API_VERSIONS, 0)
         if key != API_VERSIONS or route is None:
-            raise CloseConnection(_why_not_served(key, version))
+            raise _not_served(key, version)
         return route
 
     def log_failure(self, call: Call, error: Exception) -> None:
         """Logs a bug with its traceback; the client gets -1, or its connection is closed."""
         self._events.error(
-            "a request failed",
+            "request_failed",
             api=call.route.api.title,
-            api_version=call.version,
+            version=call.version,
             correlation_id=call.correlation_id,
             connection_id=call.peer.client.connection_id,
-            failure=error,
+            error=error,
             **_subject(call),
         )
 
@@ -196,10 +198,11 @@ def _set_client_id(peer: Peer, frame: memoryview, length: int) -> None:
     peer.client.client_id = None if length < 0 else peer.raw_client_id.decode("utf-8", "replace")
 
 
-def _why_not_served(key: int, version: int) -> str:
+def _not_served(key: int, version: int) -> CloseConnection:
     if key in _SASL:
-        return (
+        return CloseConnection(
+            "sasl_handshake",
             f"the client began SASL authentication (API {key}), and this listener is PLAINTEXT: "
-            "set security.protocol=PLAINTEXT in the client"
+            "set security.protocol=PLAINTEXT in the client",
         )
-    return f"API {key} version {version} is not served"
+    return CloseConnection("unsupported_version", f"API {key} version {version} is not served")

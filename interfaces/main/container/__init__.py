@@ -1,1 +1,1 @@
-"""The composition root: who is given what, and nothing else."""
+"""The composition root."""

@@ -1,4 +1,4 @@
-"""Adapters: what is behind a port where the settings choose. Tests override the providers."""
+"""Adapters that the settings choose. Tests override the providers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from interfaces.main.container.declarative import containers, providers
 
 class Adapters(containers.DeclarativeContainer):
     storage_url = providers.Dependency(instance_of=str)
-    #: None: committed offsets are where the messages are.
+    #: None: committed offsets are stored with the records.
     offsets_url: providers.Dependency[Any] = providers.Dependency()
     flush = providers.Dependency(instance_of=str)
     to_loop: providers.Dependency[Any] = providers.Dependency()

@@ -1,4 +1,4 @@
-"""The admin side over the broker: what its routes may know, and the server that waits for them."""
+"""The admin side: the broker as its routes see it, and the HTTP server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_admin(
 ) -> Admin:
     def open_listeners() -> list[KafkaListener]:
         return [
-            KafkaListener(each.advertised.name, *each.bound, _told(each))
+            KafkaListener(each.advertised.name, *each.bound, _advertised(each))
             for each in listeners
             if each.is_open
         ]
@@ -56,7 +56,7 @@ def make_admin(
         listeners=open_listeners,
         checks={
             "listeners": listening,
-            "storage": broker.commits.trouble.reason,
+            "storage": broker.commits.storage_health.reason,
             "recovery": recovered,
         },
         origin=settings.origin,
@@ -64,7 +64,7 @@ def make_admin(
     )
 
 
-def _told(listener: Listener) -> str | None:
+def _advertised(listener: Listener) -> str | None:
     advertised = listener.advertised
     if advertised.host is None:
         return None
@@ -73,7 +73,7 @@ def _told(listener: Listener) -> str | None:
 
 def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> AdminServer:
     def http(hosts: list[str]) -> HttpServer:
-        # Half a second and thirty megabytes: for brokers that are asked over HTTP.
+        # Half a second and thirty megabytes, at the first HTTP connection.
         from interfaces.rest.serving.http import UvicornServer
 
         metrics.prepare()

@@ -28,21 +28,21 @@ from interfaces.main.settings.sources import Settings
 from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
-#: Once clients are being served: looking touches a page of every partition.
+#: After the start: the check reads a page of every partition.
 STRAYS_AFTER_MS = 200
-#: Before clients are let in, while committed offsets are read from a file.
+#: For committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
 
 
 class App:
-    """Made on a running loop. Raises StorageUnusable where the store cannot be opened."""
+    """Needs a running loop. Raises StorageUnusable if the store cannot be opened."""
 
     def __init__(
         self, settings: Settings, loop: asyncio.AbstractEventLoop, events: EventLog
     ) -> None:
         self._scheduler = AsyncioScheduler(loop)
         self._offsets_in_file = settings.offsets.is_file
-        #: Committed offsets are loaded, or never will be.
+        #: Committed offsets are loaded, or unusable.
         self._settled = asyncio.Event()
         self._unusable: StorageUnusable | None = None
         self._when_unusable: Callable[[StorageUnusable], None] | None = None
@@ -58,7 +58,7 @@ class App:
         )
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
-            events.warning(self.storage.info.power_cut)
+            events.warning("power_cut_detected", detail=self.storage.info.power_cut)
         self._scan_workers = ScanProcesses(loop, self.storage.info.path, events)
         try:
             self._make(settings, adapters)
@@ -100,7 +100,7 @@ class App:
         self.admin = self._admin = make_server(admin, events, self._metrics)
 
     def _admin_urls(self, client_host: str) -> list[str]:
-        """An admin side on every address is reached by the host that the client knows."""
+        """An admin side on every address has the host that the client uses."""
         urls = []
         for host, port in self.admin.bound:
             url = f"http://{host_port(client_host if host in EVERY_ADDRESS else host, port)}"
@@ -129,33 +129,30 @@ class App:
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
-            self._events.warning("the store has data that no topic owns", partition_ids=strays)
+            self._events.warning("stray_partitions_found", partition_ids=strays)
 
     def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
         def flush() -> None:
-            # First: whatever happens now, the next one comes.
+            # First, so that a failure does not end the flushes.
             self.broker.background.after_ms(self._flush_interval_ms, flush)
             try:
                 start_flush()
             except StorageFailed as failure:
-                words = "the store was not flushed; it will be tried again"
-                self._events.warning(words, failure=failure)
+                self._events.warning("flush_failed", error=failure)
 
         self.broker.background.after_ms(self._flush_interval_ms, flush)
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
-        """What could not be seen at once: these committed offsets are not this broker's."""
+        """Calls when committed offsets turn out to belong to another broker."""
         self._when_unusable = call
         if self._unusable is not None:
             call(self._unusable)
 
     async def loaded(self) -> None:
-        """Committed offsets in a file are there soon, and whoever comes first finds them loaded;
-        a server may not be up yet.
-        """
+        """Waits for committed offsets in a file; a database server may not be up yet."""
         if not self._offsets_in_file or self.broker.groups.offsets.loaded:
             return
-        self.broker.groups.offsets.when_loaded(self._settled.set)
+        self.broker.groups.offsets.on_loaded(self._settled.set)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._settled.wait(), LOADING_PATIENCE_S)
 
@@ -176,7 +173,7 @@ class App:
         self.broker.snapshot_all(done.set_result)
         failure = await done
         if failure is not None:
-            self._events.warning("the partitions' snapshots were not kept", failure=failure)
+            self._events.warning("snapshot_failed", error=failure)
         return in_time
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Core: a store with its repositories, and what every service is given."""
+"""Core: a store with its repositories, and the parts that every service has."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from application.ports.placement import Placement
 from application.ports.scheduler import Scheduler
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.trouble import Trouble
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
+from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
 from infrastructure.cluster.placement import SingleNode
 from infrastructure.observability.timed_commit import TimedCommit
@@ -46,13 +46,20 @@ class Core:
         self.partitions = StoredPartitionRepository(log, state)
         self.groups = StoredGroupRepository(state)
         self.configs = StoredConfigRepository(state)
-        self.watching = Watching()
-        self.trouble = Trouble(events, clock)
-        self.commits = Commits(self.commit, scheduler, self.partitions, self.watching, self.trouble)
+        self.purgatory = FetchPurgatory()
+        self.storage_health = StorageHealth(events, clock)
+        self.commits = Commits(
+            self.commit, scheduler, self.partitions, self.purgatory, self.storage_health
+        )
         self.background = Runner(scheduler, clock, self.commits)
         self.placement = placement or SingleNode(
             config.node_id, config.broker_rack, storage.info.losses
         )
         self.catalog = Catalog(
-            self.topics, self.partitions, config, self.trouble, self.placement, self.watching
+            self.topics,
+            self.partitions,
+            config,
+            self.storage_health,
+            self.placement,
+            self.purgatory,
         )

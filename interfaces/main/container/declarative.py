@@ -1,8 +1,8 @@
 """The one import of dependency-injector.
 
-It imports FastAPI, Starlette, pydantic and Werkzeug where they are installed, for wiring and
-settings that nobody here uses: a third of a second at every start. While it is being imported they
-are made to look as if they were not there, and pydantic, whose version it asks, as if it were new.
+It imports FastAPI, Starlette, pydantic and Werkzeug if they are installed, for wiring and settings
+that are not used here: a third of a second at every start. During its import they are hidden, and
+pydantic, whose version it reads, is replaced.
 """
 
 from __future__ import annotations

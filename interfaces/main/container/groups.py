@@ -7,9 +7,9 @@ from application.groups.configs import GroupConfigs
 from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
-from application.groups.forgetting import Forgetting
 from application.groups.group_log import GroupLog
 from application.groups.lag import GroupLagService
+from application.groups.offset_cleanup import OffsetCleanup
 from application.groups.offset_commit import OffsetCommitService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offset_fetch import OffsetFetchService
@@ -56,7 +56,7 @@ def make_groups(
         reset_offsets=ResetOffsetsService(registry, offsets, catalog, list_offsets, offset_commit),
         lag=GroupLagService(registry, offsets, catalog),
         delete_groups=delete_groups,
-        forgetting=Forgetting(offsets, background),
+        offset_cleanup=OffsetCleanup(offsets, background),
         offset_expiry=OffsetExpiry(
             offsets, registry, delete_groups, clock, background, config, events
         ),

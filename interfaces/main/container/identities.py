@@ -1,4 +1,4 @@
-"""Where chance comes in: names for what must not be mistaken for anything else."""
+"""Random id generators: topic, cluster, member and session ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def new_topic_id() -> bytes:
 
 
 def new_short_uuid() -> str:
-    """As Kafka names clusters, and members of the consumer protocol: in 22 characters."""
+    """Cluster ids and member ids of the consumer protocol, as in Kafka: 22 characters."""
     return base64.urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
 
 

@@ -1,8 +1,7 @@
-"""What is read of the broker when somebody asks for its metrics; imported when somebody does."""
+"""The sources of metrics; imported at the first scrape."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -41,7 +40,7 @@ class BrokerMetrics:
         self._scrapes: Scrapes | None = None
 
     def prepare(self) -> None:
-        """Imports what is needed, before somebody asks; any thread may do it."""
+        """Imports the modules; any thread may call it."""
         from infrastructure.observability.collecting import Collector, Scrapes
 
         core = self._core
@@ -60,7 +59,7 @@ class BrokerMetrics:
     def start_sending(
         self, from_thread: Callable[[Callable[[], None]], None], events: EventLog
     ) -> None:
-        """To the collector of OpenTelemetry's that the settings name, if they do."""
+        """To the OpenTelemetry collector of the settings, if any."""
         config = self._broker.config
         if config.otel_endpoint is None:
             return
@@ -105,19 +104,13 @@ class BrokerMetrics:
             self._loop_lag.read,
             ProcessFigures().read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
-            TopicReadings(broker.catalog, clock, broker.config.node_id, _much_stays).read,
+            TopicReadings(broker.catalog, clock, broker.config.node_id).read,
         ]
 
     def _addresses(self) -> list[str]:
-        """Where nothing is advertised, each client is told the address it came by."""
+        """The bound address where none is advertised."""
         return [
             host_port(each.advertised.host or each.bound[0], each.advertised.port or each.bound[1])
             for each in self._listeners
             if each.is_open
         ]
-
-
-def _much_stays() -> None:
-    """Else, once there are very many, all of them are looked through at once: see docs/adr/0004."""
-    gc.collect(0)
-    gc.freeze()

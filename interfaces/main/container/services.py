@@ -1,4 +1,4 @@
-"""Broker: every application service, and who is given what."""
+"""Makes the application services."""
 
 from __future__ import annotations
 
@@ -64,7 +64,12 @@ def make_broker(
     """Without `scan_workers`, processes that search logs, logs are searched on the loop."""
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
     log, topics, partitions = core.log, core.topics, core.partitions
-    catalog, commits, watching, trouble = core.catalog, core.commits, core.watching, core.trouble
+    catalog, commits, purgatory, storage_health = (
+        core.catalog,
+        core.commits,
+        core.purgatory,
+        core.storage_health,
+    )
     background = core.background
     compression = BatchCompression()
 
@@ -73,8 +78,8 @@ def make_broker(
     trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
-    produce = ProduceService(log, commits, clock, crc32c, compression, trouble)
-    list_offsets = ListOffsetsService(catalog, log, compression, background, trouble)
+    produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
+    list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     groups = make_groups(core, offset_repository, list_offsets)
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
@@ -90,7 +95,7 @@ def make_broker(
         partitions=partitions,
         messages=MessageServices(
             produce=produce,
-            fetch=FetchService(catalog, log, watching, scheduler, config, trouble, clock),
+            fetch=FetchService(catalog, log, purgatory, scheduler, config, storage_health, clock),
             fetch_sessions=FetchSessions(
                 clock,
                 new_session_id,
@@ -99,11 +104,11 @@ def make_broker(
             ),
             list_offsets=list_offsets,
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
-            delete_records=DeleteRecordsService(catalog, commits, trimming, background),
+            delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
-            tail=TailService(catalog, browse, watching, background),
+            tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
                 catalog, create_topics, log, commits, compression, crc32c, background
             ),
@@ -111,8 +116,10 @@ def make_broker(
         topics=TopicServices(
             metadata=MetadataService(catalog, create_topics, config),
             create_topics=create_topics,
-            delete_topics=DeleteTopicsService(catalog, topic_state, groups.forgetting, config),
-            create_partitions=CreatePartitionsService(topics, topic_state, config),
+            delete_topics=DeleteTopicsService(
+                catalog, topic_state, groups.offset_cleanup, config, events
+            ),
+            create_partitions=CreatePartitionsService(topics, topic_state, config, events),
             replicas=ReplicasService(catalog, config),
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),

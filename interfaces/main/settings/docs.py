@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import GROUP_CONFIGS
 from domain.configs.settings.definition import INT_MAX, LONG_MAX, Definition, Kind
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 
 _HEAD = """\
 # Settings
@@ -17,48 +17,46 @@ those, not this.
 
 ## Where a value comes from
 
-The first source that has it: the command line, the environment, the settings file (`--config`),
-the default. `ottla config show --origin` prints every value and where it came from.
+The first source that has it: command line, environment, settings file (`--config`), default.
+`ottla config show --origin` prints every value and its source.
 
 - Command line: `--set num.partitions=3`, and `--listen` (listeners), `--data` (log.dirs),
   `--admin` (admin.listeners), `--storage`, `--flush`, `--log-requests`, `--log-format`.
 - Environment: `OTTLA_NUM_PARTITIONS=3`, or `KAFKA_NUM_PARTITIONS=3` as in Kafka's own image: one
-  underscore is a dot, two are an underscore, three a hyphen. `OTTLA_` wins; empty is not set.
-- File: TOML, keys in quotes (`"num.partitions" = 3`) or as tables; or a `server.properties` as it
-  is, known by its suffix or by not being TOML.
+  underscore is a dot, two are an underscore, three a hyphen. `OTTLA_` wins; empty means not set.
+- File: TOML, keys in quotes (`"num.partitions" = 3`) or as tables; or an unchanged
+  `server.properties`, detected by its suffix or because it is not TOML.
 
-`broker.id` is read as `node.id` and `log.dir` as `log.dirs`. A key that is not in the table below,
-or is without effect there, is named in one warning, so a file made for Kafka works as it is; its
-CONTROLLER listeners are not opened. A value that is not allowed stops the start with exit code 2.
+`broker.id` is `node.id` and `log.dir` is `log.dirs`. Keys that are unknown or have no effect are
+named in one warning, so a file for Kafka works unchanged; its CONTROLLER listeners are not opened.
+A value that is not allowed stops the start with exit code 2.
 
-Settings that are marked *dynamic* may also change while the broker runs, over the Kafka protocol
-(`kafka-configs`, an admin client): for this broker, or for all. What was set so is kept in the
-store and goes before all sources above, that of this broker first; DescribeConfigs tells it.
-`ottla config show` does not open the store and prints what the sources above say.
+*Dynamic* settings may change while the broker runs, over the Kafka protocol (`kafka-configs`, an
+admin client), for this broker or for all brokers. They are persisted and override all sources
+above, the one of this broker first. `ottla config show` does not open the store and does not show
+them; DescribeConfigs does.
 
-*Effect*: **yes**, it does what it says; **in part**, it does some of it and says what not; **not
-yet**, it is stored and described, and not built yet; **none**, it is stored and described for the
-tools that set it, and means nothing here.
+*Effect*: **yes**; **in part**, the text says which; **not yet**, it is stored and described, but
+not built; **none**, it is stored and described for the tools that set it.
 
-A client that sets one without full effect is warned: the broker logs `config_without_effect` with
-the resource and the names of the configs, `ottla topic` prints a line on stderr, REST answers with
-`warnings` ([rest.md](rest.md)), and the documentation in DescribeConfigs says it to every tool. The
-default is no reason to warn, and neither is `-1` for retention by time: nothing is deleted today.
+When a client sets a config without full effect, the broker logs `config_without_effect`, `ottla
+topic` prints a line on stderr, a REST response has `warnings` ([rest.md](rest.md)), and
+DescribeConfigs has it in the documentation. Defaults cause no warning, nor does `-1` for retention:
+nothing is deleted today.
 """
 
 _TOPICS = """
 ## Topic configs
 
-Given when a topic is created, and changed at any time; what a topic does not set comes from the
-broker setting named under *default from*. The list, the defaults and the bounds are
-those of Kafka 4.2.
+Set when a topic is created, and changed at any time. A topic without a config has the value of the
+broker setting under *default from*. Names, defaults and bounds are those of Kafka 4.2.
 """
 
 _GROUPS = """\
 ## Group configs
 
-Of groups of the consumer protocol, set for a group by its id. They lie within the bounds of the
-broker's settings `group.consumer.min.*` and `group.consumer.max.*`.
+For groups of the consumer protocol, by group id, within the broker settings `group.consumer.min.*`
+and `group.consumer.max.*`.
 """
 
 
@@ -73,7 +71,7 @@ def render() -> str:
 
 
 def _broker_table() -> Iterable[str]:
-    yield "| setting | default | allowed | effect | what it says |"
+    yield "| setting | default | allowed | effect | description |"
     yield "| --- | --- | --- | --- | --- |"
     for row in BrokerConfig.definitions.values():
         doc = f"*Dynamic.* {row.doc}" if row.dynamic else row.doc
@@ -82,7 +80,7 @@ def _broker_table() -> Iterable[str]:
 
 
 def _defaulting_table(rows: Iterable[Definition]) -> Iterable[str]:
-    yield "| config | default | default from | allowed | effect | what it says |"
+    yield "| config | default | default from | allowed | effect | description |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for row in rows:
         synonyms = ", ".join(map(_code, row.synonyms))
@@ -96,7 +94,7 @@ def _default(row: Definition) -> str:
     if text is None or not text:
         return "" if row.kind is Kind.LIST else "not set"
     if row.default == LONG_MAX or row.default == INT_MAX:
-        return f"{_code(text)} (no bound)"
+        return f"{_code(text)} (no limit)"
     return f"{_code(text)} {row.unit}".rstrip()
 
 

@@ -1,6 +1,6 @@
-"""Settings from the environment: OTTLA_NUM_PARTITIONS, and as Kafka's image has them.
+"""Settings from the environment: OTTLA_NUM_PARTITIONS, or KAFKA_ as in Kafka's image.
 
-One underscore stands for a dot, two for an underscore, three for a hyphen.
+One underscore is a dot, two are an underscore, three a hyphen.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from interfaces.main.settings.origin import ENVIRONMENT, Given
 
-# What Kafka's image takes for its JVM and its logging, not for server.properties.
+# Kafka's image uses these for the JVM and logging, not for server.properties.
 _OF_THE_IMAGE = frozenset(
     f"KAFKA_{name}"
     for name in (
@@ -30,12 +30,12 @@ _OF_THE_IMAGE = frozenset(
         "VERSION",
     )
 )
-#: What clients connect to is no setting of the broker.
+#: OTTLA_BOOTSTRAP is for the commands.
 _NOT_SETTINGS = _OF_THE_IMAGE | {"OTTLA_BOOTSTRAP"}
 
 
 def settings_from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
-    """OTTLA_ wins over KAFKA_; a variable that is set but empty counts as not set."""
+    """OTTLA_ wins over KAFKA_; an empty variable is not set."""
     found: dict[str, Given] = {}
     if cluster_id := environment.get("CLUSTER_ID") or environment.get("KAFKA_CLUSTER_ID"):
         found["cluster.id"] = Given(cluster_id, f"{ENVIRONMENT} CLUSTER_ID")

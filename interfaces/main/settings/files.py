@@ -1,4 +1,4 @@
-"""A settings file: TOML with dotted keys, or a server.properties as it is."""
+"""A settings file: TOML with dotted keys, or a server.properties."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_settings_file(path: Path) -> dict[str, Given]:
 
 
 def _entries(path: Path, text: str) -> dict[str, str]:
-    """The suffix decides; without a telling one, what is TOML is TOML, the rest is properties."""
+    """By the suffix; otherwise a file that is not TOML is a properties file."""
     if path.suffix == ".properties":
         return _properties(path, text)
     import tomllib
@@ -32,7 +32,7 @@ def _entries(path: Path, text: str) -> dict[str, str]:
     except tomllib.TOMLDecodeError as failure:
         if path.suffix != ".toml":
             return _properties(path, text)
-        # flush and flush.interval.ms cannot both be keys unless the longer one is quoted.
+        # flush and flush.interval.ms conflict in TOML unless the longer one is quoted.
         hint = "; write dotted keys in quotes" if "overwrite" in str(failure) else ""
         raise SettingsError(f"cannot read {path}: {failure}{hint}") from failure
 
@@ -69,4 +69,4 @@ def _text(path: Path, name: str, value: Any) -> str:
         return str(value)
     if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
         return ",".join(_text(path, name, item) for item in value)
-    raise SettingsError(f"cannot read {path}: {name} is neither text, number, true/false nor list")
+    raise SettingsError(f"cannot read {path}: {name} is not text, a number, true/false or a list")

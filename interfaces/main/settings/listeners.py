@@ -1,4 +1,4 @@
-"""Listeners: NAME://HOST:PORT as Kafka writes them, and what clients are told instead."""
+"""Listeners and advertised listeners: NAME://HOST:PORT."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERY_ADDRESS = ("", "0.0.0.0", "::")
 
 
 class Address:
-    """NAME://HOST:PORT taken apart; an empty host is every address of this machine."""
+    """NAME://HOST:PORT; an empty host is every address of this machine."""
 
     __slots__ = ("host", "name", "port")
 
@@ -30,7 +30,7 @@ class Address:
 
 
 class ListenerSettings:
-    """One listener to open. Nothing advertised: each client is told the address it connected to."""
+    """One listener. Without an advertised address, metadata has the one a client connected to."""
 
     __slots__ = ("advertised_host", "advertised_port", "host", "name", "port")
 
@@ -46,7 +46,7 @@ class ListenerSettings:
         self.host = host
         self.port = port
         self.advertised_host = advertised_host
-        #: None, with a host: the port that was bound.
+        #: None: the bound port.
         self.advertised_port = advertised_port
 
     @property
@@ -55,7 +55,7 @@ class ListenerSettings:
 
 
 def parse_address(text: str) -> Address:
-    """Raises ValueError with what was expected."""
+    """Raises ValueError with the expected text."""
     match = _ADDRESS.fullmatch(text.strip())
     if match is None or int(match["port"]) > 65535:
         raise ValueError("[NAME://]HOST:PORT, an IPv6 address in brackets, a port up to 65535")
@@ -64,13 +64,13 @@ def parse_address(text: str) -> Address:
 
 
 def parse_addresses(texts: Iterable[str]) -> dict[str, Address]:
-    """By name, in order. Raises ValueError with what was expected."""
+    """By name, in order. Raises ValueError with the expected text."""
     addresses: dict[str, Address] = {}
     for text in texts:
         address = parse_address(text)
         if address.name in addresses:
             raise ValueError(
-                "a name of its own for each listener, as in OTHER://HOST:PORT; "
+                "a different name for each listener, as in OTHER://HOST:PORT; "
                 f"{address.name} is there twice"
             )
         addresses[address.name] = address
@@ -86,7 +86,7 @@ def parse_advertised(texts: Iterable[str]) -> dict[str, Address]:
 
 
 def parse_admin(texts: Iterable[str]) -> tuple[Address, ...]:
-    """Where the admin side listens; `off`: nowhere. Raises ValueError with what was expected."""
+    """Where the admin side listens; `off`: nowhere. Raises ValueError with the expected text."""
     listed = [text.strip() for text in texts]
     if [text.lower() for text in listed] == ["off"]:
         return ()

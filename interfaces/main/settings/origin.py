@@ -1,4 +1,4 @@
-"""Origin: where the value of a setting was found, and the refusal that names it."""
+"""The origin of a setting, and the error that names it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENVIRONMENT = "environment"
 
 
 class Given:
-    """One value somebody gave: the text, and where it stands."""
+    """The text of a setting, and its origin."""
 
     __slots__ = ("origin", "text")
 
@@ -24,11 +24,11 @@ class Given:
 
 
 class SettingsError(Exception):
-    """The broker cannot start as it was told to: one line for a person."""
+    """The settings do not allow a start; the message is one line."""
 
 
 def wrong_value(definition: Definition, given: Given, allowed: str = "") -> SettingsError:
-    """Key, value, place, and what is allowed instead, in one line."""
+    """Key, value, origin, and the allowed values."""
     text = given.text.strip()
     shown = without_password(text) if definition.sensitive else text
     return SettingsError(

@@ -1,4 +1,4 @@
-"""Java's properties format, as java.util.Properties reads it: what server.properties is in."""
+"""The format of server.properties, as java.util.Properties reads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """All entries; the last of several with one key wins. Raises ValueError as Java refuses."""
+    """All entries; the last of equal keys wins. Raises ValueError where Java does."""
     return dict(_entry(line) for line in _logical_lines(text))
 
 

@@ -1,8 +1,7 @@
-"""All sources of settings, joined: command line > environment > file > default.
+"""Settings of all sources: command line > environment > file > default.
 
-A value that is not allowed stops the start with one line. A name that no table has does not: a
-server.properties made for Kafka is full of keys that mean nothing here, and they are named in one
-warning, with the listeners of its controller.
+A value that is not allowed stops the start. An unknown name does not: a server.properties for Kafka
+has many keys without effect here. They are named in one warning, with the controller listeners.
 """
 
 from __future__ import annotations
@@ -32,26 +31,26 @@ from interfaces.main.settings.origin import (
     wrong_value,
 )
 from interfaces.main.settings.storage import (
-    OffsetsOutliveMessages,
+    OffsetsOutliveRecords,
     OffsetsSettings,
     StorageSettings,
     parse_offsets,
     parse_storage,
 )
 
-#: Kafka's second names, under the first: used where the first is not given by the same source.
+#: Alternative names; the real name of the same source wins.
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
-# Kafka's way to say that broker.id is not set.
+# Kafka: broker.id is not set.
 _NO_BROKER_ID = "-1"
-# Keys that are read although they are no settings: they say which listeners are not ours.
-_READ_ANYWAY = "controller.listener.names"
+# Not a setting: the listeners that are not opened.
+_CONTROLLER_LISTENERS = "controller.listener.names"
 
 
 class Settings:
-    """Everything that was decided, and by whom."""
+    """All settings with their origins."""
 
     __slots__ = (
-        "_strangers", "admin", "broker", "file", "given", "listeners", "offsets", "storage",
+        "_unknown", "admin", "broker", "file", "given", "listeners", "offsets", "storage",
         "warnings",
     )  # fmt: skip
 
@@ -60,23 +59,23 @@ class Settings:
         self.given = {name: given[name] for name in given if name in BrokerConfig.definitions}
         #: One line each, for the log.
         self.warnings: list[str] = []
-        self._strangers = [
+        self._unknown = [
             _with_hint(name) for name in sorted(given.keys() - BrokerConfig.definitions.keys())
         ]
         self.broker = self._broker()
-        self._strangers += self._without_effect()
+        self._unknown += self._without_effect()
         self.listeners = self._listeners(_controller_names(given))
         self.admin = self._admin()
         self.storage = self._storage()
         self.offsets = self._offsets()
-        if self._strangers:
-            self.warnings.append(f"settings with no effect here: {', '.join(self._strangers)}")
+        if self._unknown:
+            self.warnings.append(f"settings with no effect here: {', '.join(self._unknown)}")
 
     def origin(self, name: str) -> str:
         return self.given[name].origin if name in self.given else DEFAULT
 
     def _without_effect(self) -> list[str]:
-        """Settings that are known: server.properties made for Kafka sets retention."""
+        """Known settings: a server.properties for Kafka sets retention."""
         found = [
             BrokerConfig.definitions[name]
             for name, given in sorted(self.given.items())
@@ -107,29 +106,28 @@ class Settings:
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
         ours = [address for address in addresses.values() if address.name not in controllers]
-        self._strangers += [f"listener {name}" for name in addresses if name in controllers]
+        self._unknown += [f"listener {name}" for name in addresses if name in controllers]
         if not ours:
             raise self._refused("listeners", "at least one listener for clients")
         for address in ours:
             protocol = protocol_of(address.name, protocols)
             if protocol != "PLAINTEXT":
                 raise SettingsError(
-                    f"listener {address} wants {protocol}, which is not built yet: "
-                    "only PLAINTEXT listeners are"
+                    f"listener {address}: {protocol} is not supported, only PLAINTEXT"
                 )
-        if strangers := advertised.keys() - addresses.keys() - controllers:
+        if unknown := advertised.keys() - addresses.keys() - controllers:
             raise self._refused(
                 "advertised.listeners",
                 f"names that `listeners` has ({', '.join(addresses)}), "
-                f"not {', '.join(sorted(strangers))}",
+                f"not {', '.join(sorted(unknown))}",
             )
         return tuple(
             ListenerSettings(
                 address.name,
                 address.host,
                 address.port,
-                told.host if (told := advertised.get(address.name)) else None,
-                (told.port or None) if told else None,
+                to.host if (to := advertised.get(address.name)) else None,
+                (to.port or None) if to else None,
             )
             for address in ours
         )
@@ -156,8 +154,7 @@ class Settings:
             return storage
         if url:
             raise SettingsError(
-                f"two folders for the data are given: {folders[0]} (log.dirs) "
-                f"and {storage.folder} (storage)"
+                f"two data folders: {folders[0]} (log.dirs) and {storage.folder} (storage)"
             )
         return StorageSettings(storage.engine, Path(folders[0]))
 
@@ -166,10 +163,10 @@ class Settings:
             return parse_offsets(self.broker.offsets, self.storage)
         except ValueError as failure:
             raise self._refused("offsets", str(failure)) from failure
-        except OffsetsOutliveMessages as failure:
+        except OffsetsOutliveRecords as failure:
             raise SettingsError(
-                "committed offsets would outlive the messages they point at: with storage = "
-                f"memory:// leave out offsets ({self.origin('offsets')}), or set it to memory://"
+                "committed offsets would survive their records: with storage = memory:// leave out "
+                f"offsets ({self.origin('offsets')}), or set it to memory://"
             ) from failure
 
     def _refused(self, name: str, allowed: str) -> SettingsError:
@@ -179,11 +176,11 @@ class Settings:
 
 
 def _with_hint(name: str) -> str:
-    """What was meant, if that is plain: none of Kafka's own names is as close as this to ours."""
+    """With the setting that was probably meant; no name of Kafka is so close to another."""
     from difflib import get_close_matches
 
     for meant in get_close_matches(name, BrokerConfig.definitions, 1, 0.9):
-        return f"{name} (is {meant} meant?)"
+        return f"{name} (did you mean {meant}?)"
     return name
 
 
@@ -209,5 +206,5 @@ def _without_aliases(source: Mapping[str, Given]) -> dict[str, Given]:
 
 
 def _controller_names(given: Mapping[str, Given]) -> frozenset[str]:
-    listed = given[_READ_ANYWAY].text if _READ_ANYWAY in given else "CONTROLLER"
+    listed = given[_CONTROLLER_LISTENERS].text if _CONTROLLER_LISTENERS in given else "CONTROLLER"
     return frozenset(name.strip().upper() for name in listed.split(","))

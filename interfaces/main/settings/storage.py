@@ -1,4 +1,4 @@
-"""Where the data is, by URL: messages, and committed offsets that have a place of their own."""
+"""URLs of the storage and of committed offsets."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from domain.configs.passwords import without_password
 from infrastructure.opening import ENGINES
 
 ALLOWED = "memory://, lmdb:// (in the data folder), or lmdb:///a/folder"
 ALLOWED_OFFSETS = (
-    "memory://, lmdb:// (where the messages are), sqlite:// (in the data folder), "
+    "memory://, lmdb:// (with the records), sqlite:// (in the data folder), "
     "sqlite:///a/file, or postgresql://user@host/database"
 )
 PLAIN_URL = (
     "a URL whose user and password have no '@', '/', '?' or '#' as they are: write them as %40, "
     "%2F, %3F and %23"
 )
-#: User and password, hosts, database, and what else libpq is told. Anything beside would be read
-#: in one way by who connects, and in another by who leaves out the password.
+#: User and password, hosts, database, parameters of libpq. libpq and the masking of passwords
+#: would parse other URLs differently.
 _POSTGRESQL = re.compile(r"postgresql://([^@/?#]*@)?[^@/?#]*(/[^@/?#]*)?(\?[^@#]*)?")
 OFFSETS_FILE = "offsets.db"
 
@@ -28,7 +29,7 @@ class StorageSettings:
 
     def __init__(self, engine: str, folder: Path | None) -> None:
         self.engine = engine
-        #: None: nothing is kept on disk.
+        #: None: nothing is on disk.
         self.folder = folder
 
     @property
@@ -37,7 +38,7 @@ class StorageSettings:
 
 
 def parse_storage(text: str, data_folder: Path) -> StorageSettings:
-    """Raises ValueError for anything else."""
+    """Raises ValueError with the allowed URLs."""
     scheme, separator, path = text.strip().partition("://")
     engine = ENGINES.get(scheme)
     if engine is None or not separator or (path and not (engine.folder and path.startswith("/"))):
@@ -52,74 +53,55 @@ class OffsetsSettings:
     def __init__(
         self, url: str | None = None, shown: str | None = None, is_file: bool = False
     ) -> None:
-        #: None: where the messages are.
+        #: None: with the records.
         self.url = url
-        #: Without what nobody else should see.
+        #: Without the password.
         self.shown = shown or url
-        #: A file of this machine: soon loaded, unlike a server that may not be up yet.
+        #: A local file loads soon; a server may not be up yet.
         self.is_file = is_file
 
 
-class OffsetsOutliveMessages(Exception):
-    """They would point into messages that are gone."""
+class OffsetsOutliveRecords(Exception):
+    """Committed offsets would survive the records they point to."""
 
 
 def parse_offsets(text: str | None, storage: StorageSettings) -> OffsetsSettings:
-    """Raises ValueError for what is no place for them."""
+    """Raises ValueError with the allowed URLs."""
     if text is None:
         return OffsetsSettings()
     scheme, separator, place = text.strip().partition("://")
-    if not separator or scheme not in _OFFSETS:
+    if not separator or not _is_allowed(scheme, place):
         raise ValueError(ALLOWED_OFFSETS)
-    settings = _OFFSETS[scheme](place, storage.folder)
+    settings = _offsets(scheme, place, storage.folder)
     if storage.folder is None and scheme != storage.engine:
-        raise OffsetsOutliveMessages()
+        raise OffsetsOutliveRecords()
     return settings
 
 
-def _with_messages(place: str, folder: Path | None) -> OffsetsSettings:
-    if place:
-        raise ValueError(ALLOWED_OFFSETS)
+def _is_allowed(scheme: str, place: str) -> bool:
+    if scheme == "sqlite":
+        return not place or place.startswith("/")
+    return bool(place) if scheme == "postgresql" else scheme in ("memory", "lmdb") and not place
+
+
+def _offsets(scheme: str, place: str, folder: Path | None) -> OffsetsSettings:
+    if scheme == "memory":
+        return OffsetsSettings(None if folder is None else "memory://")
+    if scheme == "sqlite":
+        if not place and folder is not None:
+            place = str(folder.absolute() / OFFSETS_FILE)
+        return OffsetsSettings(f"sqlite://{place}", is_file=True)
+    if scheme == "postgresql":
+        url = f"postgresql://{place}"
+        return OffsetsSettings(url, _without_password(url))
     return OffsetsSettings()
 
 
-def _in_memory(place: str, folder: Path | None) -> OffsetsSettings:
-    if place:
-        raise ValueError(ALLOWED_OFFSETS)
-    return OffsetsSettings(None if folder is None else "memory://")
-
-
-def _in_sqlite(place: str, folder: Path | None) -> OffsetsSettings:
-    if place and not place.startswith("/"):
-        raise ValueError(ALLOWED_OFFSETS)
-    if not place and folder is not None:
-        place = str(folder.absolute() / OFFSETS_FILE)
-    return OffsetsSettings(f"sqlite://{place}", is_file=True)
-
-
-def _in_postgresql(place: str, folder: Path | None) -> OffsetsSettings:
-    if not place:
-        raise ValueError(ALLOWED_OFFSETS)
-    url = f"postgresql://{place}"
-    return OffsetsSettings(url, _without_secrets(url))
-
-
-#: By scheme.
-_OFFSETS = {
-    "memory": _in_memory,
-    "lmdb": _with_messages,
-    "sqlite": _in_sqlite,
-    "postgresql": _in_postgresql,
-}
-
-
-def _without_secrets(url: str) -> str:
+def _without_password(url: str) -> str:
     if not _POSTGRESQL.fullmatch(url):
         raise ValueError(PLAIN_URL)
     try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
+        _ = urlsplit(url).port
     except ValueError as wrong:
         raise ValueError(ALLOWED_OFFSETS) from wrong
-    user = f"{parts.username}@" if parts.username else ""
-    return f"postgresql://{user}{parts.hostname or ''}{port}{parts.path}"
+    return without_password(url)

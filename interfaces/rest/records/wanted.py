@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from application.records.filter import HeaderWanted, RecordFilter
+from application.records.filter import HeaderFilter, RecordFilter
 from application.records.plan import ScanPlan
 from interfaces.rest.errors import RestError
 from interfaces.rest.shapes.common import Asked
@@ -60,10 +60,10 @@ class FilterWanted(Asked):
             headers=tuple(map(self._header, self.header)),
         )
 
-    def _header(self, text: str) -> HeaderWanted:
+    def _header(self, text: str) -> HeaderFilter:
         name, separator, value = text.partition("=")
         wanted = self._bytes("header", value) if separator else None
-        return HeaderWanted(name.encode(), wanted)
+        return HeaderFilter(name.encode(), wanted)
 
     def _bytes(self, name: str, text: str | None) -> bytes | None:
         if text is None:

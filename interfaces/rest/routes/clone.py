@@ -53,7 +53,12 @@ class CloneRoutes(Routes):
         """
         clone = self._broker.messages.clone
         [created] = await value_of(
-            clone.create(topic_name, wanted.topic_name, texts_of(wanted.configs))
+            clone.create(
+                topic_name,
+                wanted.topic_name,
+                texts_of(wanted.configs),
+                exchange_of(request).requester,
+            )
         )
         if isinstance(created, BrokerError):
             raise created

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect
@@ -19,6 +19,7 @@ from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.routes.resource import Routes
 from interfaces.rest.shapes.configs import (
@@ -94,10 +95,9 @@ class ConfigRoutes(Routes):
         self, request: Request, alterations: Sequence[Alteration], validate_only: bool = False
     ) -> Response:
         resource = _resource(request)
-        wanted = WantedConfigs(resource, alterations)
-        [refused] = await value_of(
-            self._broker.configs.alter_configs.alter([wanted], validate_only)
-        )
+        wanted = RequestedConfigs(resource, alterations)
+        alter, by = self._broker.configs.alter_configs.alter, exchange_of(request).requester
+        [refused] = await value_of(alter([wanted], validate_only, by))
         if refused is not None:
             raise refused
         return Response(status_code=204, headers=_warnings(resource, alterations))

@@ -57,7 +57,7 @@ class ConsoleOverviewRoutes(Routes):
                 "connections": len(self._admin.connections()),
                 "max_connections": self._broker.config.max_connections,
                 "disk": {
-                    "place": volume.place,
+                    "place": volume.path,
                     "data_bytes": sum(topic.size_bytes or 0 for topic in topics),
                     "free_bytes": space.usable_bytes,
                     "total_bytes": space.total_bytes,

@@ -168,7 +168,7 @@ class GroupRoutes(Routes):
         job = self._broker.groups.reset_offsets.reset(
             group_id, wanted.topic, wanted.partitions, wanted.target, wanted.dry_run
         )
-        resets = await value_of(self._broker.background.answer(job))
+        resets = await value_of(self._broker.background.run(job))
         url = self._urls(request)("consumer-groups", group_id, "offsets")
         return await listing(
             self._admin,

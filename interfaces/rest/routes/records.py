@@ -114,7 +114,7 @@ class RecordRoutes(Routes):
                 data_format=wanted.format,
             )
         )
-        tail.go_on_from(_positions(request.headers.get("last-event-id", "")))
+        tail.resume_from(_positions(request.headers.get("last-event-id", "")))
         exchange = exchange_of(request)
         headers = INERT | {"x-accel-buffering": "no"}
         events = events_of(tail, exchange.stopping, failed=exchange.refuse)

@@ -8,7 +8,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
+from application.ports.request_log import Requester
 from application.topics.create import USE_DEFAULT, NewTopic
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
@@ -17,6 +18,7 @@ from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.rest.answers import JsonAnswer, listing
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
 from interfaces.rest.routes.resource import Routes
@@ -62,7 +64,9 @@ class TopicRoutes(Routes):
             texts_of(wanted.configs),
         )
         [created] = await value_of(
-            self._broker.topics.create_topics.create([new], wanted.validate_only)
+            self._broker.topics.create_topics.create(
+                [new], wanted.validate_only, exchange_of(request).requester
+            )
         )
         if isinstance(created, BrokerError):
             raise created
@@ -82,47 +86,48 @@ class TopicRoutes(Routes):
         """More partitions, never fewer, and configs; null takes a config back to its default."""
         topic = self._topic(topic_name)
         configs = texts_of(wanted.configs)
-        count = wanted.partitions_count
+        count, by = wanted.partitions_count, exchange_of(request).requester
         if count == len(topic.partition_ids):
             count = None
         # Both are checked before one of them is done.
         if count is not None:
-            await self._grow(topic_name, count, validate_only=True)
+            await self._grow(topic_name, count, True, by)
         if configs:
-            await self._configure(topic_name, configs, wanted.validate_only)
+            await self._configure(topic_name, configs, wanted.validate_only, by)
         if count is not None and not wanted.validate_only:
-            await self._grow(topic_name, count, validate_only=False)
+            await self._grow(topic_name, count, False, by)
         changed = self._topic(topic_name)
         return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
 
-    async def delete_topic(self, topic_name: str) -> Response:
+    async def delete_topic(self, request: Request, topic_name: str) -> Response:
         """The name is free when it is answered; the data goes afterwards, in slices."""
         self._topic(topic_name)
         found = self._broker.topics.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):
             raise found
-        [deleted] = await value_of(self._broker.topics.delete_topics.delete([found]))
+        by = exchange_of(request).requester
+        [deleted] = await value_of(self._broker.topics.delete_topics.delete([found], by))
         if isinstance(deleted, BrokerError):
             raise deleted
         return Response(status_code=204)
 
     async def _configure(
-        self, name: str, configs: Mapping[str, str | None], validate_only: bool
+        self, name: str, configs: Mapping[str, str | None], validate_only: bool, by: Requester
     ) -> None:
         alterations = [
             Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
             for config, text in configs.items()
         ]
-        wanted = WantedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
+        wanted = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
         [refused] = await value_of(
-            self._broker.configs.alter_configs.alter([wanted], validate_only)
+            self._broker.configs.alter_configs.alter([wanted], validate_only, by)
         )
         if refused is not None:
             raise refused
 
-    async def _grow(self, name: str, total: int, validate_only: bool) -> None:
-        more = MorePartitions(name, total, None)
-        [grown] = await value_of(self._broker.topics.create_partitions.grow([more], validate_only))
+    async def _grow(self, name: str, total: int, validate_only: bool, by: Requester) -> None:
+        grow = self._broker.topics.create_partitions.grow
+        [grown] = await value_of(grow([MorePartitions(name, total, None)], validate_only, by))
         if isinstance(grown, BrokerError):
             raise grown
 

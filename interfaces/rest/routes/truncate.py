@@ -64,11 +64,14 @@ class TruncateRoutes(Routes):
         routes.post("/topics:truncate")(self.truncate_topics)
         return routes
 
-    async def _deleted(self, wanted: list[RecordsToDelete]) -> list[LowWatermark]:
+    async def _deleted(
+        self, exchange: Exchange, wanted: list[RecordsToDelete]
+    ) -> list[LowWatermark]:
+        delete = self._broker.messages.delete_records.delete
         marks: list[LowWatermark] = []
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
-            moved = await value_of(self._broker.messages.delete_records.delete(some))
+            moved = await value_of(delete(some, exchange.requester))
             marks += moved
             await asyncio.sleep(0)  # where nothing moved there was no commit to wait for
         return marks
@@ -76,7 +79,7 @@ class TruncateRoutes(Routes):
     async def _truncated(
         self, exchange: Exchange, wanted: list[RecordsToDelete]
     ) -> list[dict[str, Any]]:
-        return await _told(self._admin, exchange, wanted, await self._deleted(wanted))
+        return await _told(self._admin, exchange, wanted, await self._deleted(exchange, wanted))
 
     async def _all_of(
         self, topic_name: str, offset: int = UP_TO_HIGH_WATERMARK
@@ -90,7 +93,7 @@ class TruncateRoutes(Routes):
     ) -> list[dict[str, Any]]:
         """As Kafka's tools: a partition that ends before the offset is refused, and left alone."""
         wanted = await self._all_of(topic_name, offset)
-        marks = await self._deleted(wanted)
+        marks = await self._deleted(exchange, wanted)
         if all(isinstance(mark, OffsetOutOfRange) for mark in marks):
             raise OffsetOutOfRange(
                 f"The offset {offset} lies beyond the end of every partition of {topic_name}; "

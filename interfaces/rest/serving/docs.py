@@ -1,4 +1,4 @@
-"""docs/openapi.json, from the routes: `python -m interfaces.rest.serving.docs`."""
+"""Prints the OpenAPI description, without a broker: `python -m interfaces.rest.serving.docs`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Unasked:
 
 
 def openapi() -> dict[str, Any]:
-    """What a server says of itself under /openapi.json."""
+    """The description that a broker serves under /openapi.json."""
     unasked: Any = _Unasked()
     broker = cast(Broker, _BrokerWithSettings())
     admin = Admin(

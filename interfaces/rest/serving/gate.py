@@ -171,7 +171,7 @@ class Gate:
         facts: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": headers.get("user-agent", "")[:200],
-            "peer": "{}:{}".format(*(exchange.scope.get("client") or ("", ""))),
+            "peer": exchange.peer,
             "listener": "admin",
             "api": exchange.api,
             "path": exchange.path,
@@ -184,10 +184,10 @@ class Gate:
         if exchange.refused:
             facts["refused"] = exchange.refused
         if failure is not None:
-            self._admin.events.error("a request failed", **facts, failure=failure)
-        elif log.wants(elapsed_ns, failed):
-            say = self._admin.events.warning if failed else self._admin.events.info
-            say("request", **facts)
+            self._admin.events.error("request_failed", **facts, error=failure)
+        elif log.includes(elapsed_ns, failed):
+            events = self._admin.events
+            (events.warning if failed else events.info)("request", **facts)
 
 
 def _is_bodiless(headers: dict[str, str]) -> bool:

@@ -161,7 +161,8 @@ class BoundedProtocol(H11Protocol):
             if exchange is not None:
                 facts = {"correlation_id": exchange.correlation_id, "api": exchange.api}
         self._events.warning(
-            "a connection is closed: its client does not read",
+            "connection_closed",
+            reason="slow_reader",
             listener="admin",
             peer="{}:{}".format(*(self.client or ("", ""))),
             **facts,

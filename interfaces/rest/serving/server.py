@@ -62,14 +62,14 @@ class AdminServer:
         try:
             self._http = await asyncio.to_thread(self._make, self._hosts)
         except Exception as failure:
-            self._events.error("the admin side cannot serve", failure=failure)
+            self._events.error("admin_server_failed", reason="start", error=failure)
             self.close()
             return
         for listening in self._sockets:
             try:
                 await self._http.serve(listening)
             except Exception as failure:
-                self._events.error("the admin side cannot serve", failure=failure)
+                self._events.error("admin_server_failed", reason="listen", error=failure)
                 listening.close()
 
     async def drain(self, timeout_seconds: float) -> bool:
@@ -81,7 +81,7 @@ class AdminServer:
             await self._beginning
             return self._http is None or await self._http.drain(timeout_seconds)
         except Exception as failure:
-            self._events.error("the admin side did not end in good order", failure=failure)
+            self._events.error("admin_server_failed", reason="drain", error=failure)
             return False
 
     def close(self) -> None:

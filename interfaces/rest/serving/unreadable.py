@@ -37,7 +37,7 @@ class Unreadable:
     def log(self, request_log: RequestLog, events: EventLog, peer: tuple[str, int] | None) -> str:
         """The correlation id that it gets: it has told none."""
         correlation_id = correlation_id_of(None)
-        if request_log.wants(0, True):
+        if request_log.includes(0, True):
             events.warning(
                 "request",
                 correlation_id=correlation_id,

@@ -120,7 +120,7 @@ def config_body(owner: Owner, entry: ConfigEntry, urls: Urls) -> ConfigBody:
         "effect": entry.definition.effect.value,
         "synonyms": [
             {"name": one.name, "value": one.text, "source": SOURCES[one.source]}
-            for one in entry.set_in
+            for one in entry.synonyms
         ],
     }
     return cast(ConfigBody, body | owner.said)

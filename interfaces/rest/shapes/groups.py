@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from typing_extensions import TypedDict
 
 from application.groups.lag import PartitionLag
-from application.groups.reset import Aim, Reset, Target
+from application.groups.reset import Reset, ResetStrategy, ResetTarget
 from domain.groups.group import Group, GroupMember
 from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
@@ -281,12 +281,12 @@ class SetOffsets(Asked):
         return self
 
     @property
-    def target(self) -> Target:
+    def target(self) -> ResetTarget:
         when = self.timestamp
         if isinstance(when, datetime):
             when = int((when - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
         value = {"offset": self.offset, "timestamp": when, "shift_by": self.shift_by}.get(self.to)
-        return Target(Aim(_WORDS.get(self.to, self.to)), value or 0)
+        return ResetTarget(ResetStrategy(_WORDS.get(self.to, self.to)), value or 0)
 
 
 class ResetBody(TypedDict):
@@ -309,8 +309,8 @@ class ResetList(TypedDict):
 
 def reset_body(reset: Reset) -> ResetBody:
     return {
-        "topic_name": reset.place.topic,
-        "partition_id": reset.place.partition,
+        "topic_name": reset.topic,
+        "partition_id": reset.partition,
         "before": reset.before,
         "after": reset.after,
         "log_start_offset": reset.start,

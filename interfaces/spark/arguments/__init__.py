@@ -1,6 +1,6 @@
-"""The words of `ottla spark ...`; what they mean is in interfaces/spark/jobs.
+"""The arguments of `ottla spark ...`; the jobs are in interfaces/spark/jobs.
 
-Building them imports nothing but argparse, so that `ottla --help` and completion stay quick.
+Imports only argparse, so that `ottla --help` and completion stay fast.
 """
 
 from __future__ import annotations

@@ -18,27 +18,27 @@ def add(commands: Commands) -> None:
         commands,
         "analyze",
         "jobs.analyze.analysis:run",
-        "what topics hold: sizes, keys, batches, times, and the room they will need",
-        "Of a data folder (--data), whether its broker runs or not; or from any Kafka broker, "
-        "then without what only the store knows: batches and their compression.",
+        "statistics of topics: sizes, keys, batches, timestamps, disk forecast",
+        "Reads a data folder (--data), with or without a running broker, or any Kafka broker; over "
+        "the wire there are no statistics of batches and compression.",
     )
     analyze.add_argument(
-        "topics", nargs="*", metavar="TOPIC", help="without one: all that the folder has"
+        "topics", nargs="*", metavar="TOPIC", help="default with --data: all topics"
     )
-    analyze.add_argument("--data", metavar="FOLDER", help="the data folder of an Ottla")
+    analyze.add_argument("--data", metavar="FOLDER", help="data folder of an Ottla broker")
     add_broker(analyze)
     analyze.add_argument(
         "--hot-keys",
         type=at_least_one,
         default=10,
         metavar="N",
-        help="so many keys of each topic are named (10)",
+        help="number of keys listed for each topic (10)",
     )
     analyze.add_argument(
         "--disk",
         type=size,
         metavar="SIZE",
-        help="tells when a disk of that size is full: 500GB (10^9), 2TiB (2^40)",
+        help="forecast when a disk of that size is full: 500GB (10^9), 2TiB (2^40)",
     )
     add_result(analyze)
 
@@ -46,7 +46,7 @@ def add(commands: Commands) -> None:
 def size(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size like 500GB or 2TiB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size like 500GB or 2TiB")
     number, letter, binary = found.groups()
     power = _POWERS.index(letter.lower()) + 1 if letter else 0
     whole = int(float(number) * (1024 if binary else 1000) ** power)

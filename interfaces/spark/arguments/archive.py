@@ -13,35 +13,40 @@ def add(commands: Commands) -> None:
         "archive",
         "jobs.archive:run",
         "topics to Parquet, each record exactly once",
-        "Goes on where it ended, killed or not; folders are topic=NAME/date=YYYY-MM-DD.",
+        "Continues where the last run ended, also after a kill; folders are "
+        "topic=NAME/date=YYYY-MM-DD.",
     )
     archive.add_argument("topics", nargs="*", metavar="TOPIC")
-    archive.add_argument("--pattern", metavar="REGEX", help="topics by name, new ones too")
-    archive.add_argument("--to", required=True, metavar="FOLDER", help="where the files go")
     archive.add_argument(
-        "--checkpoint", metavar="FOLDER", help="where it notes how far it came (TO/_checkpoint)"
+        "--pattern", metavar="REGEX", help="topics by an RE2 expression, new ones too"
+    )
+    archive.add_argument("--to", required=True, metavar="FOLDER", help="folder of the archive")
+    archive.add_argument(
+        "--checkpoint", metavar="FOLDER", help="checkpoint of the query (TO/_checkpoint)"
     )
     archive.add_argument(
         "--every",
         type=seconds,
         metavar="TIME",
-        help="go on until Ctrl-C, with new files each TIME (without: what is there now, and end)",
+        help="run until Ctrl-C, with new files each TIME (default: archive what is there and end)",
     )
     archive.add_argument(
-        "--max-records", type=at_least_one, metavar="N", help="at once, so that memory is bounded"
+        "--max-records", type=at_least_one, metavar="N", help="records of a batch (200000)"
     )
     archive.add_argument(
         "--fewer-files",
         action="store_true",
-        help="one file for each topic and day in a batch, and not for each partition: a shuffle",
+        help="one file for each topic and day of a batch, not for each partition; needs a shuffle",
     )
     archive.add_argument(
         "--json-schema",
         metavar="COLUMNS",
-        help="of values that are JSON, like 'id BIGINT, name STRING': one more column, `json`",
+        help="parse JSON values into a column `json`, like 'id BIGINT, name STRING'",
     )
     archive.add_argument(
-        "--allow-loss", action="store_true", help="go on where records are gone before they came"
+        "--allow-loss",
+        action="store_true",
+        help="continue if records were deleted before they were archived",
     )
     add_broker(archive)
     add_result(archive)
@@ -51,16 +56,16 @@ def add(commands: Commands) -> None:
         "restore",
         "jobs.restore:run",
         "an archive back to topics",
-        "Keys, values, headers, times, partitions and the order in them come back; offsets begin "
-        "anew. Topics that are not there are created.",
+        "Restores keys, values, headers, timestamps, partitions and their order; offsets start at "
+        "0. Creates missing topics.",
     )
-    restore.add_argument("archive", metavar="FOLDER", help="what `archive --to` wrote")
+    restore.add_argument("archive", metavar="FOLDER", help="the folder of `archive --to`")
     restore.add_argument("--topic", action="append", metavar="NAME", help="only these")
+    restore.add_argument("--from", dest="first", metavar="DATE", help="first day, like 2026-11-22")
+    restore.add_argument("--until", dest="last", metavar="DATE", help="last day, inclusive")
+    restore.add_argument("--prefix", default="", help="prefix of the restored topics' names")
     restore.add_argument(
-        "--from", dest="first", metavar="DATE", help="from this day, like 2026-11-22"
+        "--append", action="store_true", help="also restore to topics that have records"
     )
-    restore.add_argument("--until", dest="last", metavar="DATE", help="to that day, with it")
-    restore.add_argument("--prefix", default="", help="put before the names of the topics")
-    restore.add_argument("--append", action="store_true", help="to topics that have records, too")
     add_broker(restore)
     add_result(restore)

@@ -1,4 +1,4 @@
-"""What several jobs share: which Spark, where the result goes."""
+"""Arguments of several jobs: the Spark master, and the files for the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from interfaces.terminal.words import Commands, Parser
 def command(commands: Commands, name: str, runs: str, short: str, more: str = "") -> Parser:
     """`runs` is MODULE:FUNCTION in interfaces.spark."""
     added = words.command(commands, name, runs, short, more)
-    added.add_argument("--master", default="local[*]", help="the Spark to run on (local[*])")
+    added.add_argument("--master", default="local[*]", help="Spark master (local[*])")
     added.add_argument(
         "--conf",
         dest="spark_settings",
@@ -18,14 +18,14 @@ def command(commands: Commands, name: str, runs: str, short: str, more: str = ""
         default=[],
         type=key_value,
         metavar="KEY=VALUE",
-        help="a setting of Spark, like spark.driver.memory=2g",
+        help="Spark setting, like spark.driver.memory=2g",
     )
     return added
 
 
 def add_result(parser: Parser, with_report: bool = True) -> None:
-    parser.add_argument(
-        "--json", metavar="FILE", help="where the result goes, as JSON (- : stdout)"
-    )
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- : stdout)")
     if with_report:
-        parser.add_argument("--report", metavar="FILE.html", help="a page with plots, in one file")
+        parser.add_argument(
+            "--report", metavar="FILE.html", help="write a page with plots, in one file"
+        )

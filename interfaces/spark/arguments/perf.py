@@ -14,44 +14,48 @@ def add(commands: Commands) -> None:
         commands,
         "perf",
         "jobs.perf.job:run",
-        "produce and consume at once, and check each record",
-        "Makes topics of its own, and removes them. Exit codes: 3 when records were lost, doubled, "
-        "out of order or spoiled; 4 when it is worse than --against by more than --threshold; "
-        "5 when nothing was published in the measured time.",
+        "throughput: produce and consume, and verify each record",
+        "Creates topics and deletes them. Exit codes: 3 if records were lost, duplicated, "
+        "reordered or corrupted; 4 if worse than --against by more than --threshold; 5 if nothing "
+        "was published in the measured time.",
     )
     perf.add_argument(
-        "workload", nargs="?", metavar="WORKLOAD.yaml", help="as OpenMessaging's benchmarks have it"
+        "workload",
+        nargs="?",
+        metavar="WORKLOAD.yaml",
+        help="a workload of OpenMessaging's benchmarks",
     )
-    perf.add_argument("--name", metavar="TEXT", help="what the run is called in its results")
+    perf.add_argument("--name", metavar="TEXT", help="name of the run in its results")
     for name, meaning in (
         ("--topics", "(1)"),
         ("--partitions", "of each topic (4)"),
-        ("--size", "of each record, bytes (1024)"),
+        ("--size", "bytes of each record (1024)"),
         ("--producers", "of each topic (2)"),
         ("--consumers", "of each topic (2)"),
     ):
         perf.add_argument(name, type=at_least_one, metavar="N", help=meaning)
     perf.add_argument(
-        "--rate", type=_rate, metavar="N", help="records a second of all (0: as fast as possible)"
+        "--rate",
+        type=_rate,
+        metavar="N",
+        help="records per second in total (0: as fast as possible)",
     )
     perf.add_argument(
         "--keys", choices=("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF"), help="(NO_KEY)"
     )
     perf.add_argument("--duration", type=seconds, metavar="TIME", help="like 30s or 5m (1m)")
-    perf.add_argument(
-        "--warm-up", type=seconds_or_none, metavar="TIME", help="before anything counts (6s)"
-    )
+    perf.add_argument("--warm-up", type=seconds_or_none, metavar="TIME", help="not measured (6s)")
     perf.add_argument(
         "--patience",
         type=seconds,
         default=30.0,
         metavar="TIME",
-        help="for a broker that cannot be reached, and after the end (30s)",
+        help="wait for an unreachable broker, and for records after the end (30s)",
     )
-    perf.add_argument("--keep", action="store_true", help="leave the topics there")
-    perf.add_argument("--against", metavar="RESULT.json", help="an earlier run, to compare with")
+    perf.add_argument("--keep", action="store_true", help="keep the topics")
+    perf.add_argument("--against", metavar="RESULT.json", help="earlier result to compare with")
     perf.add_argument(
-        "--threshold", type=_rate, default=10.0, metavar="PERCENT", help="what is worse (10)"
+        "--threshold", type=_rate, default=10.0, metavar="PERCENT", help="allowed difference (10)"
     )
     add_broker(perf)
     add_result(perf)
@@ -63,5 +67,5 @@ def _rate(text: str) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
     return found

@@ -12,11 +12,15 @@ def add(commands: Commands) -> None:
         commands,
         "requests",
         "jobs.requests:run",
-        "what the broker's request log tells",
-        "The log is what `ottla serve --log-requests all --log-format json` writes.",
+        "statistics of the broker's request log",
+        "Reads the log of `ottla serve --log-requests all --log-format json`.",
     )
     requests.add_argument("logs", nargs="+", metavar="LOG", help="files or folders; .gz too")
     requests.add_argument(
-        "--slowest", type=at_least_one, default=20, metavar="N", help="requests to name (20)"
+        "--slowest",
+        type=at_least_one,
+        default=20,
+        metavar="N",
+        help="number of requests listed (20)",
     )
     add_result(requests)

@@ -1,4 +1,4 @@
-"""Reading a batch: what there is between two places, resolved once, when the query is planned."""
+"""Reads a batch; its offsets are resolved once, when Spark plans the query."""
 
 from __future__ import annotations
 
@@ -34,16 +34,14 @@ class BatchReader(RangesReader):
         starts, ends = broker.resolved(self.start, places), broker.resolved(self.end, places)
         self.start.check_order(self.end, starts, ends)
         since_ms = pushed.since_ms
-        if since_ms is not None and since_ms > 0:  # less than that is something else to a broker
-            # After the ends are known: what comes in between lies behind them.
+        if since_ms is not None and since_ms > 0:  # negative timestamps are special in ListOffsets
+            # After the ends are resolved, as records may arrive in between.
             since = broker.first_since(dict.fromkeys(places, since_ms))
-            starts = {p: max(starts[p], _or(since[p], ends[p])) for p in places}
+            starts = {
+                p: max(starts[p], ends[p] if (first := since[p]) is None else first) for p in places
+            }
         ranges = [Range(p, pushed.start(starts[p]), pushed.end(ends[p])) for p in places]
         return for_tasks(ranges, *self.options.for_tasks)
 
-    def rows(self, wanted: Range) -> Iterator[pyarrow.RecordBatch]:
-        return read_range(self.options, self.group, wanted)
-
-
-def _or(found: int | None, otherwise: int) -> int:
-    return otherwise if found is None else found
+    def rows(self, part: Range) -> Iterator[pyarrow.RecordBatch]:
+        return read_range(self.options, self.group, part)

@@ -1,6 +1,6 @@
-"""Messages of confluent-kafka as record batches of Arrow, a column at a time.
+"""Messages of confluent-kafka as Arrow record batches, a column at a time.
 
-A column costs one call of C for each message; whatever all of them share costs one for all.
+A column costs one C call for each message.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _BAD = "\N{REPLACEMENT CHARACTER}"
 Headers: TypeAlias = "list[tuple[str, bytes | None]]"
 
 
-#: In lists of messages `Any` stands for Message: it is never an error here, and has an offset.
+#: Messages are `Any` here: a typed Message may be an error and may lack an offset.
 class Rows:
-    """What becomes a batch: messages of one partition, in order."""
+    """Messages of one partition, in order, that become one Arrow batch."""
 
     def __init__(self, schema: pyarrow.Schema) -> None:
         self._schema = schema
@@ -35,7 +35,7 @@ class Rows:
         self._messages: list[Any] = []
         self._keys: list[bytes | None] = []
         self._values: list[bytes | None] = []
-        #: How many each message has; their names and values, one after the other.
+        #: The header count of each message; names and values of all headers, in turn.
         self._header_counts: list[int] = []
         self._headers: list[Any] = []
         #: Of keys, values and headers.
@@ -58,7 +58,7 @@ class Rows:
             self.bytes += sum(map(len, filter(None, names_and_values)))
 
     def batch(self) -> pyarrow.RecordBatch:
-        """Of at least one row; begins anew."""
+        """Needs at least one row; clears the rows."""
         messages, count = self._messages, len(self._messages)
         columns = [
             _binary(self._keys),
@@ -76,7 +76,7 @@ class Rows:
 
 
 def _binary(values: list[bytes | None]) -> pyarrow.Array:
-    """One copy into a buffer of the right size, where Arrow would let one grow."""
+    """One copy into a buffer of the right size; Arrow would grow one."""
     count = len(values)
     if None in values:
         if values.count(None) == count:
@@ -88,7 +88,7 @@ def _binary(values: list[bytes | None]) -> pyarrow.Array:
 
 
 def _edges(sizes: list[int]) -> pyarrow.Array:
-    """Where each begins, and the last ends."""
+    """Arrow's offsets: where each value begins, and where the last one ends."""
     edges: Any = numpy.zeros(len(sizes) + 1, dtype=numpy.int32)
     numpy.cumsum(numpy.array(sizes, numpy.int32), out=edges[1:])
     return pyarrow.array(edges)
@@ -104,14 +104,14 @@ def _offsets(messages: list[Any]) -> pyarrow.Array:
 def _times(messages: list[Any]) -> tuple[pyarrow.Array, pyarrow.Array]:
     each = chain.from_iterable(map(Message.timestamp, messages))
     kinds, times = numpy.fromiter(each, numpy.int64, 2 * len(messages)).reshape(-1, 2).T
-    # librdkafka counts the kinds from 0, Java from -1.
+    # librdkafka numbers timestamp types from 0, Java from -1.
     return timestamps(times), pyarrow.array((kinds + NO_TIME).astype(numpy.int32))
 
 
 def _header_lists(
     counts: list[int], names_and_values: list[Any], kind: pyarrow.ListType
 ) -> pyarrow.Array:
-    """Null where there are none, as the connector has it."""
+    """Null for a record without headers, as in the connector."""
     names = pyarrow.array(names_and_values[::2], pyarrow.string())
     values = _binary(names_and_values[1::2])
     pairs = pyarrow.StructArray.from_arrays([names, values], fields=list(kind.value_type))
@@ -120,8 +120,8 @@ def _header_lists(
 
 
 def headers_of(messages: list[Any]) -> list[Headers]:
-    """`map` calls from C, which always looks for a failure: Python's own call, once it is warm,
-    takes a broken list for an answer."""
+    """By `map`, whose C call always checks for an exception; a specialized call of the interpreter
+    returns confluent-kafka's broken list instead."""
     given: Iterator[Any] = map(Message.headers, messages)
     found: list[Headers | None] = []
     while len(found) < len(messages):
@@ -133,9 +133,9 @@ def headers_of(messages: list[Any]) -> list[Headers]:
 
 
 def _headers_of_other_bytes(message: Any, failure: Exception) -> Headers:
-    """Names that are not UTF-8 are replaced. confluent-kafka refuses all headers of such a record
-    once; then it gives a list of pairs where such a name is a hole that nothing may touch: the
-    garbage collector's view passes over it. The failure has the bytes of one name only."""
+    """Replaces names that are not UTF-8. confluent-kafka raises once for such a record; its next
+    list has pairs with a NULL for such a name, which only the garbage collector's view skips. The
+    exception has the bytes of one name only."""
     why = failure if isinstance(failure, UnicodeDecodeError) else failure.__cause__
     name = why.object.decode("utf-8", "replace") if isinstance(why, UnicodeDecodeError) else _BAD
     pairs: Any

@@ -1,8 +1,4 @@
-"""What a driver asks of a broker: which partitions there are, and their offsets, all at once.
-
-One request for all partitions, never one for each; what does not come within the patience of the
-options is a failure of one line.
-"""
+"""Metadata and offsets for the driver: one request for all partitions, with a timeout."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
 from interfaces.spark.kafka.refusals import Refusals
 from interfaces.spark.query.assignment import Assignment
-from interfaces.spark.query.bounds import EARLIEST, LATEST, Where
+from interfaces.spark.query.bounds import EARLIEST, LATEST, Bound
 from interfaces.spark.query.failures import JobFailed
 from interfaces.spark.query.ranges import Offsets, Place
 from interfaces.terminal.client_errors import in_words
@@ -26,23 +22,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: A broker that is there answers sooner; one that is not is told of soon.
+#: Enough for a loaded broker; a missing one is reported sooner than by Spark's connector.
 PATIENCE_S = 30.0
 _NO_OFFSET = -1
 _RETRY_S = 0.2
-#: Of brokers that are older than ids of topics.
+#: The topic id of brokers that are older than topic ids.
 _NO_ID = "A" * 22
 
 
 class Broker:
-    """Opens a connection when first asked, and keeps it until `close`."""
+    """Connects on first use; `close` disconnects."""
 
     def __init__(self, options: KafkaOptions) -> None:
         self.options = options
         self.patience_s = min(PATIENCE_S, options.patience_s)
         self._admin: AdminClient | None = None
-        self._refusals = Refusals(options)
-        #: Of the topics that were asked for last; another id is another topic of the same name.
+        self._refusals = Refusals()
+        #: Of the topics in the last response; a topic that was created again has another id.
         self.topic_ids: dict[str, str] = {}
 
     def close(self) -> None:
@@ -54,16 +50,16 @@ class Broker:
 
         if self._admin is None:
             look(self.options.servers)
-            self._refusals = Refusals(self.options)
+            self._refusals = Refusals()
             admin = self.options.made(AdminClient, error_cb=self._refusals)
-            self._meet(admin)
+            self._connect(admin)
             self._admin = admin
         return self._admin
 
-    def _meet(self, admin: AdminClient) -> None:
-        """Nobody waits for long where they are not let in; what else is wrong is told later."""
-        met: Future[Any] = admin.describe_cluster(request_timeout=self.patience_s)
-        while not wait([met], _RETRY_S).done:
+    def _connect(self, admin: AdminClient) -> None:
+        """Fails soon if brokers refuse the client; the next request reports other errors."""
+        response: Future[Any] = admin.describe_cluster(request_timeout=self.patience_s)
+        while not wait([response], _RETRY_S).done:
             admin.poll(0)
             self._refusals.check()
 
@@ -82,16 +78,16 @@ class Broker:
         return list(self.admin.list_topics(timeout=left_s).topics)
 
     def _described(self, topics: Iterable[str], left_s: float) -> dict[str, Any]:
-        """Topics that are not there are not in the answer, and are not created by the question."""
+        """Without topics that do not exist; unlike Metadata, this request creates none."""
         from confluent_kafka import KafkaError, KafkaException, TopicCollection
 
         if not (names := list(topics)):
             return {}
-        asked = self.admin.describe_topics(TopicCollection(names), request_timeout=left_s)
+        responses = self.admin.describe_topics(TopicCollection(names), request_timeout=left_s)
         found: dict[str, Any] = {}
-        for topic, answer in asked.items():
+        for topic, response in responses.items():
             try:
-                found[topic] = answer.result(left_s + 1)
+                found[topic] = response.result(left_s + 1)
             except KafkaException as failure:
                 gone = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_EXCEPTION)
                 if failure.args[0].code() not in gone:
@@ -102,58 +98,59 @@ class Broker:
         return self._offsets(dict.fromkeys(places, EARLIEST))
 
     def latest(self, places: Iterable[Place]) -> Offsets:
-        """With isolation.level=read_committed: before the first transaction that is still open."""
+        """With isolation.level=read_committed this is the last stable offset."""
         return self._offsets(dict.fromkeys(places, LATEST))
 
     def first_since(self, times: Mapping[Place, int]) -> dict[Place, int | None]:
-        """The first offset whose record is of that time, in ms, or later; None: there is none."""
+        """The first offset with that timestamp, in ms, or a later one; None: no such record."""
         found = self._listed({place: ("time", time_ms) for place, time_ms in times.items()})
         return {place: None if offset == _NO_OFFSET else offset for place, offset in found.items()}
 
-    def resolved(self, where: Where, places: list[Place]) -> Offsets:
-        """`where` was checked against all that is read; `places` may be some of it."""
-        named = {place: where.of(place) for place in places}
-        if not where.are_times:
+    def resolved(self, bound: Bound, places: list[Place]) -> Offsets:
+        named = {place: bound.of(place) for place in places}
+        if not bound.are_times:
             return named | self._offsets({p: offset for p, offset in named.items() if offset < 0})
         since = self.first_since(named)
         late = [place for place, offset in since.items() if offset is None]
-        if late and not where.or_latest:
-            raise where.has_none(late[0])
+        if late and not bound.or_latest:
+            raise bound.has_none(late[0])
         found = {place: offset for place, offset in since.items() if offset is not None}
         return found | self.latest(late)
 
-    def _offsets(self, wanted: Mapping[Place, int]) -> Offsets:
+    def _offsets(self, edges: Mapping[Place, int]) -> Offsets:
         return self._listed(
-            {p: ("earliest" if o == EARLIEST else "latest", 0) for p, o in wanted.items()}
+            {p: ("earliest" if o == EARLIEST else "latest", 0) for p, o in edges.items()}
         )
 
-    def _listed(self, wanted: Mapping[Place, tuple[str, int]]) -> Offsets:
+    def _listed(self, specs: Mapping[Place, tuple[str, int]]) -> Offsets:
         from confluent_kafka import TopicPartition
         from confluent_kafka.admin import OffsetSpec
 
-        if not wanted:
+        if not specs:
             return {}
-        specs: Any = OffsetSpec
-        fixed = {"earliest": specs.earliest(), "latest": specs.latest()}
-        asked = {
-            TopicPartition(*place): fixed.get(kind) or specs.for_timestamp(time_ms)
-            for place, (kind, time_ms) in wanted.items()
+        spec: Any = OffsetSpec
+        edges = {"earliest": spec.earliest(), "latest": spec.latest()}
+        requested = {
+            TopicPartition(*place): edges.get(kind) or spec.for_timestamp(time_ms)
+            for place, (kind, time_ms) in specs.items()
         }
-        return self._patiently("offsets", lambda left_s: self._answered(asked, left_s))
+        return self._patiently("offsets", lambda left_s: self._list_offsets(requested, left_s))
 
-    def _answered(self, asked: Any, left_s: float) -> Offsets:
+    def _list_offsets(self, requested: Any, left_s: float) -> Offsets:
         from confluent_kafka import IsolationLevel
 
         committed = self.options.isolation == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        answers = self.admin.list_offsets(asked, isolation_level=level, request_timeout=left_s)
+        responses = self.admin.list_offsets(
+            requested, isolation_level=level, request_timeout=left_s
+        )
         return {
-            Place(of.topic, of.partition): answer.result(left_s + 1).offset
-            for of, answer in answers.items()
+            Place(of.topic, of.partition): response.result(left_s + 1).offset
+            for of, response in responses.items()
         }
 
-    def _patiently(self, what: str, ask: Callable[[float], T]) -> T:
-        """A broker that starts again meanwhile is asked again."""
+    def _patiently(self, what: str, request: Callable[[float], T]) -> T:
+        """Retries until the timeout, as the broker may be restarting."""
         from confluent_kafka import KafkaException
 
         deadline = time.monotonic() + self.patience_s
@@ -161,41 +158,41 @@ class Broker:
         while True:
             left_s = max(1.0, deadline - time.monotonic())
             try:
-                return ask(left_s)
+                return request(left_s)
             except TimeoutError:
-                raise self._silent(what) from None
+                raise self._timeout(what) from None
             except KafkaException as failure:
                 error = failure.args[0]
-                if time.monotonic() >= deadline or not _may_pass(error):
+                if time.monotonic() >= deadline or not _is_retriable(error):
                     raise self._failed(what, error) from None
             admin.poll(_RETRY_S)
 
     def _failed(self, what: str, error: KafkaError) -> JobFailed:
-        if error.code() in _silence():
-            return self._silent(what)
+        if error.code() in _no_response():
+            return self._timeout(what)
         return JobFailed(f"{what}: {in_words(error)}")
 
-    def _silent(self, what: str) -> JobFailed:
-        self.admin.poll(0)  # it hands over what it complained of
+    def _timeout(self, what: str) -> JobFailed:
+        self.admin.poll(0)  # calls error_cb
         why = self._refusals.why()
         return JobFailed(
-            f"{what}: no answer from {self.options.servers} within {self.patience_s:g} s"
+            f"{what}: no response from {self.options.servers} within {self.patience_s:g} s"
             f"{': ' if why else ''}{why}"
         )
 
 
-def _may_pass(error: KafkaError) -> bool:
+def _is_retriable(error: KafkaError) -> bool:
     from confluent_kafka import KafkaError
 
     moving = (
         KafkaError.LEADER_NOT_AVAILABLE,
         KafkaError.NOT_LEADER_FOR_PARTITION,
-        KafkaError.OFFSET_NOT_AVAILABLE,  # a new leader that does not know its log's end yet
+        KafkaError.OFFSET_NOT_AVAILABLE,  # a new leader without a high watermark yet
     )
-    return error.retriable() or error.code() in (*_silence(), *moving)
+    return error.retriable() or error.code() in (*_no_response(), *moving)
 
 
-def _silence() -> tuple[int, ...]:
+def _no_response() -> tuple[int, ...]:
     from confluent_kafka import KafkaError
 
     return (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)

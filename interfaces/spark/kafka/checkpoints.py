@@ -1,6 +1,6 @@
-"""Offsets as a checkpoint of Spark holds them: {"topic": {"0": 23}}, as the connector writes them.
+"""Offsets in a checkpoint of Spark: {"topic": {"0": 23}}, as written by the connector.
 
-Spark compares them as text, so there is one way to write the same offsets.
+Spark compares them as text, so they are sorted.
 """
 
 from __future__ import annotations

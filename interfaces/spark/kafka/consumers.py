@@ -1,4 +1,4 @@
-"""Consumers of a worker process: one is kept for its next task, connected as it is."""
+"""Each worker process caches one connected consumer for its next task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from interfaces.spark.kafka.refusals import Refusals
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
-#: What a range is read with, unless the options say otherwise; measured in docs/spark.md.
+#: Defaults of a consumer, measured for docs/spark.md.
 _TUNED: dict[str, Any] = {
     "auto_offset_reset": "error",
     "enable_auto_commit": False,
@@ -19,36 +19,36 @@ _TUNED: dict[str, Any] = {
     "check_crcs": True,
     "isolation_level": "read_uncommitted",  # Java's default; librdkafka has another
     "queued_max_messages_kbytes": 32 * 2**10,
-    "queued_min_messages": 10_000_000,  # the bytes above are what bounds it
-    # With a full queue librdkafka would look again only after a second.
+    "queued_min_messages": 10_000_000,  # the line above bounds the queue
+    # With a full queue librdkafka fetches again only after a second by default.
     "fetch_queue_backoff_ms": 5,
     "fetch_wait_max_ms": 50,
     "fetch_error_backoff_ms": 50,
     "reconnect_backoff_ms": 50,
     "reconnect_backoff_max_ms": 1000,
-    # A topic that is not there is told of after this, not after half a minute.
+    # Report an unknown topic after 5 s; the default is 30 s.
     "topic_metadata_propagation_max_ms": 5000,
 }
 
 
 class Reader:
-    """A consumer, and what it complains of."""
+    """A consumer and its connection errors."""
 
     def __init__(self, options: KafkaOptions, group: str) -> None:
         from confluent_kafka import Consumer
 
-        self.refusals = Refusals(options)
+        self.refusals = Refusals()
         self.consumer: Consumer = options.made(
             Consumer, group_id=group, error_cb=self.refusals, **_TUNED
         )
 
 
-_kept: dict[str, Reader] = {}
+_cached: dict[str, Reader] = {}
 
 
 def take(options: KafkaOptions, group: str) -> Reader:
-    """To be given back, or closed when something was wrong with it."""
-    reader = _kept.pop(_key(options, group), None)
+    """The caller gives it back, or closes it after an error."""
+    reader = _cached.pop(_key(options, group), None)
     if reader is None:
         return Reader(options, group)
     reader.refusals.complaint = ""
@@ -56,12 +56,12 @@ def take(options: KafkaOptions, group: str) -> Reader:
 
 
 def give_back(options: KafkaOptions, group: str, reader: Reader) -> None:
-    """One is kept; that of another query is closed."""
+    """Caches it, and closes the cached consumer of another query."""
     reader.consumer.unassign()
-    while _kept:
-        _, other = _kept.popitem()
+    while _cached:
+        _, other = _cached.popitem()
         other.consumer.close()
-    _kept[_key(options, group)] = reader
+    _cached[_key(options, group)] = reader
 
 
 def _key(options: KafkaOptions, group: str) -> str:

@@ -1,4 +1,4 @@
-"""The progress of a stream in a consumer group, so that tools show its lag; never read again."""
+"""Mirrors the progress of a stream to a consumer group, so that tools show its lag."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ _PATIENCE_S = 5.0
 
 
 def mirrored_group(options: KafkaOptions) -> str | None:
-    """None: the stream keeps its progress to its checkpoint."""
+    """None: the option is off."""
     if not options.flag("commitOffsetsToGroup", False):
         return None
     if options.own_group is None:
-        raise WrongOption("commitOffsetsToGroup=true needs the group in kafka.group.id")
+        raise WrongOption("commitOffsetsToGroup=true needs option kafka.group.id")
     return options.own_group
 
 
 def mirror(broker: Broker, group: str, offsets: Mapping[Place, int]) -> None:
-    """What the group cannot take is not the query's failure: the checkpoint has it."""
+    """Ignores failures: the offsets of the query are in its checkpoint."""
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 
     places = [TopicPartition(*place, offset) for place, offset in offsets.items()]
     if not places:
         return
     try:
-        asked = broker.admin.alter_consumer_group_offsets(
+        responses = broker.admin.alter_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group, places)], request_timeout=_PATIENCE_S
         )
-        for answer in asked.values():
-            answer.result(_PATIENCE_S + 1)
+        for response in responses.values():
+            response.result(_PATIENCE_S + 1)
     except (KafkaException, TimeoutError):
         pass

@@ -1,4 +1,4 @@
-"""How much a micro-batch takes of what waits."""
+"""maxOffsetsPerTrigger: how many records a micro-batch reads from each partition."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from interfaces.spark.query.ranges import Offsets, Place
 
 
 def limited(start: Mapping[Place, int], end: Mapping[Place, int], most: int) -> Offsets:
-    """Ends at most `most` records away altogether, each partition by its share of what waits.
+    """New ends, at most about `most` records away, shared in proportion to the lag.
 
-    A partition with anything at all gets one record, so that none is starved.
+    A partition with any lag gets at least one record, as with the connector.
     """
-    waiting = {place: max(0, end[place] - start[place]) for place in end}
-    total = sum(waiting.values())
+    lag = {place: max(0, end[place] - start[place]) for place in end}
+    total = sum(lag.values())
     if total <= most:
         return dict(end)
-    # Whole numbers throughout: a float would not hold large offsets.
+    # Integers throughout: a float does not hold large offsets.
     return {
-        place: start[place] + max(1, waiting[place] * most // total)
-        if waiting[place]
-        else end[place]
+        place: start[place] + max(1, lag[place] * most // total) if lag[place] else end[place]
         for place in end
     }

@@ -1,8 +1,8 @@
-"""A range of a partition, read by a task: Arrow batches of bounded size, and no row beside it.
+"""A task reads a range of a partition as Arrow batches of bounded size.
 
-A range ends with its last offset, or where the log goes on after it, or where the log ends: the
-last offsets of a range may be gone by compaction, or be markers of transactions, which nobody is
-shown. What is missing otherwise is lost data: a failure, or passed over with failOnDataLoss=false.
+A range ends with its last offset, with a later one, or with the end of the log: compaction may have
+removed its last records, or they are transaction markers. Otherwise missing records are lost data:
+a failure, or skipped with failOnDataLoss=false.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import pyarrow
     from confluent_kafka import KafkaError
 
-#: An Arrow batch has no more rows than twice this, and hardly more bytes: larger ones leave the
-#: processor's cache before they are sent, smaller ones cost Spark more.
+#: An Arrow batch has at most twice as many rows, and about as many bytes. Larger ones leave the
+#: processor's cache before they are sent; smaller ones cost Spark more.
 MOST_ROWS = 10_000
 MOST_BYTES = 2 * 2**20
 _FIRST_ROWS = 16
 _WAIT_S = 0.5
-#: Where nothing comes, whether the topic is still there, or has ended, is asked this often.
+#: While no record arrives, the topic and the end of its log are looked up so often.
 _LOOK_AGAIN_S = 1.0
 _TIMES_GONE = 2
 _TRIES = 3
@@ -37,11 +37,11 @@ _ANSWER_S = 5.0
 _LOOKUP_S = 30.0
 
 
-def read_range(options: KafkaOptions, group: str, wanted: Range) -> Iterator[pyarrow.RecordBatch]:
-    """Each batch is one more of the range's; the consumer is kept for the next range."""
+def read_range(options: KafkaOptions, group: str, part: Range) -> Iterator[pyarrow.RecordBatch]:
+    """The consumer is cached for the next range of this worker process."""
     reader = take(options, group)
     try:
-        yield from _Reading(options, reader, wanted).batches()
+        yield from _Reading(options, reader, part).batches()
     except BaseException:
         reader.consumer.close()
         raise
@@ -49,24 +49,24 @@ def read_range(options: KafkaOptions, group: str, wanted: Range) -> Iterator[pya
 
 
 class _Reading:
-    def __init__(self, options: KafkaOptions, reader: Reader, wanted: Range) -> None:
-        self.reader, self.consumer, self.wanted = reader, reader.consumer, wanted
+    def __init__(self, options: KafkaOptions, reader: Reader, part: Range) -> None:
+        self.reader, self.consumer, self.part = reader, reader.consumer, part
         self.schema = arrow_columns(options.flag("includeHeaders", False))
         self.patience_s = options.patience_s
         self.fail_on_loss = options.flag("failOnDataLoss", True)
         self.servers = options.servers
-        self.position = wanted.start
-        #: Messages that are taken at once, by the size of the last ones.
+        self.position = part.start
+        #: How many messages to consume at once, by the size of the last ones.
         self.most = _FIRST_ROWS
         self.is_over = False
-        #: Where the log seems to end before the range does.
+        #: Where the log seems to end, before the range does.
         self.log_end: int | None = None
         self.tries_left = _TRIES
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         from interfaces.spark.kafka.batches import Rows
 
-        if self.wanted.size <= 0:
+        if self.part.size <= 0:
             return
         self._assign(self.position)
         rows = Rows(self.schema)
@@ -81,10 +81,10 @@ class _Reading:
     def _assign(self, offset: int) -> None:
         from confluent_kafka import TopicPartition
 
-        self.consumer.assign([TopicPartition(*self.wanted.place, offset)])
+        self.consumer.assign([TopicPartition(*self.part.place, offset)])
 
     def _some(self) -> list[Any]:
-        """What is there, or what comes first; moves on, and knows when it is over."""
+        """The next messages of the range; waits for the first one."""
         from confluent_kafka import Message
 
         messages: list[Any] = self.consumer.consume(self.most, 0) or self._wait()
@@ -94,16 +94,16 @@ class _Reading:
             self.log_end = None
         if messages:
             last = messages[-1].offset()
-            if last >= self.wanted.end - 1:
+            if last >= self.part.end - 1:
                 self.is_over = True
-                if last >= self.wanted.end:
-                    cut = bisect_left(messages, self.wanted.end, key=lambda one: one.offset())
+                if last >= self.part.end:
+                    cut = bisect_left(messages, self.part.end, key=lambda one: one.offset())
                     del messages[cut:]
             self.position = last + 1
         return messages
 
     def _wait(self) -> list[Any]:
-        """For the first message. Brokers may come and go meanwhile: librdkafka connects again."""
+        """Waits for a message. Brokers may restart meanwhile: librdkafka reconnects."""
         deadline = time.monotonic() + self.patience_s
         look_again = time.monotonic() + _LOOK_AGAIN_S
         gone = 0
@@ -120,29 +120,29 @@ class _Reading:
                     return self._gone()
         why = f": {complaint}" if (complaint := self.reader.refusals.complaint) else ""
         raise JobFailed(
-            f"{self.wanted.place}: nothing came from {self.servers} for {self.patience_s:g} s "
+            f"{self.part.place}: no record from {self.servers} for {self.patience_s:g} s "
             f"at offset {self.position}{why}"
         )
 
     def _is_gone(self) -> bool:
-        """Of a topic that is deleted librdkafka says nothing. A consumer that asks creates none."""
+        """librdkafka does not report a deleted topic. A consumer's Metadata creates none."""
         from confluent_kafka import KafkaError, KafkaException
 
-        topic = self.wanted.place.topic
+        topic = self.part.place.topic
         try:
             found = self.consumer.list_topics(topic, timeout=_WAIT_S).topics[topic]
         except KafkaException:
-            return False  # the broker is not there: that is another matter
+            return False  # no broker responds; that may pass
         if found.error is not None:
             return bool(found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART)
-        return self.wanted.place.partition not in found.partitions
+        return self.part.place.partition not in found.partitions
 
     def _is_the_end(self, end: int, left_s: float) -> bool:
-        """A new leader answers fetches with an end that is too early; asked for its end, it says
-        that it does not know yet. What cannot be had is asked for again later."""
+        """ListOffsets confirms it: a new leader responds to Fetch with too small a high watermark,
+        but to ListOffsets with OFFSET_NOT_AVAILABLE."""
         from confluent_kafka import KafkaException, TopicPartition
 
-        place = TopicPartition(*self.wanted.place)
+        place = TopicPartition(*self.part.place)
         try:
             _, high = self.consumer.get_watermark_offsets(place, timeout=min(_ANSWER_S, left_s))
         except KafkaException:
@@ -151,12 +151,12 @@ class _Reading:
 
     def _gone(self) -> list[Any]:
         self.is_over = True
-        self._lost(f"{self.wanted.place} is not there any more")
+        self._lost(f"{self.part.place} is not there any more")
         return []
 
     def _ended(self, end: int) -> list[Any]:
         self.is_over = True
-        self._lost(f"{self.wanted.place} ends at offset {end}, before {self.wanted.end}")
+        self._lost(f"{self.part.place} ends at offset {end}, before {self.part.end}")
         return []
 
     def _without_errors(self, messages: list[Any]) -> list[Any]:
@@ -185,15 +185,12 @@ class _Reading:
         ):
             self._gone()
         elif error.fatal() or not (error.retriable() or _passes(error)):
-            raise JobFailed(f"{self.wanted.place}: {in_words(error)}")
+            raise JobFailed(f"{self.part.place}: {in_words(error)}")
 
     def _at_the_end(self, end: int) -> None:
-        """Of the log, as it is now; nothing that is shown lies between the position and it.
-
-        Before the end of the range it is believed only when nothing follows, and the leader says
-        so: a new one may learn only now what its log has.
-        """
-        if end >= self.wanted.end:
+        """End of partition. Before the end of the range it counts only if no record follows and
+        the leader confirms it, see `_is_the_end`."""
+        if end >= self.part.end:
             self.is_over = True
         else:
             self.log_end = end
@@ -201,21 +198,21 @@ class _Reading:
     def _out_of_range(self) -> None:
         from confluent_kafka import KafkaException, TopicPartition
 
-        place = TopicPartition(*self.wanted.place)
+        place = TopicPartition(*self.part.place)
         try:
             low, high = self.consumer.get_watermark_offsets(place, timeout=_LOOKUP_S)
         except KafkaException as failure:
-            raise JobFailed(f"{self.wanted.place}: {failure.args[0].str()}") from None
+            raise JobFailed(f"{self.part.place}: {failure.args[0].str()}") from None
         if low <= self.position < high and self.tries_left:
-            self.tries_left -= 1  # another replica answered, or this one has caught up
+            self.tries_left -= 1  # a lagging replica responded
             self._assign(self.position)
             return
         self._lost(
-            f"{self.wanted.place}: offset {self.position} is not there any more; "
+            f"{self.part.place}: offset {self.position} is not there any more; "
             f"the log has {low} to {high}"
         )
-        if not self.position < low < self.wanted.end:
-            self.is_over = True  # the log was cut at its end, or the range is gone altogether
+        if not self.position < low < self.part.end:
+            self.is_over = True  # the log was truncated, or the whole range was deleted
         else:
             self.position = low
             self._assign(low)
@@ -226,7 +223,7 @@ class _Reading:
 
 
 def _passes(error: KafkaError) -> bool:
-    """What librdkafka tells of, and tries again by itself."""
+    """Errors that librdkafka reports and retries by itself."""
     from confluent_kafka import KafkaError
 
     return error.code() in (

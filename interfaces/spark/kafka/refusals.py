@@ -1,41 +1,30 @@
-"""What a client of librdkafka says of its connections, and when hoping any longer is no use.
+"""Connection errors of a client, and when to give up.
 
-librdkafka connects again and again, whatever the reason is why nobody lets it in: a wrong password
-is a wrong password after half a minute, too.
+librdkafka reconnects for ever, also after a wrong password or an untrusted certificate.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
-from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.query.failures import JobFailed
-from interfaces.terminal.addresses import addresses
-from interfaces.terminal.reachable import PROBE_S
-from interfaces.terminal.tls import speaks_tls
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
 
-#: Of several brokers one may know the password, or have the right certificate.
+#: With several brokers, another one may accept the client.
 GRACE_S = 3.0
-_WHERE = re.compile(r"^\w+://|^(?=[^/ ]+:\d+/)")
-_WHEN = re.compile(r" \(after \d+ms in state \w+\)")
-_UNTRUSTED = "certificate could not be verified"
-_LIBRARY = re.compile(r"error:[0-9A-F]{8}:SSL routines::")
+_CLOSED = "brokers close the connection; check kafka.security.protocol (TLS or SASL required?)"
 
 
 class Refusals:
-    """The `error_cb` of a client that was made when this was: called when the client is polled."""
+    """The `error_cb` of one client; librdkafka calls it while the client is polled."""
 
-    def __init__(self, options: KafkaOptions) -> None:
-        self._servers = options.servers
-        self._protocol = str(options.client().get("security.protocol", "plaintext")).lower()
+    def __init__(self) -> None:
         self._began = time.monotonic()
-        self._is_closed = False
-        #: The last one, and the last one that says why nobody is let in.
+        self._all_down = False
+        #: The last error of any connection, and the last one of TLS or SASL.
         self.complaint = ""
         self._refusal = ""
 
@@ -43,43 +32,23 @@ class Refusals:
         from confluent_kafka import KafkaError
 
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
-            self._is_closed = True
+            self._all_down = True
             return
-        self.complaint = _plain(error.str())
-        says_why = error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL)
-        if says_why or ("SSL" in error.str() and not self._refusal):
+        self.complaint = error.str()
+        of_security = error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL)
+        if of_security or ("SSL" in error.str() and not self._refusal):
             self._refusal = self.complaint
 
     def check(self) -> None:
-        """While a client that was never answered waits: raises where it waits in vain."""
-        if time.monotonic() - self._began < GRACE_S:
-            return
-        if self._refusal:
-            raise JobFailed(f"no broker lets this client in: {self._refusal}")
-        if why := self._other_protocol():
-            raise JobFailed(f"{self._servers}: {why}")
+        """Raises if waiting for a first response is in vain."""
+        is_early = time.monotonic() - self._began < GRACE_S
+        if not is_early and (why := self._refusal or self._closed()):
+            raise JobFailed(f"no broker accepts this client: {why}")
 
     def why(self) -> str:
-        """Of one that waited as long as it may; empty where nothing is known."""
-        if self.complaint or not self._is_closed:
-            return self.complaint
-        return self._other_protocol() or (
-            "it takes connections and closes them again; does it want a password "
-            "(kafka.security.protocol=SASL_SSL or SASL_PLAINTEXT)?"
-        )
+        """The reason for a timeout; empty if none is known."""
+        return self.complaint or self._closed()
 
-    def _other_protocol(self) -> str:
-        """librdkafka does not say why a connection without TLS is closed."""
-        if self.complaint or not self._is_closed or self._protocol.endswith("ssl"):
-            return ""
-        if any(speaks_tls(address, PROBE_S) for address in addresses(self._servers)):
-            return "it speaks TLS, and the client does not: kafka.security.protocol=SSL or SASL_SSL"
-        return ""
-
-
-def _plain(said: str) -> str:
-    """Without how long it took librdkafka to learn it."""
-    said = _LIBRARY.sub("", _WHEN.sub("", _WHERE.sub("", said)))
-    place, slash, rest = said.partition("/bootstrap: ")
-    said = f"{place}: {rest}" if slash else said
-    return f"{said}, or it is for another name" if _UNTRUSTED in said else said
+    def _closed(self) -> str:
+        """librdkafka reports no error when a broker closes a plaintext connection at once."""
+        return _CLOSED if self._all_down and not self.complaint else ""

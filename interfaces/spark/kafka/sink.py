@@ -1,7 +1,7 @@
-"""What `write` and `writeStream` of the data source `ottla` do in Spark's tasks.
+"""`write` and `writeStream` of the data source `ottla`, at least once.
 
-At least once: a record is acknowledged by all replicas before its task is done, an idempotent
-producer sends none of them twice, and a task or a micro-batch that failed is sent again.
+All replicas acknowledge a record before its task ends, and the producer is idempotent. Spark sends
+the records of a failed task or micro-batch again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from pyspark.sql.datasource import (
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_attempts import refuse_another
 from interfaces.spark.kafka.sink_columns import SinkColumns
-from interfaces.spark.kafka.sink_provenance import Provenance
-from interfaces.spark.kafka.sink_rows import Rows
+from interfaces.spark.kafka.sink_rows import Rows, Stamp
 from interfaces.spark.kafka.sink_sending import Sending
 from interfaces.spark.query.failures import WrongOption
 
@@ -30,28 +29,42 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql.types import StructType
 
-#: Of the client's settings: what would be read and not done.
 _REFUSED = {
-    "kafka.partitioner.class": "it is a class of Java; kafka.partitioner takes librdkafka's names",
-    "kafka.transactional.id": "records are not written in transactions",
+    "kafka.partitioner.class": "set kafka.partitioner to one of librdkafka's names",
+    "kafka.transactional.id": "the sink does not write in transactions",
 }
+PROVENANCE = "ottla.provenance"
+#: Local properties that Spark sets for the tasks of a streaming query.
+_QUERY, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
+
+
+def stamp_of(task: TaskContext, write_id: str) -> Stamp:
+    """recordProvenance: a header QUERY/BATCH/PARTITION/ROW, the same when Spark sends a row again.
+
+    That holds if Spark reads the same rows in the same order, as from Kafka or from files. A batch
+    write has an id of its own instead of the query's.
+    """
+    query = task.getLocalProperty(_QUERY) or write_id
+    batch = task.getLocalProperty(_BATCH) or "0"
+    start = f"{query}/{batch}/{task.partitionId()}/".encode()
+    return lambda row: (PROVENANCE, b"%b%d" % (start, row))
 
 
 @dataclass
 class Sent(WriterCommitMessage):
-    """Of one task: all of its rows are acknowledged."""
+    """All rows of a task are acknowledged."""
 
     partition: int
     rows: int
 
 
 class _Writing:
-    """What both writers have. It is made by the driver, before any row is sent, and pickled."""
+    """The driver creates it, before a row is sent, and pickles it for the tasks."""
 
     def __init__(self, options: KafkaOptions, schema: StructType) -> None:
         for name, why in _REFUSED.items():
             if name in options:
-                raise WrongOption(f"{name} cannot be set: {why}")
+                raise WrongOption(f"option {name} is not supported: {why}")
         types = {field.name: field.dataType.simpleString() for field in schema.fields}
         self._options = options
         self._columns = SinkColumns.of(
@@ -62,10 +75,10 @@ class _Writing:
 
     def write(self, iterator: Iterator[pyarrow.RecordBatch]) -> Sent:
         task = TaskContext.get()
-        assert task is not None, "Spark calls it in a task"
+        assert task is not None, "Spark calls write in a task"
         refuse_another(task)
         sending = Sending(self._options)
-        stamp = Provenance.of(task, self._id).stamp if self._records_provenance else None
+        stamp = stamp_of(task, self._id) if self._records_provenance else None
         rows = Rows(self._columns, sending.delivered, stamp)
         for batch in iterator:
             for topics, part, bytes_beside_values in rows.slices(batch):
@@ -82,8 +95,8 @@ class BatchWriter(_Writing, DataSourceArrowWriter):
 
 
 class StreamWriter(_Writing, DataSourceStreamArrowWriter):
-    """In every output mode the rows that Spark hands over are appended, as its connector does.
+    """Appends rows in every output mode, as the connector does.
 
-    `commit(messages, batchId)`, which the driver calls once for each micro-batch with what its
-    tasks returned, is where a transaction for each of them would end: see docs/skipped.md.
+    The driver calls `commit(messages, batchId)` after each micro-batch: a transaction for each of
+    them would end there, see docs/skipped.md.
     """

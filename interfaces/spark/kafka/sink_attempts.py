@@ -1,7 +1,7 @@
-"""Where records may not be sent twice, a task is not begun again.
+"""Refuses a second attempt of a task where records must not be sent twice.
 
-Settings of Spark keep it from doing so after a failure, or beside a task that is slow. A machine
-that is lost is no failure to it: what ran there is begun again whatever they say.
+Spark's settings prevent attempts after a failure, and speculative ones. They do not prevent new
+attempts of tasks that ran on a lost executor.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from interfaces.spark.query.failures import JobFailed
 if TYPE_CHECKING:
     from pyspark import SparkContext, TaskContext
 
-#: Of the thread that starts a job; Spark hands it on to the job's tasks.
+#: A local property of the thread that starts a job; Spark passes it on to the tasks.
 PROPERTY = "ottla.one.attempt"
 
 
 @contextmanager
 def one_attempt(context: SparkContext) -> Iterator[None]:
-    """For what this thread writes."""
+    """For jobs of this thread."""
     context.setLocalProperty(PROPERTY, "true")
     try:
         yield
@@ -30,9 +30,9 @@ def one_attempt(context: SparkContext) -> Iterator[None]:
 
 
 def refuse_another(task: TaskContext) -> None:
-    """In a task, before it sends anything."""
+    """Called in a task, before it sends a record."""
     if task.getLocalProperty(PROPERTY) and task.attemptNumber():
         raise JobFailed(
-            f"task {task.partitionId()} failed, or its machine was lost, and was begun again: what "
-            "it had sent would be sent twice; delete the topics and begin again"
+            f"Spark repeats task {task.partitionId()}, which failed or lost its executor, and "
+            "would send its records twice; delete the topics and start again"
         )

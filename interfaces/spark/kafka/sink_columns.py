@@ -1,7 +1,6 @@
-"""Which columns a frame may have that is written: those of Spark's own Kafka connector.
+"""The columns of a frame that is written: those of Spark's own Kafka connector.
 
-Wrong ones are told before a row is sent. Columns that mean nothing here are left alone, as the
-connector does, so what was read can be written again.
+Other columns are ignored, as by the connector, so a frame that was read can be written.
 """
 
 from __future__ import annotations
@@ -11,56 +10,48 @@ from dataclasses import dataclass
 
 from interfaces.spark.query.failures import WrongOption
 
-_TEXT = ("string", "binary")
-_HEADERS = "array<struct<key:string,value:binary>>"
-#: What each may be, as Spark writes a type in short.
+_BYTES = ("string", "binary")
+#: Column types as Spark's simpleString.
 _TYPES = {
-    "value": _TEXT,
-    "key": _TEXT,
+    "value": _BYTES,
+    "key": _BYTES,
     "topic": ("string",),
     "partition": ("int",),
-    "headers": (_HEADERS,),
+    "headers": ("array<struct<key:string,value:binary>>",),
     "timestamp": ("timestamp",),
-}
-_IN_WORDS = {
-    "value": "a string or binary",
-    "key": "a string or binary",
-    "topic": "a string",
-    "partition": "an int",
-    "headers": "an array of struct<key: string, value: binary>",
-    "timestamp": "a timestamp",
 }
 
 
 @dataclass(frozen=True)
 class SinkColumns:
-    """Those that are there and are used."""
+    """Which columns are used."""
 
     key: bool
     partition: bool
     headers: bool
     timestamp: bool
-    #: Of all rows; None: the column `topic` says it.
+    #: The topic of all rows; None: that of the column `topic`.
     topic: str | None
 
     @classmethod
     def of(cls, types: Mapping[str, str], topic: str | None, use_timestamp: bool) -> SinkColumns:
-        """`types` are Spark's names of them (`simpleString`)."""
+        """`types` has the simpleString of each column's type."""
         if "value" not in types:
             raise WrongOption(
-                f"the column value is missing; there {_are(types)} (cast what is to be written, "
+                f"the column value is missing; the columns are: {', '.join(types)} (cast one, "
                 "like `CAST(id AS STRING) AS value`)"
             )
         if topic is None and "topic" not in types:
-            raise WrongOption("no topic: give the option topic, or a column topic")
+            raise WrongOption("no topic: set option topic, or add a column topic")
         if use_timestamp and "timestamp" not in types:
-            raise WrongOption("useTimestamp=true, and there is no column timestamp")
+            raise WrongOption("useTimestamp=true needs a column timestamp")
         used = {"value", "key", "partition", "headers"}
         used |= {"topic"} if topic is None else set()
         used |= {"timestamp"} if use_timestamp else set()
         for name in used & types.keys():
             if types[name].lower() not in _TYPES[name]:
-                raise WrongOption(f"the column {name} is {types[name]}, not {_IN_WORDS[name]}")
+                expected = " or ".join(_TYPES[name])
+                raise WrongOption(f"the column {name} is {types[name]}, expected {expected}")
         return cls(
             key="key" in types,
             partition="partition" in types,
@@ -68,8 +59,3 @@ class SinkColumns:
             timestamp=use_timestamp,
             topic=topic,
         )
-
-
-def _are(types: Mapping[str, str]) -> str:
-    names = ", ".join(types)
-    return f"are {names}" if len(types) > 1 else f"is {names}" if types else "is no column at all"

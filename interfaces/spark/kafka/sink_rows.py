@@ -1,7 +1,7 @@
-"""Arrow's columns, as rows of what a producer is given: topic, value, key, partition.
+"""Arrow columns as rows of arguments for `Producer.produce`: topic, value, key, partition.
 
-A thousand rows at a time become Python objects, in C where it can be, and fewer of large ones; so
-memory does not depend on how large a batch Spark makes.
+A slice of at most a thousand rows becomes Python objects at a time, so that memory does not depend
+on the size of Spark's batches.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
 SLICE_ROWS = 1000
 SLICE_BYTES = 8 * 2**20
-#: librdkafka's words for "the partitioner decides" and "now".
+#: librdkafka: the partitioner chooses; the current time.
 ANY_PARTITION, NOW = -1, 0
-#: Kafka's own word for a record that has no time; librdkafka hands it on as it is.
+#: Kafka's timestamp of a record without one; librdkafka passes it on.
 NO_TIME_MS = -1
 
 Header: TypeAlias = tuple[str, bytes | None]
 Headers: TypeAlias = list[Header]
-#: The header that tells where the row with this number (in its task) comes from.
+#: The provenance header of a row, by its number in the task.
 Stamp: TypeAlias = Callable[[int], Header]
 
 
 class Rows:
-    """`slices` gives (topics, rows, bytes of their keys and headers): each row is the arguments of
-    `Producer.produce`."""
+    """`slices` yields topics, rows, and the bytes of their keys and headers."""
 
     def __init__(self, columns: SinkColumns, delivered: object, stamp: Stamp | None = None) -> None:
         self._columns, self._delivered, self._stamp = columns, delivered, stamp
@@ -55,7 +54,7 @@ class Rows:
         names = set(topics)
         if None in names:
             at = self.number + topics.index(None)
-            raise JobFailed(f"row {at} has no topic (the option topic would give one to all)")
+            raise JobFailed(f"row {at} has no topic (option topic sets one for all rows)")
         return topics, names
 
     def _rows(self, part: pyarrow.RecordBatch, topics: Iterable[str]) -> Iterator[tuple[Any, ...]]:
@@ -93,7 +92,7 @@ class Rows:
         found: list[int] = times.cast(pyarrow.int64()).fill_null(NOW).to_pylist()
         if min(found) < NO_TIME_MS:
             at = next(at for at, time in enumerate(found, self.number) if time < NO_TIME_MS)
-            raise JobFailed(f"row {at} has a time before 1970, which no record can have")
+            raise JobFailed(f"row {at} has a timestamp before 1970")
         return found
 
     def _headers(self, part: pyarrow.RecordBatch) -> list[Headers | None] | None:
@@ -108,7 +107,7 @@ class Rows:
 
 
 def texts(column: pyarrow.Array) -> list[bytes | None]:
-    """Text is UTF-8 in Arrow already: it is not decoded to be encoded again."""
+    """Text in Arrow is UTF-8 already: a cast saves decoding and encoding it."""
     import pyarrow
 
     kind = column.type

@@ -1,4 +1,4 @@
-"""One task's producer: rows in, every one of them acknowledged, or one line that says why not."""
+"""The producer of one task: every record is acknowledged, or the task fails with one line."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
-    from confluent_kafka.admin import TopicMetadata
 
-#: What is wanted of a topic that is being created by its first use.
-_CREATION_S = 3.0
-#: For an answer, one after the other.
-_PATIENCE_S = (1.0, 2.0, 4.0, 8.0, 15.0)
+#: For the creation of a topic on first use, and for a first response from the broker.
+_CREATION_S, _METADATA_S = 3.0, 15.0
 _POLL_S, _AGAIN_S, _FLUSH_S = 0.002, 0.1, 1.0
 
 _QUEUE_KBYTES = 65_536
-#: Batches are large enough for the broker's work to be small, and smaller than what topics with a
-#: limit of their own take: librdkafka does not cut a batch that was refused. Records go where the
-#: Java client would put them; delivery.timeout.ms and max.request.size are also as in Java.
+#: Large batches are cheap for the broker, but librdkafka does not split a batch that a topic with a
+#: small max.message.bytes refuses. The partitioner is that of the Java client, as are
+#: delivery.timeout.ms and max.request.size.
 SETTINGS = {
     "enable_idempotence": True,
     "linger_ms": 20,
@@ -38,35 +35,44 @@ SETTINGS = {
     "queue_buffering_max_messages": 200_000,
     "delivery_report_only_error": True,
 }
+#: By the names of errors; librdkafka does not pass the broker's own message on.
+_HINTS = {
+    "INVALID_RECORD": "the timestamp is out of range, or a compacted topic needs a key",
+    "INVALID_TIMESTAMP": "see message.timestamp.before.max.ms and message.timestamp.after.max.ms",
+    "MSG_SIZE_TOO_LARGE": (
+        "see max.message.bytes of the topic, option kafka.max.request.size and, if a batch is too "
+        "large, option kafka.batch.size"
+    ),
+}
 
 
 class Sending:
-    """Opens a connection with the first row: of many tasks, some have none."""
+    """Connects with the first row, as many tasks of Spark have none."""
 
     def __init__(self, options: KafkaOptions) -> None:
         self._options = options
-        #: Of keys and headers, since all was acknowledged.
+        #: Bytes of keys and headers since the last flush.
         self._bytes_beside_values = 0
         self._most_bytes = _queue_bytes(options)
         self._made: Producer | None = None
         self._topics: set[str] = set()
         self._failure = ""
-        #: The failure is not of the record that it was told of, and not the reason.
+        #: Another record of the same batch was refused; its report has the reason.
         self._is_of_another = False
-        self._refusals = Refusals(options)
+        self._refusals = Refusals()
 
     def send(
         self, topics: set[str], rows: Iterable[tuple[Any, ...]], bytes_beside_values: int = 0
     ) -> None:
-        """In this order; raises for what has failed so far, this or earlier.
+        """Sends in this order; raises for a record that failed, now or earlier.
 
-        librdkafka bounds what waits by the bytes of values; those of keys and headers are told.
+        librdkafka's queue limit counts values only; keys and headers are limited here.
         """
         from confluent_kafka import KafkaException
 
         producer = self._producer
         for topic in topics - self._topics:
-            self._look_for(topic)
+            self._require_topic(topic)
         self._bytes_beside_values += bytes_beside_values
         if self._bytes_beside_values > self._most_bytes:
             self.finish()
@@ -81,29 +87,36 @@ class Sending:
                         break
                     except BufferError:
                         if was_alone:
-                            raise self._gives_up(_too_large_for_memory(row)) from None
+                            size = _size(row[1], row[2])
+                            raise self._failed(
+                                f"topic {row[0]!r}: a record of {size} bytes is larger than "
+                                "option kafka.buffer.memory"
+                            ) from None
                         was_alone = not len(producer)
-                        self._make_room()
+                        producer.poll(_POLL_S)
+                        self._check()
             except KafkaException as refusal:
-                raise self._gives_up(self._said(refusal.args[0], row[0], row[3], row)) from None
+                size = _size(row[1], row[2])
+                raise self._failed(self._reason(refusal.args[0], row[0], row[3], size)) from None
         producer.poll(0)
         self._check()
 
     def finish(self) -> None:
-        """Returns when all are acknowledged."""
+        """Returns when all records are acknowledged."""
         if self._made is not None:
             while self._made.flush(_FLUSH_S):
                 self._check()
             self._check()
 
     def delivered(self, error: KafkaError | None, message: Message) -> None:
-        """Called for those that were not."""
+        """The delivery report of a record that failed."""
         from confluent_kafka import KafkaError
 
         if error is None or (self._failure and not self._is_of_another):
             return
         self._is_of_another = error.code() == KafkaError._INVALID_DIFFERENT_RECORD
-        self._failure = self._said(error, message.topic(), message.partition(), None, message)
+        size = _size(message.value(), message.key())
+        self._failure = self._reason(error, message.topic(), message.partition(), size)
 
     @property
     def _producer(self) -> Producer:
@@ -114,64 +127,45 @@ class Sending:
             settings = dict(SETTINGS)
             if not may_be_idempotent(self._options.client()):
                 settings["enable_idempotence"] = False
-            self._refusals = Refusals(self._options)
+            self._refusals = Refusals()
             self._made = self._options.made(Producer, error_cb=self._refusals, **settings)
         return self._made
 
-    def _look_for(self, topic: str) -> None:
-        """A broker that creates topics at their first use says for a moment that there is none."""
-        from confluent_kafka import KafkaError
+    def _require_topic(self, topic: str) -> None:
+        """A broker that creates topics on first use reports them as unknown for a moment."""
+        from confluent_kafka import KafkaError, KafkaException
 
-        soon = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
-        deadline = time.monotonic() + _CREATION_S
+        creating = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
+        began = time.monotonic()
         while True:
-            error = self._asked_about(topic).error
-            if error is None:
-                self._topics.add(topic)
-                return
-            if error.code() not in soon or time.monotonic() > deadline:
-                raise self._gives_up(self._said(error, topic))
-            time.sleep(_AGAIN_S)
-
-    def _asked_about(self, topic: str) -> TopicMetadata:
-        """Nobody waits for long where they are not let in."""
-        from confluent_kafka import KafkaException
-
-        last: KafkaException | None = None
-        for patience_s in _PATIENCE_S:
+            waited_s = time.monotonic() - began
             try:
-                found = self._producer.list_topics(topic, timeout=patience_s)
-                asked: TopicMetadata = found.topics[topic]
-                return asked
+                found = self._producer.list_topics(topic, timeout=max(1.0, waited_s))
+                error = found.topics[topic].error
+                if error is None:
+                    self._topics.add(topic)
+                    return
+                is_retried = error.code() in creating and waited_s < _CREATION_S
             except KafkaException as failure:
-                last = failure
-            self._producer.poll(0)  # it hands over what it complained of
-            self._refusals.check()
-        assert last is not None
-        raise self._gives_up(self._said(last.args[0], topic))
-
-    def _make_room(self) -> None:
-        """What is acknowledged leaves the queue, and nothing stays in it for ever."""
-        self._producer.poll(_POLL_S)
-        self._check()
+                error, is_retried = failure.args[0], waited_s < _METADATA_S
+                self._producer.poll(0)  # calls error_cb
+                self._refusals.check()
+            if not is_retried:
+                raise self._failed(self._reason(error, topic))
+            time.sleep(_AGAIN_S)
 
     def _check(self) -> None:
         if self._failure:
-            raise self._gives_up(self._failure)
+            raise self._failed(self._failure)
 
-    def _gives_up(self, why: str) -> JobFailed:
-        """What is still to be sent would only delay the end."""
+    def _failed(self, why: str) -> JobFailed:
+        """Drops queued records, which would only delay the end of the task."""
         if self._made is not None:
             self._made.purge(blocking=False)
         return JobFailed(why)
 
-    def _said(
-        self,
-        error: KafkaError,
-        topic: str | None,
-        partition: int | None = None,
-        row: tuple[Any, ...] | None = None,
-        message: Message | None = None,
+    def _reason(
+        self, error: KafkaError, topic: str | None, partition: int | None = None, size: int = 0
     ) -> str:
         from confluent_kafka import KafkaError
 
@@ -180,35 +174,9 @@ class Sending:
             return f"there is no topic {topic!r} at {self._options.servers}"
         if code == KafkaError._UNKNOWN_PARTITION:
             return f"topic {topic!r} has no partition {partition}"
-        if code == KafkaError.TOPIC_EXCEPTION:
-            return f"{topic!r} cannot be the name of a topic"
-        if code == KafkaError.MSG_SIZE_TOO_LARGE:
-            return self._too_large(topic, row, message)
-        if code in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
-            why = f" ({why})" if (why := self._refusals.why()) else ""
-            return f"no answer from {self._options.servers} for topic {topic!r}{why}"
-        if code == KafkaError._MSG_TIMED_OUT:
-            complaint = self._refusals.complaint
-            why = f" ({complaint})" if complaint else ""
-            return (
-                f"topic {topic!r}: a record was not acknowledged within "
-                f"kafka.delivery.timeout.ms{why}"
-            )
-        return f"topic {topic!r}: {in_words(error)}{_why(error)}"
-
-    def _too_large(
-        self, topic: str | None, row: tuple[Any, ...] | None, message: Message | None
-    ) -> str:
-        if row is not None:
-            return f"{_in_bytes(row)} is larger than kafka.max.request.size allows"
-        assert message is not None
-        value, key = message.value(), message.key()
-        size = sum(len(part) for part in (value, key) if part is not None)
-        return (
-            f"topic {topic!r} does not take a batch with a record of {size} bytes: its "
-            "max.message.bytes is less than the record, or than a batch of records "
-            "(a smaller kafka.batch.size makes smaller ones)"
-        )
+        record = f": a record of {size} bytes" if code == KafkaError.MSG_SIZE_TOO_LARGE else ""
+        hint = _HINTS.get(error.name()) or self._refusals.why()
+        return f"topic {topic!r}{record}: {in_words(error)}{': ' if hint else ''}{hint}"
 
 
 def _queue_bytes(options: KafkaOptions) -> int:
@@ -216,22 +184,5 @@ def _queue_bytes(options: KafkaOptions) -> int:
     return 1024 * (int(given) if given.isdecimal() else _QUEUE_KBYTES)
 
 
-def _in_bytes(row: tuple[Any, ...]) -> str:
-    size = sum(len(part) for part in row[1:3] if part is not None)
-    return f"a record of {size} bytes for topic {row[0]!r}"
-
-
-def _too_large_for_memory(row: tuple[Any, ...]) -> str:
-    return f"{_in_bytes(row)} is larger than kafka.buffer.memory, with nothing else in it"
-
-
-def _why(error: KafkaError) -> str:
-    """Of what a broker refuses after a look at the records: its own words are not handed on."""
-    from confluent_kafka import KafkaError
-
-    time = "a time that message.timestamp.before.max.ms or message.timestamp.after.max.ms excludes"
-    if error.code() == KafkaError.INVALID_TIMESTAMP:
-        return f": the topic takes no record with {time}"
-    if error.code() == KafkaError.INVALID_RECORD:
-        return f": that is a record with {time}, or one without a key in a compacted topic"
-    return ""
+def _size(*parts: bytes | None) -> int:
+    return sum(map(len, filter(None, parts)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class KafkaSource(DataSource):
-    """Spark pickles it: it has its options, and opens nothing."""
+    """Spark pickles it; it connects to nothing."""
 
     @classmethod
     def name(cls) -> str:
@@ -54,5 +54,5 @@ class KafkaSource(DataSource):
     def _read_options(self, schema: StructType) -> KafkaOptions:
         fixed = re.sub(r":? (?=\w)", ":", self.schema()).replace(",:", ",")
         if schema.simpleString() != f"struct<{fixed}>":
-            raise WrongOption("a topic has the columns of Kafka, and takes no other schema")
+            raise WrongOption("the schema of a topic is fixed; remove .schema(...)")
         return KafkaOptions(self.options)

@@ -1,6 +1,6 @@
-"""Reading a stream: what came since the last micro-batch, from where the checkpoint says.
+"""Reads a stream in micro-batches, from the offsets in the checkpoint.
 
-One object lives in the driver's process as long as the query, and plans; the tasks have copies that
+One reader plans in the driver's process as long as the query runs; the tasks have copies, which
 only read.
 """
 
@@ -39,7 +39,7 @@ _RETRIES, _RETRY_INTERVAL_MS = 3, 10
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Spark makes one to plan, and one more that it sends to the tasks: it opens nothing yet."""
+    """Connects on first use: Spark creates one reader to plan, and another for the tasks."""
 
     def __init__(self, options: KafkaOptions) -> None:
         self.options = options
@@ -50,7 +50,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.most = options.number("maxOffsetsPerTrigger")
         self.least = options.number("minOffsetsPerTrigger")
         if self.most and self.least and self.least > self.most:
-            raise WrongOption("minOffsetsPerTrigger is more than maxOffsetsPerTrigger")
+            raise WrongOption("minOffsetsPerTrigger is larger than maxOffsetsPerTrigger")
         self.delay_s = options.duration_ms("maxTriggerDelay", _TRIGGER_DELAY_MS) / 1000
         self.mirrored = mirrored_group(options)
         self.for_tasks = options.for_tasks
@@ -72,7 +72,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadMinRows(self.least) if self.least else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What comes later, new partitions too, is for the next run."""
+        """The next run reads what arrives later, in new partitions too."""
         self._target = self._found()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
@@ -97,7 +97,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         new = self.broker.earliest(ends.keys() - starts.keys())
         for place, offset in new.items():
             if offset > 0:
-                self._lost(f"{place} is new, and begins at offset {offset} already")
+                self._lost(f"{place} is new, and its log starts at offset {offset} already")
         starts |= new
         ranges = [Range(place, starts[place], ends[place]) for place in sorted(ends)]
         return tasks(for_tasks(ranges, *self.for_tasks))
@@ -107,7 +107,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield from read_range(self.options, self.group, partition.value)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """The checkpoint has it already; this is for those who look from outside."""
+        """Spark has written the checkpoint; this updates the mirrored group."""
         if self.mirrored:
             mirror(self.broker, self.mirrored, checkpoints.read(end))
 
@@ -115,9 +115,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.broker.close()
 
     def _ends(self, known: Offsets) -> Offsets:
-        """Where the log ends. What is gone stays where it was read to, as it may be missing from
-        this answer only; what is shorter goes on from its new end, as with the connector. Of what
-        was made again, the start: the micro-batch after this one reads it from there."""
+        """The end of each log. A missing partition keeps its offset, as it may be missing in this
+        response only; a log that became shorter continues from its new end, as with the connector;
+        a topic that was created again continues from its start, in the next micro-batch."""
         found = dict(self._found() if self._target is None else self._target)
         self._require_none_gone(known, found)
         shorter = [place for place in found if found[place] < known.get(place, 0)]
@@ -127,18 +127,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         back = [p for p in found if p in known and (found[p] < known[p] or p.topic in other)]
         for place in back:
             self._lost(
-                f"{place} goes on at offset {known[place]} and ends at {found[place]} now: "
-                "it was cut, or deleted and made again, or never had as many"
+                f"{place} was read up to offset {known[place]} and ends at {found[place]} now: "
+                "it was truncated, or the topic was deleted and created again"
             )
         for place, first in self.broker.earliest(back).items():
-            # After a start nobody knows its id: one that begins at 0 may have been made again.
+            # After a restart the id is unknown: a log that starts at 0 is taken for a new one.
             if place.topic in other or (place.topic not in known_topics and first == 0):
                 found[place] = first
         gone = (place for place in known.keys() - found.keys() if place.topic not in other)
         return found | {place: known[place] for place in gone}
 
     def _other_topics(self) -> set[str]:
-        """Those that were deleted and made again since this was asked last."""
+        """Topics that were deleted and created again since the last call."""
         ids = self.broker.topic_ids
         other = {topic for topic, was in self._topic_ids.items() if ids.get(topic, was) != was}
         self._topic_ids |= ids
@@ -150,7 +150,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._latest
 
     def _after_another_look(self, known: Offsets, shorter: list[Place]) -> Offsets:
-        """A replica that lags behind may have answered. What has come since is for later."""
+        """Asks for the ends again, as a lagging replica may have responded."""
         options = self.options
         tries = options.number("fetchOffset.numRetries", least=0)
         pause_ms = options.number("fetchOffset.retryIntervalMs", least=0)
@@ -166,8 +166,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return found
 
     def _should_wait(self, starts: Offsets, ends: Offsets) -> bool:
-        """For more than there is: not for ever, never where a run must come to its end, and not
-        with going back, which is found out only once."""
+        """minOffsetsPerTrigger: not beyond maxTriggerDelay, not with availableNow, and not if an
+        end went back, which is detected only once."""
         now = time.monotonic()
         last = self._last_batch_s
         new = [ends[place] - starts[place] for place in ends]

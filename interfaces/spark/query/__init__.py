@@ -1,7 +1,7 @@
-"""What a query wants of a log: the same words, and the same refusals, for both data sources.
+"""What both data sources share: options, filters and ranges of a query.
 
 options.py      names and values of options       partitions_json.py  JSON in them
-assignment.py   which partitions are read         bounds.py           from where to where
-ranges.py       what each task reads              filters.py          what filters leave of it
-reader.py       a batch reader, as Spark asks it
+assignment.py   which partitions are read         bounds.py           first and last offsets
+ranges.py       the ranges that tasks read        filters.py          pushed-down filters
+reader.py       the batch reader that Spark calls
 """

@@ -1,4 +1,4 @@
-"""Where reading starts and ends, as options say it; which of them wins is as in the connector."""
+"""The options for the start and the end of reading, with the connector's precedence."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from interfaces.spark.query.options import Options
 from interfaces.spark.query.partitions_json import numbers_of
 from interfaces.spark.query.ranges import Place
 
-#: Instead of an offset: an edge of the log.
+#: Special offsets, with the connector's numbers.
 LATEST, EARLIEST = -1, -2
 _EDGES = {"latest": LATEST, "earliest": EARLIEST}
 
 
 @dataclass(frozen=True)
-class Where:
-    """An offset or an edge of each partition, or, if `are_times`, milliseconds."""
+class Bound:
+    """An offset or an edge for each partition, or, if `are_times`, a timestamp in ms."""
 
     option: str
-    #: Of all partitions, where `of_places` is None.
+    #: For all partitions if `of_places` is None.
     of_all: int = 0
     of_places: Mapping[Place, int] | None = None
     are_times: bool = False
-    #: No record is that young: the end of the log, instead of a failure.
+    #: Without a record of that timestamp or later: the end of the log, instead of a failure.
     or_latest: bool = True
 
     @property
     def is_edge(self) -> bool:
-        """Of each log, whatever is in it."""
+        """Earliest or latest of all partitions."""
         return self.of_places is None and not self.are_times
 
     def of(self, place: Place) -> int:
         return self.of_all if self.of_places is None else self.of_places[place]
 
     def check(self, places: Iterable[Place]) -> None:
-        """JSON must name exactly the partitions that are read: a forgotten one would be lost."""
+        """JSON must name exactly the partitions that are read, as in the connector."""
         if self.of_places is None:
             return
-        wanted = set(places)
-        for missing in sorted(wanted - self.of_places.keys()):
+        read = set(places)
+        for missing in sorted(read - self.of_places.keys()):
             raise WrongOption(f"{self.option} does not name {missing}, which is read")
-        for extra in sorted(self.of_places.keys() - wanted):
-            raise WrongOption(f"{self.option} names {extra}, which is not read or not there")
+        for extra in sorted(self.of_places.keys() - read):
+            raise WrongOption(f"{self.option} names {extra}, which is not read")
 
     def check_order(
-        self, ending: Where, starts: Mapping[Place, int], ends: Mapping[Place, int]
+        self, ending: Bound, starts: Mapping[Place, int], ends: Mapping[Place, int]
     ) -> None:
-        """A start beyond the end fails, whatever failOnDataLoss says and however both were said."""
+        """A start after the end fails, whatever failOnDataLoss is."""
         if self.is_edge and ending.is_edge:
             return
         for place, start in starts.items():
@@ -59,71 +59,66 @@ class Where:
                 )
 
     def has_none(self, place: Place) -> JobFailed:
-        """For a time that no record is as young as, where that is a failure."""
+        """The failure for a timestamp that is later than all records."""
         return JobFailed(
             f"{self.option}: {place} has no record of {self.of(place)} or later "
-            "(startingOffsetsByTimestampStrategy=latest starts at its end then)"
+            "(startingOffsetsByTimestampStrategy=latest starts at the end instead)"
         )
 
 
-def start_of_batch(options: Options) -> Where:
-    where = _start(options, "earliest")
-    _refuse(where, "latest", "reading a batch cannot start at the end")
-    return where
+def start_of_batch(options: Options) -> Bound:
+    bound = _start(options, "earliest")
+    _refuse(bound, "latest", "a batch cannot start at the end")
+    return bound
 
 
-def end_of_batch(options: Options) -> Where:
-    where = _where(options, "ending", "latest")
-    _refuse(where, "earliest", "reading a batch cannot end at the start")
-    return where
+def end_of_batch(options: Options) -> Bound:
+    bound = _bound(options, "ending", "latest")
+    _refuse(bound, "earliest", "a batch cannot end at the start")
+    return bound
 
 
-def start_of_stream(options: Options) -> Where:
+def start_of_stream(options: Options) -> Bound:
     for name in ("endingOffsets", "endingOffsetsByTimestamp", "endingTimestamp"):
         if name in options:
-            raise WrongOption(f"{name}: a stream has no end; read a batch for that")
+            raise WrongOption(f"{name}: a stream has no end")
     return _start(options, "latest")
 
 
-def _start(options: Options, default: str) -> Where:
+def _start(options: Options, default: str) -> Bound:
     strategy = options.one_of("startingOffsetsByTimestampStrategy", ("error", "latest"))
-    return _where(options, "starting", default, strategy == "latest")
+    return _bound(options, "starting", default, strategy == "latest")
 
 
-def _where(options: Options, which: str, default: str, or_latest: bool = True) -> Where:
+def _bound(options: Options, which: str, default: str, or_latest: bool = True) -> Bound:
     for_all, by_time, by_offset = (
         f"{which}Timestamp",
         f"{which}OffsetsByTimestamp",
         f"{which}Offsets",
     )
-    if (moment := options.number(for_all, least=0)) is not None:
-        return Where(for_all, moment, are_times=True, or_latest=or_latest)
+    if (time_ms := options.number(for_all, least=0)) is not None:
+        return Bound(for_all, time_ms, are_times=True, or_latest=or_latest)
     if text := options.text(by_time):
         times = numbers_of(by_time, text)
         for place, time_ms in times.items():
             if time_ms < 0:
-                raise WrongOption(f"{by_time}: {time_ms} of {place} is less than 0")
-        return Where(by_time, of_places=times, are_times=True, or_latest=or_latest)
+                raise WrongOption(f"{by_time}: {time_ms} of {place} is negative")
+        return Bound(by_time, of_places=times, are_times=True, or_latest=or_latest)
     text = options.text(by_offset) or default
     if (edge := _EDGES.get(text.lower())) is not None:
-        return Where(by_offset, edge)
+        return Bound(by_offset, edge)
     if not text.startswith("{"):
         raise WrongOption(
-            f"{by_offset}: {text!r} is neither earliest nor latest "
-            'nor JSON like {"topic": {"0": 23}}'
+            f'{by_offset}: {text!r} is not earliest, latest, or JSON like {{"topic": {{"0": 23}}}}'
         )
     offsets = numbers_of(by_offset, text)
     for place, offset in offsets.items():
         if offset < EARLIEST:
-            raise WrongOption(f"{by_offset}: {offset} of {place} is no offset")
-    return Where(by_offset, of_places=offsets)
+            raise WrongOption(f"{by_offset}: {offset} of {place} is not an offset")
+    return Bound(by_offset, of_places=offsets)
 
 
-def _refuse(where: Where, edge: str, why: str) -> None:
-    if where.are_times:
-        return
-    if where.of_places is None and where.of_all == _EDGES[edge]:
-        raise WrongOption(f"{where.option}: {edge}, but {why}")
-    for place, offset in (where.of_places or {}).items():
-        if offset == _EDGES[edge]:
-            raise WrongOption(f"{where.option}: {offset} ({edge}) of {place}, but {why}")
+def _refuse(bound: Bound, edge: str, why: str) -> None:
+    values = [bound.of_all] if bound.of_places is None else bound.of_places.values()
+    if not bound.are_times and _EDGES[edge] in values:
+        raise WrongOption(f"{bound.option}: {edge} ({_EDGES[edge]}), but {why}")

@@ -1,4 +1,4 @@
-"""The columns that both data sources have: exactly those of Spark's own Kafka connector."""
+"""The columns of both data sources: those of Spark's own Kafka connector."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 CREATE_TIME, LOG_APPEND_TIME, NO_TIME = 0, 1, -1
-#: Milliseconds further from 1970 are no microseconds of 64 bits: they become the outermost.
+#: Timestamps beyond it do not fit into 64 bits of microseconds and are clipped.
 _OUTERMOST_MS = (2**63 - 1) // 1000
 
 _COLUMNS = (
@@ -19,7 +19,7 @@ _HEADERS = "headers array<struct<key: string, value: binary>>"
 
 
 def columns(with_headers: bool) -> str:
-    """As Spark writes a schema."""
+    """A schema in Spark's DDL."""
     return f"{_COLUMNS}, {_HEADERS}" if with_headers else _COLUMNS
 
 
@@ -42,9 +42,9 @@ def arrow_columns(with_headers: bool) -> pyarrow.Schema:
 
 
 def timestamps(milliseconds: Any) -> pyarrow.Array:
-    """Of an array of numpy."""
+    """Of a numpy array."""
     import pyarrow
 
-    held = milliseconds.clip(-_OUTERMOST_MS, _OUTERMOST_MS) * 1000
+    clipped = milliseconds.clip(-_OUTERMOST_MS, _OUTERMOST_MS) * 1000
     kind = pyarrow.timestamp("us", tz="UTC")
-    return pyarrow.Array.from_buffers(kind, len(held), [None, pyarrow.py_buffer(held)])
+    return pyarrow.Array.from_buffers(kind, len(clipped), [None, pyarrow.py_buffer(clipped)])

@@ -1,4 +1,4 @@
-"""Why a job or a query ends: each is one line for the person who reads it."""
+"""Failures of jobs and queries, each in one line."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 
 
 class WrongOption(ValueError):
-    """It was said wrongly: exit code 2."""
+    """An option or argument is wrong: exit code 2."""
 
 
 class JobFailed(Exception):
-    """It was understood, and could not be done: exit code 1."""
+    """The job failed: exit code 1."""
 
 
 def lost(what: str) -> JobFailed:
-    """Data that a query wants and that is not there, or cannot be read."""
+    """Records that are missing or cannot be read."""
     return JobFailed(f"{what} (failOnDataLoss=false goes on with what is left)")
 
 
-#: How Python writes one of them in a worker's traceback, which is all that Spark hands on.
+#: One of them in the Python traceback of a worker, which Spark passes on as text.
 _IN_TRACEBACK = re.compile(r"\.failures\.(WrongOption|JobFailed): (.+)")
-#: What Spark says first where the reason comes later.
+#: First lines of Spark's messages that are followed by the reason.
 _VAGUE = re.compile(
     r"An error occurred while calling |\[STREAM_FAILED\]|\[PYTHON_|.*Job aborted|"
     r"An exception was thrown from the Python worker|.*terminated with exception"
@@ -30,15 +30,15 @@ _STACK = re.compile(r"\s+at \S+\(.*\)$|\s+\.\.\. \d+ more$")
 _CLASS = re.compile(
     r"(?:: |Caused by: |Exception in thread \S+ )?(?:[a-z_]\w*\.)+([A-Z]\w*)(?:: |$)"
 )
-_CLIENT_SAYS = re.compile(r'KafkaError\{.*?str="(.*?)"\}')
+_CLIENT_ERROR = re.compile(r'KafkaError\{.*?str="(.*?)"\}')
 _SQL_STATE = re.compile(r" SQLSTATE: \w{5}$")
 
 
 def cause_of(failure: BaseException) -> WrongOption | JobFailed:
-    """Of what Spark raises, which is long: our own reason, or the one at the root of it."""
+    """The root cause in one line: our own failure, or that of Spark's stack trace."""
     if isinstance(failure, (WrongOption, JobFailed)):
         return failure
-    text = _told_by(failure)
+    text = _text_of(failure)
     ours = _IN_TRACEBACK.findall(text)
     if ours:
         kind, message = ours[-1]
@@ -50,7 +50,7 @@ def cause_of(failure: BaseException) -> WrongOption | JobFailed:
 
 
 def root_of(text: str) -> str:
-    """The reason of a Java stack trace's last cause; of a Python traceback in it the last line."""
+    """The last cause of a Java stack trace, or the last line of a Python traceback in it."""
     innermost = text[max(0, text.rfind("\nCaused by: ")) :]
     if _PYTHON in innermost:
         after = innermost[innermost.rindex(_PYTHON) + len(_PYTHON) :].lstrip("\n")
@@ -68,7 +68,7 @@ def _is_reason(line: str) -> bool:
 
 
 def _plain(line: str) -> str:
-    if found := _CLIENT_SAYS.search(line):
+    if found := _CLIENT_ERROR.search(line):
         return found[1]
     line = _SQL_STATE.sub("", line)
     if found := _CLASS.match(line):
@@ -76,11 +76,11 @@ def _plain(line: str) -> str:
     return line
 
 
-def _told_by(failure: BaseException) -> str:
-    """Spark's own exceptions have the stack trace besides."""
+def _text_of(failure: BaseException) -> str:
+    """Spark's exceptions have their stack trace in an attribute."""
     try:
         text = str(failure)
-    except Exception:  # it is asked for in the JVM, which may be gone
-        return "Spark's JVM ended in mid-run"
+    except Exception:  # the message is fetched from the JVM
+        return "Spark's JVM ended during the run"
     trace = getattr(failure, "_stackTrace", None)
     return f"{text}\n{trace}" if isinstance(trace, str) else text

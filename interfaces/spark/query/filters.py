@@ -1,9 +1,9 @@
-"""Filters of a query that make the ranges smaller, so that less is read.
+"""Pushed-down filters narrow the ranges of a query.
 
-What topic, partition and offset say is exact: Spark need not look again. A lower bound of time is
-of use even where the reader looks at no record's time: a log tells the *first* offset of that time
-or later, and everything before it is older, in whatever order times lie behind it. For the same
-reason times give no upper bound then: an old record may follow a young one.
+Filters on topic, partition and offset are exact: Spark does not evaluate them again. A lower bound
+of the timestamp narrows a range too: ListOffsets returns the first offset with that timestamp or a
+later one, and all records before it are older. An upper bound does not, as timestamps need not
+increase.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from interfaces.spark.query.ranges import Place
 
-#: Of pyspark.sql.datasource; its classes are told by their names, so that nothing here needs Spark.
+#: Of pyspark.sql.datasource, recognised by class name: this module does not import Spark.
 Filter: TypeAlias = Any
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -26,12 +26,12 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "GreaterThanOrEqual": operator.ge,
     "LessThan": operator.lt,
     "LessThanOrEqual": operator.le,
-    "In": lambda found, wanted: found in wanted,
+    "In": lambda found, values: found in values,
     "StringStartsWith": str.startswith,
     "StringEndsWith": str.endswith,
     "StringContains": operator.contains,
 }
-#: Not so the time: damaged batches of a store have none.
+#: The timestamp is null for damaged batches of `ottla-segments`.
 _NEVER_NULL = ("topic", "partition", "offset")
 _TYPES = {"topic": str, "partition": int, "offset": int, "timestamp": datetime}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,13 +41,13 @@ _US_PER_MS = 1000
 
 @dataclass
 class Span:
-    """Whole numbers from `low` to `high`, both included; None: without an end."""
+    """Integers from `low` to `high`, inclusive; None: unbounded."""
 
     low: int | None = None
     high: int | None = None
 
     def narrow(self, kind: str, values: list[int]) -> None:
-        """To where `values` lie, or to one side of them."""
+        """Narrows to the range of `values`, or to one side of it."""
         if kind not in ("LessThan", "LessThanOrEqual"):
             low = min(values) + (kind == "GreaterThan")
             self.low = low if self.low is None else max(self.low, low)
@@ -58,18 +58,18 @@ class Span:
 
 @dataclass
 class Pushed:
-    """What is known of the rows that are wanted; `take` adds to it."""
+    """What the filters of a query require; `take` adds a filter."""
 
-    #: The reader leaves out what is older than `since_ms` or younger than `until_ms`.
+    #: The reader drops records outside of `since_ms` and `until_ms`.
     exact_times: bool
     of_places: list[Filter] = field(default_factory=list)
     offsets: Span = field(default_factory=Span)
     microseconds: Span = field(default_factory=Span)
     nothing: bool = False
 
-    def take(self, wanted: Filter) -> bool:
-        """True: no row that it does not want will be read, so nobody need look again."""
-        kind, inner, negated = _opened(wanted)
+    def take(self, one: Filter) -> bool:
+        """True if Spark need not evaluate the filter again."""
+        kind, inner, negated = _opened(one)
         column = _column(inner)
         if kind in ("IsNotNull", "IsNull") and column in _NEVER_NULL:
             self.nothing |= (kind == "IsNull") != negated
@@ -78,7 +78,7 @@ class Pushed:
         if kind not in _COMPARED or not values:
             return False
         if column in ("topic", "partition"):
-            self.of_places.append(wanted)
+            self.of_places.append(one)
             return True
         if negated:
             return False
@@ -86,12 +86,12 @@ class Pushed:
             self.offsets.narrow(kind, values)
             return kind != "In" or max(values) - min(values) + 1 == len(set(values))
         if column == "timestamp":
-            self.microseconds.narrow(kind, [(one - _EPOCH) // _MICROSECOND for one in values])
+            self.microseconds.narrow(kind, [(time - _EPOCH) // _MICROSECOND for time in values])
             return self.exact_times and kind != "In"
         return False
 
     def wants(self, place: Place) -> bool:
-        return not self.nothing and all(_holds(wanted, place) for wanted in self.of_places)
+        return not self.nothing and all(_holds(one, place) for one in self.of_places)
 
     def start(self, start: int) -> int:
         low = self.offsets.low
@@ -108,22 +108,22 @@ class Pushed:
 
     @property
     def until_ms(self) -> int | None:
-        """Included."""
+        """Inclusive."""
         high = self.microseconds.high
         return None if high is None else high // _US_PER_MS
 
 
 def taken(filters: Iterable[Filter], exact_times: bool) -> tuple[Pushed, list[Filter]]:
-    """And those that Spark must hold against the rows itself."""
+    """Also returns the filters that Spark must evaluate itself."""
     pushed = Pushed(exact_times)
-    return pushed, [wanted for wanted in filters if not pushed.take(wanted)]
+    return pushed, [one for one in filters if not pushed.take(one)]
 
 
-def _opened(wanted: Filter) -> tuple[str, Filter, bool]:
+def _opened(one: Filter) -> tuple[str, Filter, bool]:
     negated = False
-    while type(wanted).__name__ == "Not":
-        wanted, negated = wanted.child, not negated
-    return type(wanted).__name__, wanted, negated
+    while type(one).__name__ == "Not":
+        one, negated = one.child, not negated
+    return type(one).__name__, one, negated
 
 
 def _column(inner: Filter) -> str:
@@ -132,7 +132,7 @@ def _column(inner: Filter) -> str:
 
 
 def _values(inner: Filter, column: str) -> list[Any]:
-    """What it compares with; none, where nothing can be made of it."""
+    """The values it compares with; none if their type is unexpected."""
     value: Any = getattr(inner, "value", None)
     values: list[Any] = list(value) if type(inner).__name__ == "In" else [value]
     kind = _TYPES.get(column)
@@ -143,7 +143,7 @@ def _values(inner: Filter, column: str) -> list[Any]:
     return values
 
 
-def _holds(wanted: Filter, place: Place) -> bool:
-    kind, inner, negated = _opened(wanted)
+def _holds(one: Filter, place: Place) -> bool:
+    kind, inner, negated = _opened(one)
     facts: Mapping[str, Any] = place._asdict()
     return _COMPARED[kind](facts[_column(inner)], inner.value) != negated

@@ -1,4 +1,4 @@
-"""Options of a data source: their names and values, and the line for what is wrong with them."""
+"""Options of a data source: names, values, and errors in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from interfaces.spark.query.failures import WrongOption
 from interfaces.terminal.durations import milliseconds
 
-#: Of reading a batch, from a broker or a data folder.
+#: Options of a batch, from a broker or a data folder.
 READ_OPTIONS = (
     "subscribe",
     "subscribePattern",
@@ -28,27 +28,26 @@ READ_OPTIONS = (
     "groupIdPrefix",
     "pushDownFilters",
 )
-#: Of reading a stream.
+#: Options of a stream.
 STREAM_OPTIONS = (
     "maxOffsetsPerTrigger",
     "minOffsetsPerTrigger",
     "maxTriggerDelay",
 )
-#: Of how a broker is asked: who asks none passes over them.
+#: Options of requests to a broker; `ottla-segments` ignores them.
 CLIENT_OPTIONS = (
     "kafkaConsumer.pollTimeoutMs",
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
 )
-#: Begins the names of the client's settings.
-_OF_CLIENTS = "kafka."
+_CLIENT_PREFIX = "kafka."
 _MOST = 2**63 - 1
-#: What Spark says of a table when one is made with CREATE TABLE ... USING.
+#: Options that Spark adds for CREATE TABLE ... USING.
 _OF_TABLES = ("provider", "owner", "location", "external", "is_managed_location")
 
 
 class Options:
-    """`given` may spell names in any case; picklable, and opens nothing."""
+    """Names are case-insensitive. Spark pickles it."""
 
     def __init__(self, given: Mapping[str, str], known: Iterable[str]) -> None:
         self._given = {name.lower(): value for name, value in given.items()}
@@ -57,15 +56,15 @@ class Options:
     def _refuse_unknown(self, known: Mapping[str, str]) -> None:
         if any(name in self._given for name in _OF_TABLES):
             raise WrongOption(
-                "a table is not possible: Spark would not hand its options on when it is read; "
-                "CREATE TEMPORARY VIEW ... USING ... OPTIONS (...) is"
+                "CREATE TABLE is not supported, as Spark does not pass a table's options on; use "
+                "CREATE TEMPORARY VIEW ... USING ... OPTIONS (...)"
             )
         for name in self._given:
-            if name in known or name.startswith(_OF_CLIENTS):
+            if name in known or name.startswith(_CLIENT_PREFIX):
                 continue
             close = get_close_matches(name, known, 1, 0.75)
             hint = f"; did you mean {known[close[0]]}?" if close else ""
-            raise WrongOption(f"there is no option {name!r}{hint}")
+            raise WrongOption(f"unknown option {name!r}{hint}")
 
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._given
@@ -79,7 +78,7 @@ class Options:
         if text is None:
             return None
         if not re.fullmatch(r"[+-]?\d{1,19}", text):
-            raise WrongOption(f"{name}: {text!r} is no whole number")
+            raise WrongOption(f"{name}: {text!r} is not an integer")
         if int(text) > _MOST:
             raise WrongOption(f"{name}: {text} is more than {_MOST}")
         if int(text) < least:
@@ -91,14 +90,14 @@ class Options:
         if text is None:
             return default
         if text.lower() not in ("true", "false"):
-            raise WrongOption(f"{name}: {text!r} is neither true nor false")
+            raise WrongOption(f"{name}: {text!r} is not true or false")
         return text.lower() == "true"
 
     def one_of(self, name: str, values: tuple[str, ...]) -> str:
         """The first of `values` is the default."""
         text = (self.text(name) or values[0]).lower()
         if text not in values:
-            raise WrongOption(f"{name}: {text!r} is none of {', '.join(values)}")
+            raise WrongOption(f"{name}: {text!r} is not one of {', '.join(values)}")
         return text
 
     def duration_ms(self, name: str, default_ms: int) -> int:
@@ -110,5 +109,5 @@ class Options:
 
     @property
     def for_tasks(self) -> tuple[int | None, int | None]:
-        """How many tasks there are at least, and how many records one has at most."""
+        """The minimum number of tasks, and the maximum number of records of a task."""
         return self.number("minPartitions"), self.number("maxRecordsPerPartition")

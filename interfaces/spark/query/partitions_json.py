@@ -16,10 +16,10 @@ def partitions_of(option: str, text: str) -> list[Place]:
     found: list[Place] = []
     for topic, numbers in _object(option, text, example).items():
         if not isinstance(numbers, list):
-            raise WrongOption(f"{option}: of topic {topic!r} a list is expected, like {example}")
+            raise WrongOption(f"{option}: topic {topic!r} needs a list, like {example}")
         found += [Place(topic, _partition(option, topic, number)) for number in numbers]
     if not found:
-        raise WrongOption(f"{option} names no partition; {example} names two")
+        raise WrongOption(f"{option}: no partition; expected JSON like {example}")
     return sorted(set(found))
 
 
@@ -28,12 +28,12 @@ def numbers_of(option: str, text: str) -> dict[Place, int]:
     found: dict[Place, int] = {}
     for topic, values in _object(option, text, example).items():
         if not isinstance(values, dict):
-            raise WrongOption(f"{option}: of topic {topic!r} an object is expected: {example}")
+            raise WrongOption(f"{option}: topic {topic!r} needs an object, like {example}")
         for name, value in values.items():
             number = int(name) if name.isdecimal() and len(name) < 11 else name
             place = Place(topic, _partition(option, topic, number))
             if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= _INT64:
-                raise WrongOption(f"{option}: {value!r} of {place} is no whole number")
+                raise WrongOption(f"{option}: {value!r} of {place} is not an integer")
             found[place] = value
     return found
 
@@ -42,14 +42,14 @@ def _object(option: str, text: str, example: str) -> dict[str, Any]:
     try:
         read = json.loads(text)
     except ValueError as wrong:
-        raise WrongOption(f"{option}: {text!r} is no JSON ({wrong}); {example} is") from None
+        raise WrongOption(f"{option}: {text!r} is not JSON like {example}: {wrong}") from None
     if not isinstance(read, dict):
-        raise WrongOption(f"{option}: {text!r} is no JSON object; {example} is one")
+        raise WrongOption(f"{option}: {text!r} is not JSON like {example}")
     return read
 
 
 def _partition(option: str, topic: str, number: object) -> int:
     whole = isinstance(number, int) and not isinstance(number, bool)
     if not whole or not 0 <= number < _INT32:  # type: ignore[operator]
-        raise WrongOption(f"{option}: {number!r} of topic {topic!r} is no partition")
+        raise WrongOption(f"{option}: {number!r} of topic {topic!r} is not a partition")
     return number  # type: ignore[return-value]

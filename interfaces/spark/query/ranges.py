@@ -1,4 +1,4 @@
-"""Parts of a log that are read: what each task gets."""
+"""Ranges of offsets, one for each task."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Place(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
-#: Of each partition an offset.
+#: An offset for each partition.
 Offsets: TypeAlias = "dict[Place, int]"
 
 
 @dataclass(frozen=True)
 class Range:
-    """From `start`, and before `end`."""
+    """From `start`, up to but without `end`."""
 
     place: Place
     start: int
@@ -39,7 +39,7 @@ R = TypeVar("R", bound=Range)
 
 
 def for_tasks(ranges: Sequence[R], min_partitions: int | None, max_records: int | None) -> list[R]:
-    """One task a range, unless the options want more of them: as the connector splits them."""
+    """Splits ranges for minPartitions and maxRecordsPerPartition, as the connector does."""
     full = [one for one in ranges if one.size > 0]
     if max_records:
         full = [part for one in full for part in _split(one, -(-one.size // max_records))]
@@ -48,19 +48,19 @@ def for_tasks(ranges: Sequence[R], min_partitions: int | None, max_records: int 
     return full
 
 
-def _split_large(ranges: list[R], wanted: int) -> list[R]:
-    """A range that is smaller than the mean stays whole; the others share the tasks by size."""
-    mean = sum(one.size for one in ranges) / wanted
+def _split_large(ranges: list[R], tasks: int) -> list[R]:
+    """A range smaller than the mean stays whole; the others share the tasks by size."""
+    mean = sum(one.size for one in ranges) / tasks
     large = [one for one in ranges if one.size > mean]
     large_size = sum(one.size for one in large)
-    tasks = wanted - (len(ranges) - len(large))
+    shared = tasks - (len(ranges) - len(large))
     parts: list[R] = []
     before = 0
     for one in ranges:
         count = 1
         if one.size > mean:
             after = before + one.size
-            count = after * tasks // large_size - before * tasks // large_size
+            count = after * shared // large_size - before * shared // large_size
             before = after
         parts += _split(one, max(1, min(count, one.size)))
     return parts

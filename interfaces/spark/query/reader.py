@@ -1,4 +1,4 @@
-"""A batch as Spark asks for it: its ranges, each of them in a task; and before that, filters."""
+"""The batch reader that Spark calls: first for filters, then for ranges, then in each task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RangesReader(DataSourceReader):
-    """Spark makes it where it plans, and sends it to the tasks."""
+    """Spark creates it to plan a query, and pickles it for the tasks."""
 
     def __init__(self, options: Options, exact_times: bool) -> None:
         self.pushed = Pushed(exact_times)
@@ -31,25 +31,26 @@ class RangesReader(DataSourceReader):
         return tasks(self.ranges())
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        if isinstance(partition.value, Range):  # where there are none, Spark makes one up
+        if isinstance(partition.value, Range):  # Spark adds an empty partition if there are none
             yield from self.rows(partition.value)
 
     @abstractmethod
     def ranges(self) -> Sequence[Range]:
-        """Of what `pushed` wants; found out once, when the query is planned."""
+        """The ranges that `pushed` leaves; called once, when Spark plans the query."""
 
     @abstractmethod
-    def rows(self, wanted: Any) -> Iterator[pyarrow.RecordBatch]:
-        """Of one of the ranges."""
+    def rows(self, part: Any) -> Iterator[pyarrow.RecordBatch]:
+        """The rows of one range."""
 
 
 class _Push:
-    """`pushFilters` for sessions that have filters pushed. In others Spark refuses a reader that
-    has that method, which it tells by `__func__`, and a reader is not told which session it is in.
+    """`pushFilters` for sessions with spark.sql.python.filterPushdown.enabled.
 
-    It narrows ranges only where the option pushDownFilters says that it may: Spark 4.3 plans a
-    DataFrame's ranges anew when filters are pushed, and takes the last ones for every other query
-    of the same DataFrame, and for both sides of its union with itself.
+    Other sessions refuse a reader that has this method, which Spark 4.3 detects by `__func__`; a
+    reader does not know its session.
+
+    Filters narrow ranges only with the option pushDownFilters: Spark 4.3 uses the ranges of the
+    last filter for all queries of the same DataFrame, and for both sides of a union with itself.
     """
 
     def __init__(self, reader: RangesReader) -> None:
@@ -64,4 +65,4 @@ class _Push:
 
 
 def tasks(ranges: Sequence[Range]) -> list[InputPartition]:
-    return [InputPartition(wanted) for wanted in ranges]
+    return [InputPartition(one) for one in ranges]

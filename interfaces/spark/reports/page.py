@@ -10,9 +10,6 @@ from html import escape
 _FIGURE = re.compile(r"([+-]?[\d,]+(\.\d+)?( ?(%|[kMGTP]?i?B))?|-)$")
 #: Letters of a text that may take several lines.
 _LONG = 40
-COLOURS = ("#3b7dd8", "#d8733b", "#3aa76d", "#b05bc9", "#c2a02c", "#d0506e")
-#: Of lines that lie on each other both are seen, and without colours they are told apart.
-_DASHES = ("", "7 4", "2 3", "10 3 2 3", "5 2", "1 2")
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #6a6a6a }
 @media (prefers-color-scheme: dark) { :root { --soft: #a8a8a8 } }
@@ -21,7 +18,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto
   overflow-wrap: anywhere }
 h1 { font-size: 1.6rem; line-height: 1.25 } h2 { font-size: 1.2rem; margin-top: 2.5rem }
 h3 { font-size: 1rem; margin-top: 2rem }
-p.note, .legend { color: var(--soft) }
+p.note { color: var(--soft) }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: baseline }
@@ -30,14 +27,7 @@ table.facts th { min-width: 7rem; color: var(--soft) }
 .wide { overflow-x: auto } .wide td, .wide th { white-space: nowrap }
 .wide td.long { white-space: normal; min-width: 16rem }
 td.number, th.number { text-align: right }
-svg { display: block; width: 100%; min-width: 34rem; height: auto; font-size: 12px }
-svg text { fill: currentColor }
-.grid { stroke: var(--line) } .line { stroke-width: 1.5 } .dot { opacity: 0 }
-.dot:hover { opacity: 1 }
-rect { stroke: none } polyline.line { fill: none }
-.legend { margin-top: 0 } .legend span { display: inline-block; margin-right: 1.25rem }
-.legend i { display: inline-block; width: 1.5rem; margin-right: .4rem; vertical-align: middle;
-  border-top: 3px solid } .legend i:not(.k0) { border-top-style: dashed }
+svg { display: block; width: 100%; min-width: 34rem; height: auto }
 @media print {
   :root { color-scheme: light; --soft: #555 } body { max-width: none; margin: 0 }
   svg, tr { break-inside: avoid } h1, h2, h3 { break-after: avoid }
@@ -46,20 +36,11 @@ rect { stroke: none } polyline.line { fill: none }
 """
 
 
-def _colours() -> str:
-    return "\n".join(
-        f".c{number} {{ fill: {colour}; stroke: {colour} }} "
-        f".legend .k{number} {{ border-color: {colour} }}"
-        + (f" .line.c{number} {{ stroke-dasharray: {dash} }}" if dash else "")
-        for number, (colour, dash) in enumerate(zip(COLOURS, _DASHES, strict=True))
-    )
-
-
 def page(title: str, parts: Sequence[str]) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}{_colours()}</style></head>\n<body><main>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body><main>"
         f"<h1>{escape(title)}</h1>\n{_joined(parts)}\n</main></body></html>\n"
     )
 
@@ -104,9 +85,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         + "</tr>"
         for row in rows
     )
+    return wide(
+        ", ".join(head),
+        f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>",
+    )
+
+
+def wide(name: str, content: str) -> str:
+    """On a small screen it scrolls by itself, also with the keyboard."""
     return (
-        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(", ".join(head))}">'
-        f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(name)}">{content}</div>'
     )
 
 

@@ -1,187 +1,132 @@
-"""Plots as SVG: lines over something, and bars. Colours and text sizes are the page's."""
+"""Plots of a report: SVG by matplotlib, in the text colour of the page, light and dark."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from html import escape
+from io import StringIO
+from typing import Any
 
-from interfaces.spark.reports.page import COLOURS
+from interfaces.spark.reports.page import wide
 
 Points = Sequence[tuple[float, float]]
 
-_WIDTH, _HEIGHT = 720, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 28, 48
-#: Of a character; the page's text is 12 high.
-_LETTER = 7.7
-#: Of a name below a bar, which may stand for its neighbours too.
-_MOST_LETTERS = 16
-#: Of ticks, about.
-_DOWN, _ACROSS = 5, 8
+#: Stands for the text colour of the page in what matplotlib writes.
+_TEXT = "#123456"
+_COLOURS = ("#3b7dd8", "#d8733b", "#3aa76d", "#b05bc9", "#c2a02c", "#d0506e")
+_INCHES = (10.0, 3.6)
+_STYLE = {
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "grid.color"), _TEXT),
+    "xtick.color": _TEXT,
+    "xtick.major.pad": 8.0,
+    "ytick.color": _TEXT,
+    "font.family": "sans-serif",
+    "font.size": 11.0,
+    "svg.fonttype": "none",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.alpha": 0.25,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+#: Ids are the same in each plot, and a page has several.
+_ROOT = re.compile(r'<svg [^>]*viewBox="([^"]+)"[^>]*>')
+_ID = re.compile(r' id="[\w.]+_\d+"')
+_NAMES, _LETTERS = 12, 16
+_PERCENTILES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999)
 
 
-def lines(
-    title: str, series: Sequence[tuple[str, Points]], x: str, y: str, shown: str = "{:,.6g}"
-) -> str:
-    """`shown` is how a value is told when one points at it."""
-    return _lines(title, series, x, y, shown, _ticks, lambda value: value)
+def lines(title: str, series: Sequence[tuple[str, Points]], x: str, y: str) -> str:
+    with _plot(title, x, y) as (axes, drawn):
+        _draw(axes, series)
+    return drawn[0]
 
 
 def tail(title: str, series: Sequence[tuple[str, Points]], y: str) -> str:
-    """Percentiles from left to right, where each step is a tenth of what was left."""
-    return _lines(title, series, "percentile", y, "{:,.6g}", _tail_ticks, _depth)
+    """Percentiles from left to right; each step divides the rest by ten."""
+    with _plot(title, "percentile", y) as (axes, drawn):
+        rests = [(name, [(_rest(at), value) for at, value in points]) for name, points in series]
+        deepest = max((rest for _, points in rests for rest, _ in points), default=10.0)
+        marks = [each for each in _PERCENTILES if _rest(each) <= deepest]
+        axes.set_xscale("log")
+        axes.set_xticks([_rest(each) for each in marks], [f"{each:g}" for each in marks])
+        axes.minorticks_off()
+        _draw(axes, rests)
+    return drawn[0]
 
 
 def bars(title: str, values: Sequence[tuple[str, float]], y: str, x: str = "") -> str:
-    """Side by side, from zero; as many names as there is room for, the long ones shortened."""
-    top = _top(value for _, value in values)
-    wide = (_WIDTH - _LEFT - _RIGHT) / max(len(values), 1)
-    parts = [*_axis_y(top, y), *_axis_x(x)]
-    longest = min(max((len(name) for name, _ in values), default=1), _MOST_LETTERS)
-    every = math.ceil((longest + 2) * _LETTER / wide)
-    letters = int(every * wide / _LETTER) - 2
-    for number, (name, value) in enumerate(values):
-        at = _LEFT + number * wide
-        high = _y(0, top) - _y(value, top)
-        parts.append(
-            f'<rect class="c0" x="{at + wide * 0.1:.1f}" y="{_y(value, top):.1f}" '
-            f'width="{wide * 0.8:.1f}" height="{max(high, 0):.1f}">'
-            f"<title>{escape(name)}: {value:,.6g} {escape(y)}</title></rect>"
-        )
-        text, middle = shortened(name, letters), at + wide / 2
-        if number % every == 0 and _within(middle, text) == middle:
-            parts.append(_text(middle, _HEIGHT - _BOTTOM + 20, text))
-    return _svg(title, parts)
+    """Side by side; not all are named where they are many, and long names are shortened."""
+    with _plot(title, x, y) as (axes, drawn):
+        axes.bar(range(len(values)), [value for _, value in values], color=_COLOURS[0])
+        longest = max((len(name) for name, _ in values), default=0)
+        step = -(-len(values) // (_NAMES if longest <= _LETTERS // 2 else _NAMES // 3)) or 1
+        named = range(0, len(values), step)
+        axes.set_xticks(named, [_literal(shortened(values[at][0])) for at in named])
+    return drawn[0]
 
 
 def partitions(title: str, counts: Sequence[tuple[str, int, float]], y: str) -> str:
-    """Bars of topic, partition and how much; of one topic by the partition's number alone."""
+    """Bars of (topic, partition, how many); of one topic by the partition's number alone."""
     if len({topic for topic, _, _ in counts}) < 2:
         return bars(title, [(str(number), value) for _, number, value in counts], y, "partition")
     return bars(title, [(f"{topic}-{number}", value) for topic, number, value in counts], y)
 
 
-def shortened(name: str, letters: int) -> str:
-    """In the middle: what tells names apart is mostly at their end."""
-    if len(name) <= letters:
-        return name
-    end = max(letters - 1, 1) // 2
-    return f"{name[: max(letters - 1 - end, 0)]}…{name[-end:] if end else ''}"
+def shortened(name: str, letters: int = _LETTERS) -> str:
+    """In the middle: names mostly differ at their end."""
+    half = (letters - 1) // 2
+    return name if len(name) <= letters else f"{name[:half]}…{name[-half:]}"
 
 
-def _lines(
-    title: str,
-    series: Sequence[tuple[str, Points]],
-    x: str,
-    y: str,
-    shown: str,
-    ticks: Callable[[float, float], list[tuple[float, str]]],
-    scaled: Callable[[float], float],
-) -> str:
-    every = [(scaled(at), value) for _, points in series for at, value in points]
-    first = min((at for at, _ in every), default=0.0)
-    last = max((at for at, _ in every), default=1.0)
-    marks = ticks(first, last) if first < last else [(first, _short(first))]
-    if first == last:  # a single moment lies in the middle
-        first, last = first - 1, last + 1
-    top = _top(value for _, value in every)
-    parts = [*_axis_y(top, y), *_axis_x(x)]
+@contextmanager
+def _plot(title: str, x: str, y: str) -> Iterator[tuple[Any, list[str]]]:
+    """Axes to draw on, and a list that has the SVG afterwards."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # about its font cache, on first use
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
-    def place(at: float) -> float:
-        return _LEFT + (at - first) / (last - first) * (_WIDTH - _LEFT - _RIGHT)
-
-    for at, text in marks:
-        parts.append(_text(_within(place(at), text), _HEIGHT - _BOTTOM + 20, text))
-    for number, (name, points) in enumerate(series):
-        drawn = " ".join(f"{place(scaled(at)):.1f},{_y(v, top):.1f}" for at, v in points)
-        parts.append(
-            f'<polyline class="line c{number % len(COLOURS)}" points="{drawn}">'
-            f"<title>{escape(name)}</title></polyline>"
-        )
-        dot = "only" if len(points) == 1 else "dot"
-        said = f"{escape(name)}: " if name else ""
-        parts += [
-            f'<circle class="{dot} c{number % len(COLOURS)}" cx="{place(scaled(at)):.1f}" '
-            f'cy="{_y(value, top):.1f}" r="5"><title>{said}{shown.format(value)} {escape(y)} '
-            f"at {at:,.6g} {escape(x)}</title></circle>"
-            for at, value in points
-        ]
-    return _svg(title, parts) + _legend([name for name, _ in series])
+    drawn: list[str] = []
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": title}):
+        figure = Figure(figsize=_INCHES, layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_prop_cycle(color=_COLOURS)
+        axes.set_xlabel(_literal(x))
+        axes.set_ylabel(_literal(y))
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+        yield axes, drawn
+        axes.set_ylim(bottom=0)
+        file = StringIO()
+        figure.savefig(file, format="svg", metadata=_NO_METADATA, transparent=True)
+    drawn.append(wide(title, _inline(file.getvalue(), title)))
 
 
-def _legend(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return ""
-    shown = (
-        f'<span><i class="k{number % len(COLOURS)}"></i>{escape(name)}</span>'
-        for number, name in enumerate(names)
-    )
-    return f'<p class="legend">{"".join(shown)}</p>'
+def _inline(svg: str, title: str) -> str:
+    """Of a file of its own: a part of a page."""
+    svg = _ID.sub("", svg[svg.index("<svg") :]).replace(_TEXT, "currentColor")
+    svg = svg.replace("xlink:href", "href")  # a namespace that HTML has not got
+    return _ROOT.sub(rf'<svg viewBox="\1" role="img" aria-label="{escape(title)}">', svg, count=1)
 
 
-def _axis_y(top: float, label: str) -> list[str]:
-    parts = []
-    for value, text in _ticks(0, top, _DOWN):
-        at = _y(value, top)
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
-        )
-        parts.append(_text(_LEFT - 6, at + 4, text, "end"))
-    parts.append(_text(0, 12, label, "start"))
-    return parts
+def _draw(axes: Any, series: Sequence[tuple[str, Points]]) -> None:
+    for name, points in series:
+        marker = "o" if len(points) == 1 else None
+        axes.plot(*zip(*points, strict=True) if points else ([], []), marker=marker, label=name)
+    if len(series) > 1:
+        axes.legend([_literal(name) for name, _ in series])
 
 
-def _axis_x(label: str) -> list[str]:
-    return [_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, label)] if label else []
+def _literal(text: str) -> str:
+    """matplotlib takes what is between two dollar signs for mathematics."""
+    return text.replace("$", r"\$")
 
 
-def _within(at: float, text: str) -> float:
-    """Where a text is whole that would stand in the middle of `at`."""
-    half = len(text) * _LETTER / 2
-    return max(half, min(at, _WIDTH - half))
-
-
-def _y(value: float, top: float) -> float:
-    return _HEIGHT - _BOTTOM - value / top * (_HEIGHT - _BOTTOM - _TOP)
-
-
-def _top(values: object) -> float:
-    highest = max(values, default=0)  # type: ignore[call-overload]
-    return float(highest) * 1.05 if highest > 0 else 1.0
-
-
-def _ticks(first: float, last: float, about: int = _ACROSS) -> list[tuple[float, str]]:
-    rough = (last - first) / about
-    unit: float = 10 ** math.floor(math.log10(rough))
-    step = next(unit * times for times in (1, 2, 5, 10) if unit * times >= rough)
-    start, end = math.ceil(first / step), math.floor(last / step)
-    return [(number * step, _short(number * step)) for number in range(start, end + 1)]
-
-
-def _short(value: float) -> str:
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
-
-
-def _depth(percentile: float) -> float:
-    return -math.log10(max(1 - percentile / 100, 1e-9))
-
-
-def _tail_ticks(first: float, last: float) -> list[tuple[float, str]]:
-    shown = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
-    return [(_depth(each), f"{each:g}") for each in shown if first <= _depth(each) <= last]
-
-
-def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _svg(title: str, parts: Sequence[str]) -> str:
-    """On a small screen it is not made smaller than can be read, and moves to the side."""
-    return (
-        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(title)}">'
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">'
-        f"{''.join(parts)}</svg></div>"
-    )
+def _rest(percentile: float) -> float:
+    return 1 / max(1 - percentile / 100, 1e-9)

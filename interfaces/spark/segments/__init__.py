@@ -1,7 +1,6 @@
-"""The data source `ottla-segments`: a data folder, read without its broker, or beside it.
+"""The data source `ottla-segments`: a data folder, with or without a running broker.
 
-sources.py    what Spark asks for        options.py   what may be said
-planning.py   which offsets of which partitions are read: ranges, that executors share
-reading.py    a range, batch by batch    records.py   records of batches as numpy columns
-arrays.py     these as Arrow arrays
+sources.py    the interface of Spark     options.py   its options
+planning.py   the ranges of a query      reading.py   a range, batch by batch
+records.py    records as numpy columns   arrays.py    numpy columns as Arrow arrays
 """

@@ -1,4 +1,4 @@
-"""Decoded records as Arrow arrays: each field is copied once, in C++, out of its batch's bytes."""
+"""Decoded records as Arrow arrays: C++ copies each field once, out of the bytes of its batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.spark.segments.whole import Damaged
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
-#: What of a batch a column tells, the same for all its records.
+#: Columns with the same value for all records of a batch.
 _OF_BATCH: dict[str, Callable[[Opened], object]] = {
     "timestampType": lambda one: timestamp_type(one.batch),
     "batchOffset": lambda one: one.batch.base_offset,
@@ -44,7 +44,7 @@ def rows_of(
     place: Place,
     schema: pyarrow.Schema,
 ) -> pyarrow.RecordBatch:
-    """Those that are `chosen`, by their places, with the columns of `schema` and no others."""
+    """The rows `chosen` by index, with the columns of `schema`."""
     columns = [_column(field, records, chosen, opened, place) for field in schema]
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -78,7 +78,7 @@ def _column(
 
 
 def _binary(buffer: bytes, fields: Fields, which: int, chosen: Numbers) -> pyarrow.Array:
-    """The buffer is taken for one array of fields and of what lies between them."""
+    """Arrow sees the buffer as one array, of the fields and of the bytes between them."""
     null = (fields.first_null, fields.second_null)[which][chosen]
     if null.all():
         return pyarrow.nulls(len(chosen), pyarrow.binary())
@@ -93,27 +93,27 @@ def _binary(buffer: bytes, fields: Fields, which: int, chosen: Numbers) -> pyarr
 
 
 def _headers(records: Records, chosen: Numbers, kind: pyarrow.DataType) -> pyarrow.Array:
-    """Null, not empty, for a record that has none: as Spark's own connector has it."""
+    """Null for a record without headers, as in the connector."""
     fields, counts = records.headers, records.header_counts
     assert fields is not None
     if not len(fields.second_null):
         return pyarrow.nulls(len(chosen), kind)
-    kept = counts[chosen]
-    ends = numpy.cumsum(kept)
+    counted = counts[chosen]
+    ends = numpy.cumsum(counted)
     first_of = (numpy.cumsum(counts) - counts)[chosen]
-    slots = numpy.repeat(first_of - (ends - kept), kept) + numpy.arange(int(kept.sum()))
+    slots = numpy.repeat(first_of - (ends - counted), counted) + numpy.arange(int(counted.sum()))
     names = _text(_binary(records.buffer, fields, 0, slots))
     values = _binary(records.buffer, fields, 1, slots)
     item = kind.value_type
     pairs = pyarrow.StructArray.from_arrays([names, values], fields=[item.field(0), item.field(1)])
     offsets = numpy.concatenate([[0], ends]).astype(numpy.int32)
     return pyarrow.ListArray.from_arrays(
-        pyarrow.array(offsets), pairs, type=kind, mask=pyarrow.array(kept == 0)
+        pyarrow.array(offsets), pairs, type=kind, mask=pyarrow.array(counted == 0)
     )
 
 
 def _text(names: pyarrow.Array) -> pyarrow.Array:
-    """A name may be anything: nothing keeps a producer from sending what is not UTF-8."""
+    """A producer may send names that are not UTF-8."""
     try:
         return names.cast(pyarrow.string())
     except pyarrow.ArrowInvalid:
@@ -123,7 +123,7 @@ def _text(names: pyarrow.Array) -> pyarrow.Array:
 def damaged_row(
     damaged: Damaged, offset: int, place: Place, schema: pyarrow.Schema
 ) -> pyarrow.RecordBatch:
-    """What is known of it; the rest is null."""
+    """The other columns are null."""
     known = {
         **place._asdict(),
         "offset": offset,

@@ -1,7 +1,7 @@
-"""What may be said to `ottla-segments`, in the words of Spark's Kafka connector where it has them.
+"""The options of `ottla-segments`, with the names of Spark's Kafka connector where it has them.
 
-Options of clients and of streams mean nothing to a batch without a broker and are passed over, so
-that a query moves by its format's name and a path.
+Options of clients and of streams are ignored, so that a query of `ottla` needs only another format
+and a path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class SegmentsOptions(Options):
     def __init__(self, given: Mapping[str, str]) -> None:
         super().__init__(given, _KNOWN)
         self.url = self._url()
-        #: None: all topics that there are.
+        #: None: all topics.
         self.assignment = assignment_in(self, (*WAYS, "topic"))
         self.starting, self.ending = start_of_batch(self), end_of_batch(self)
         self.fail_on_data_loss = self.flag("failOnDataLoss", True)
@@ -32,11 +32,11 @@ class SegmentsOptions(Options):
     def _url(self) -> str:
         path = self.text("path")
         if path is None:
-            raise WrongOption("which data folder? .load(FOLDER), or .option('path', FOLDER)")
+            raise WrongOption("option path is missing: .load(FOLDER)")
         try:
             return folder_of(path.removeprefix("file://").removeprefix("file:")).url
         except UnknownStorage:
-            raise WrongOption(f"{path!r} is no data folder of this machine") from None
+            raise WrongOption(f"option path: {path!r} is not a local folder") from None
 
     @property
     def folder(self) -> str:

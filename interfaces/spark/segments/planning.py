@@ -1,4 +1,4 @@
-"""Which offsets of which partitions are read: found out once, when the query is planned."""
+"""The ranges of a query, resolved once, when Spark plans it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from infrastructure.codecs.compression import BatchCompression
 from infrastructure.opening import Beside, opened_beside
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.spark.query.assignment import Assignment
-from interfaces.spark.query.bounds import EARLIEST, LATEST, Where
+from interfaces.spark.query.bounds import EARLIEST, LATEST, Bound
 from interfaces.spark.query.failures import JobFailed, lost
 from interfaces.spark.query.filters import Pushed
 from interfaces.spark.query.ranges import Place, for_tasks
@@ -23,7 +23,7 @@ _HEADERS_AT_ONCE = 256
 
 
 def plan(options: SegmentsOptions, pushed: Pushed) -> list[StoredRange]:
-    """Raises JobFailed or WrongOption, in one line."""
+    """Raises JobFailed or WrongOption."""
     try:
         with opened_beside(options.url) as store:
             return _Planning(options, pushed, store).ranges()
@@ -57,40 +57,39 @@ class _Planning:
         options.starting.check_order(options.ending, {place: start}, {place: end})
         start, end = pushed.start(start), pushed.end(end)
         if pushed.since_ms is not None:
-            # All that lies before has smaller times, whether these rise or not.
+            # All records before it are older, also where timestamps do not increase.
             start = max(start, self._store.log.at_timestamp(partition_id, pushed.since_ms))
         return StoredRange(place, start, end, partition_id, start)
 
-    def _offset(self, log: StoredRange, where: Where) -> int:
-        wanted = where.of(log.place)
-        if where.are_times:
-            found = first_since(self._store, log, wanted)
-            if found is None and not where.or_latest:
-                raise where.has_none(log.place)
+    def _offset(self, log: StoredRange, bound: Bound) -> int:
+        offset = bound.of(log.place)
+        if bound.are_times:
+            found = first_since(self._store, log, offset)
+            if found is None and not bound.or_latest:
+                raise bound.has_none(log.place)
             return log.end if found is None else found
-        if wanted in (EARLIEST, LATEST):
-            return log.start if wanted == EARLIEST else log.end
-        # Nobody minds an end that lies before all that there is.
-        first = log.start if where is self._options.starting else 0
-        if self._options.fail_on_data_loss and not first <= wanted <= log.end:
+        if offset in (EARLIEST, LATEST):
+            return log.start if offset == EARLIEST else log.end
+        # An end below the log start offset is an empty range, not lost data.
+        first = log.start if bound is self._options.starting else 0
+        if self._options.fail_on_data_loss and not first <= offset <= log.end:
             raise lost(
-                f"{where.option}: {log.place} has no offset {wanted}, "
-                f"it goes from {log.start} to {log.end}"
+                f"{bound.option}: {log.place} has no offset {offset}, only {log.start} to {log.end}"
             )
-        return min(max(wanted, first), log.end)
+        return min(max(offset, first), log.end)
 
 
 def chosen(options: SegmentsOptions, topics: list[Topic]) -> dict[Place, int]:
-    """The partitions that are read, and their numbers in the store."""
-    there = {topic.name: topic.partition_ids for topic in topics}
-    wanted = options.assignment or Assignment(topics=tuple(there))
-    partitions = {name: len(partition_ids) for name, partition_ids in there.items()}
-    places = wanted.among(partitions, f"in {options.folder}")
-    return {place: there[place.topic][place.partition] for place in places}
+    """The partitions that are read, and their ids in the store."""
+    ids = {topic.name: topic.partition_ids for topic in topics}
+    assignment = options.assignment or Assignment(topics=tuple(ids))
+    partitions = {name: len(partition_ids) for name, partition_ids in ids.items()}
+    places = assignment.among(partitions, f"in {options.folder}")
+    return {place: ids[place.topic][place.partition] for place in places}
 
 
 def first_since(store: Beside, log: StoredRange, timestamp: int) -> int | None:
-    """The offset of the first record that is as young as that."""
+    """The offset of the first record with that timestamp or a later one."""
     position = max(log.start, store.log.at_timestamp(log.partition_id, timestamp))
     while position < log.end:
         headers = store.log.headers(log.partition_id, position, _HEADERS_AT_ONCE)
@@ -113,7 +112,7 @@ def _first_in(store: Beside, log: StoredRange, header: RecordBatch, timestamp: i
     for last_offset, entry in store.entries(log.partition_id, start, start + 1, 0):
         for batch in batches_of(entry, last_offset):
             if isinstance(batch, Damaged):
-                return start  # whoever reads from there is told
+                return start  # reading reports the damage
             if batch.base_offset != header.base_offset:
                 continue
             try:

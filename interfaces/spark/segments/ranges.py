@@ -1,4 +1,4 @@
-"""A range of a log in a store."""
+"""A range of a partition in a store."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from interfaces.spark.query.ranges import Range
 
 @dataclass(frozen=True)
 class StoredRange(Range):
-    #: The number of the partition in the store.
+    #: The partition's id in the store.
     partition_id: int
-    #: Where the query begins to read it.
+    #: The first offset that the query reads of the partition.
     first: int
 
     @property
     def is_first(self) -> bool:
-        """It begins where no other range of the query ends."""
+        """Whether the range is the partition's first one in this query."""
         return self.start == self.first

@@ -1,8 +1,8 @@
-"""Records of whole batches as columns: where each field lies in one buffer, never the field itself.
+"""Records of whole batches as columns: the bounds of each field in one buffer.
 
-Finding where a record begins takes the record before it, so that is a loop, as tight as it can be.
-All else is done for all records at once, by numpy. It believes as little as
-`domain.messages.message:decode_messages`, which the tests hold it against.
+A Python loop finds the start of each record, as that takes the length of the record before. numpy
+does the rest for all records at once, with the checks of
+`domain.messages.message:decode_messages`, against which it is tested.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Bytes: TypeAlias = "NDArray[numpy.uint8]"
 _MIN_RECORD_BYTES = 7
 _MIN_HEADER_BYTES = 2
 _INT32_GROUPS, _INT64_GROUPS = 5, 10
-#: Fewer rows than this are read faster one by one.
+#: Fewer rows are faster one by one.
 _ROWS_WORTH_A_ROUND = 16
 
 
 class Opened(NamedTuple):
     batch: RecordBatch
-    #: Its records, not compressed.
+    #: Its decompressed records.
     payload: bytes | memoryview
 
 
 class Fields(NamedTuple):
-    """Two fields a row, side by side in the buffer; a null one is empty and has its flag."""
+    """Two fields for each row; a null field is empty and has its flag set."""
 
-    #: Start and end of the first, start and end of the second: one after the other for each row.
+    #: For each row: start and end of the first field, start and end of the second.
     bounds: NDArray[numpy.int32]
     first_null: Flags
     second_null: Flags
@@ -57,18 +57,18 @@ class Records:
         headers: Fields | None,
     ) -> None:
         self.buffer = buffer
-        #: Which of the batches.
+        #: The index of its batch.
         self.batch = batch
         self.offset = offset
         self.timestamp = timestamp
         self.key_value = key_value
         self.header_counts = header_counts
-        #: All headers of the first record, then those of the second. None: not looked at.
+        #: All headers of the first record, then those of the second. None: not decoded.
         self.headers = headers
 
 
 def decode(opened: Sequence[Opened], with_headers: bool) -> Records:
-    """Raises InvalidRecord where one of them is malformed, whichever."""
+    """Raises InvalidRecord if any batch is malformed."""
     joined = b"".join(each.payload for each in opened)
     try:
         starts, ends = _bounds(joined, opened)
@@ -78,9 +78,9 @@ def decode(opened: Sequence[Opened], with_headers: bool) -> Records:
 
 
 def _bounds(buffer: bytes, opened: Sequence[Opened]) -> tuple[Numbers, Numbers]:
-    """Where each record begins and ends, after its length; raises IndexError at the buffer's end.
+    """Start and end of each record, after its length; raises IndexError at the buffer's end.
 
-    A batch whose last record ends where the batch does has all its records within it.
+    If the last record ends where the batch ends, all records are within the batch.
     """
     starts: list[int] = []
     ends: list[int] = []
@@ -116,7 +116,7 @@ def _fields(
 ) -> Records:
     buffer = numpy.frombuffer(joined, numpy.uint8)
     _check(ends - starts >= _MIN_RECORD_BYTES - 1)
-    # No further check until the position is held against the end: it never goes back.
+    # Positions only grow, so one check against the end below is enough.
     time_deltas, position = _varints(buffer, starts + 1, _INT64_GROUPS)
     offset_deltas, position = _varints(buffer, position, _INT32_GROUPS)
     key, position = _field(buffer, position, ends)
@@ -156,7 +156,7 @@ def _timestamps(opened: Sequence[Opened], of_batch: Numbers, deltas: Numbers) ->
 
 
 def _varints(buffer: Bytes, at: Numbers, groups: int) -> tuple[Numbers, Numbers]:
-    """The number at each position, and the position after it."""
+    """The number at each position, and the position behind it."""
     byte = buffer[at]
     raw = (byte & 0x7F).astype(numpy.uint64)
     after = at + 1
@@ -166,7 +166,7 @@ def _varints(buffer: Bytes, at: Numbers, groups: int) -> tuple[Numbers, Numbers]
         if shift == 7 * groups:
             raise InvalidRecord(f"A varint is longer than {groups} bytes.")
         byte = buffer[after[going]]
-        if shift == 7 * (groups - 1):  # the last group has bits that there is no room for
+        if shift == 7 * (groups - 1):  # reject bits beyond the type's width
             _check((byte & 0x7F) < (0x10 if groups == _INT32_GROUPS else 0x02))
         raw[going] |= (byte & 0x7F).astype(numpy.uint64) << numpy.uint64(shift)
         after[going] += 1
@@ -179,7 +179,7 @@ def _varints(buffer: Bytes, at: Numbers, groups: int) -> tuple[Numbers, Numbers]
 def _field(
     buffer: Bytes, position: Numbers, ends: Numbers
 ) -> tuple[tuple[Numbers, Numbers, Flags], Numbers]:
-    """Start, end, and whether it is null; and the position after it."""
+    """Start, end and null flag; and the position behind the field."""
     length, start = _varints(buffer, position, _INT32_GROUPS)
     after = start + numpy.maximum(length, 0)
     _check(after <= ends)
@@ -198,7 +198,7 @@ def _paired(
 def _headers(
     joined: bytes, buffer: Bytes, counts: Numbers, position: Numbers, ends: Numbers
 ) -> Fields:
-    """In rounds: the first header of all records that have one, then the second, and so on."""
+    """In rounds: the first header of all records, then the second, and so on."""
     first_of = numpy.cumsum(counts) - counts
     total = int(counts.sum())
     bounds: NDArray[Any] = numpy.empty((total, 4), numpy.int64)

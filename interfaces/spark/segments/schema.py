@@ -1,7 +1,6 @@
 """The columns of `ottla-segments`: those of Spark's Kafka connector, and of batches on request.
 
-Whoever gives a schema of their own gets those columns and no others: what is not wanted is not
-copied out of its batch.
+With a schema given by `.schema(...)`, only its columns are decoded.
 """
 
 from __future__ import annotations
@@ -14,29 +13,29 @@ from interfaces.spark.query.failures import WrongOption
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-#: Of the batch that a record came in.
+#: About the batch of a record.
 BATCH_COLUMNS = (
     "batchOffset bigint, batchRecords int, batchBytes int, batchOpenedBytes int, codec string, "
     "producerId bigint, isControl boolean, problem string"
 )
-#: As Spark writes the type on its own.
+#: Spark's simpleString of the type.
 _HEADERS = "array<struct<key:string,value:binary>>"
 
 
 def all_columns(with_headers: bool, with_batches: bool) -> str:
-    """As Spark writes a schema."""
+    """A schema in Spark's DDL."""
     ours = columns(with_headers)
     return f"{ours}, {BATCH_COLUMNS}" if with_batches else ours
 
 
-def check_schema(wanted: StructType) -> None:
+def check_schema(given: StructType) -> None:
     known = dict(pair.split(" ") for pair in all_columns(False, True).split(", "))
     known["headers"] = _HEADERS
-    for field in wanted.fields:
+    for field in given.fields:
         if field.name not in known:
             raise WrongOption(
-                f"ottla-segments has no column {field.name}; it has {', '.join(known)}"
+                f"unknown column {field.name} of ottla-segments; it has {', '.join(known)}"
             )
-        given = field.dataType.simpleString()
-        if given != known[field.name]:
-            raise WrongOption(f"the column {field.name} is {known[field.name]}, not {given}")
+        kind = field.dataType.simpleString()
+        if kind != known[field.name]:
+            raise WrongOption(f"the column {field.name} is {known[field.name]}, not {kind}")

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     )
     from pyspark.sql.types import StructType
 
-_ONLY_READ = "a data folder is only read: the format that writes, to a broker, is ottla"
+_ONLY_READ = "ottla-segments does not write; write to a broker with the format ottla"
 
 
 class SegmentsSource(DataSource):
-    """Spark pickles it: it has its options, and opens nothing."""
+    """Spark pickles it; it opens nothing."""
 
     @classmethod
     def name(cls) -> str:
@@ -43,9 +43,7 @@ class SegmentsSource(DataSource):
         return SegmentsReader(SegmentsOptions(self.options), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        raise WrongOption(
-            "ottla-segments is read as a batch, by spark.read; the format for a stream is ottla"
-        )
+        raise WrongOption("ottla-segments has no streams; read a stream with the format ottla")
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         raise WrongOption(_ONLY_READ)
@@ -65,7 +63,7 @@ class SegmentsReader(RangesReader):
     def ranges(self) -> list[StoredRange]:
         return plan(self.options, self.pushed)
 
-    def rows(self, wanted: StoredRange) -> Iterator[pyarrow.RecordBatch]:
+    def rows(self, part: StoredRange) -> Iterator[pyarrow.RecordBatch]:
         from interfaces.spark.segments.reading import Task, read_range
 
         task = Task(
@@ -76,4 +74,4 @@ class SegmentsReader(RangesReader):
             self.options.fail_on_data_loss,
             self.options.include_batches,
         )
-        return read_range(task, wanted)
+        return read_range(task, part)

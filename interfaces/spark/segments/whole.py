@@ -1,4 +1,4 @@
-"""The batches of an entry of the log, as far as they are whole."""
+"""The batches of an entry of the log, as far as they are intact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAGIC = 2
 
 
 class Damaged(NamedTuple):
-    """From a batch's offset up to the last one that cannot be read for it, and why."""
+    """Offsets that cannot be read, inclusive, and why."""
 
     offset: int
     last_offset: int
@@ -19,15 +19,15 @@ class Damaged(NamedTuple):
 
 
 def batches_of(entry: bytes, last_offset: int) -> Iterator[RecordBatch | Damaged]:
-    """Headers are held against each other and against the key, which tells the last offset.
+    """Checks headers against each other and against the entry's key, which is its last offset.
 
-    Where one is wrong nothing tells where the next batch begins: the rest of the entry is damaged.
+    After a wrong header the start of the next batch is unknown: the rest of the entry is damaged.
     """
     view = memoryview(entry)
     next_offset = -1
     while view:
         if len(view) < HEADER_BYTES:
-            yield Damaged(max(next_offset, 0), last_offset, f"{len(view)} bytes that are no batch")
+            yield Damaged(max(next_offset, 0), last_offset, f"{len(view)} bytes are not a batch")
             return
         batch = RecordBatch(view)
         size_bytes = batch.size_bytes
@@ -42,7 +42,7 @@ def batches_of(entry: bytes, last_offset: int) -> Iterator[RecordBatch | Damaged
             offset = (
                 next_offset if next_offset >= 0 else min(max(batch.base_offset, 0), last_offset)
             )
-            yield Damaged(offset, last_offset, "the header of a batch that does not fit its place")
+            yield Damaged(offset, last_offset, "the header of the batch does not fit its position")
             return
         batch.buffer = view[:size_bytes]
         yield batch

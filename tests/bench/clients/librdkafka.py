@@ -56,7 +56,7 @@ def produce(address: str, topic: str, size: int, count: int, lz4: bool) -> int:
 
 
 def consume(address: str, topic: str, count: int) -> int:
-    """Reads again from the beginning when the end is reached."""
+    """Reads from the beginning again at the end of the topic."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,

@@ -1,10 +1,10 @@
-"""How long a group takes to form, to take one more member in, and to let one go.
+"""How long a group takes to form, to add a member, and to remove one.
 
 python -m tests.bench.clients.members HOST:PORT TOPIC classic|consumer --members 10
 
-Each member is a connection of its own that says only what the protocol wants of it, with a
-heartbeat every HEARTBEAT_S: real clients hear of a rebalance with their next heartbeat, seconds
-later, so it is part of every time but that of forming. Prints one JSON object.
+Each member is a connection that sends the least the protocol requires, with a heartbeat every
+HEARTBEAT_S. Clients learn of a rebalance from their next heartbeat, so that delay is part of every
+time but that of forming. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEARTBEAT_S = 0.1
 PATIENCE_S = 60.0
 MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS = 79, 27
 #: A consumer's subscription and assignment in version 0, up to what the assignor adds of its own.
-#: Kafka never answers a member whose subscription it cannot read.
+#: Kafka does not respond to a member whose subscription it cannot parse.
 _NO_BYTES = struct.pack(">i", -1)
 _ASSIGNMENT = struct.pack(">hi", 0, 0)
 
@@ -64,7 +64,7 @@ class Connection:
 
 
 class Group:
-    """Wakes who waits for the group to settle whenever a member has got somewhere."""
+    """Wakes the waiter for a stable group after each step of a member."""
 
     def __init__(self, address: str, topic: str, partitions: int) -> None:
         self.address = address
@@ -99,7 +99,7 @@ class Member:
         self._leaving.set()
 
     async def _pause(self) -> bool:
-        """Until the next heartbeat; True: it is to leave instead."""
+        """Waits until the next heartbeat; True: the member leaves instead."""
         try:
             await asyncio.wait_for(self._leaving.wait(), HEARTBEAT_S)
         except TimeoutError:
@@ -111,7 +111,7 @@ class ClassicMember(Member):
     def __init__(self, group: Group) -> None:
         super().__init__(group)
         self.member_id = ""
-        #: Of the generation whose assignment it has; 0 while it has none.
+        #: Generation of its assignment; 0 without one.
         self.generation = 0
         self.size = 0
 
@@ -147,7 +147,7 @@ class ClassicMember(Member):
         self.generation = generation
 
     async def _stay(self, connection: Connection) -> bool:
-        """Until the group wants it to join again; False: until it is to leave."""
+        """Waits until it must rejoin (True) or leave (False)."""
         while not await self._pause():
             request = HeartbeatRequest(
                 group_id=self._group.group_id,
@@ -171,7 +171,7 @@ class ClassicMember(Member):
         )
 
     def _sync_request(self, generation: int, members: list[Any]) -> SyncGroupRequest:
-        """The leader, who was told of the members, tells each how many there are."""
+        """The leader assigns to each member the number of members."""
         assignment = _ASSIGNMENT + struct.pack(">ii", 4, len(members))
         return SyncGroupRequest(
             group_id=self._group.group_id,
@@ -210,9 +210,9 @@ class ConsumerMember(Member):
         self.member_id = answer.member_id
         self.epoch = answer.member_epoch
         if answer.assignment is not None:
-            told = answer.assignment.topic_partitions
-            self.owned = {one.topic_id: one.partitions for one in told}
-            # What it takes over and gives up is said at once, as a client with nothing to do would.
+            assigned = answer.assignment.topic_partitions
+            self.owned = {one.topic_id: one.partitions for one in assigned}
+            # Confirms new and revoked partitions at once, as an idle client would.
             await self._beat(connection, self._request(acknowledge=True))
 
     def _request(
@@ -250,7 +250,7 @@ class ConsumerGroup(Group):
     member = ConsumerMember
 
     def settled(self, members: list[Any]) -> bool:
-        """All are in one epoch, each partition has an owner, and nobody much more than another."""
+        """One epoch, every partition assigned, and counts that differ by one at most."""
         counts = [one.count for one in members]
         return (
             len({one.epoch for one in members}) == 1

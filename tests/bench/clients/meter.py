@@ -1,11 +1,10 @@
-"""From before a record is sent until a consumer has received it, in microseconds.
+"""Time from sending a record until a consumer has received it, in microseconds.
 
 python -m tests.bench.clients.meter HOST:PORT TOPIC --count 3000 [--per-second 500]
 
-One thread and two sockets: a fetch waits at the broker (or is on its way there), a record is
-produced with acks=all, and the answer to the fetch is read, then that to the produce request. The
-requests are bytes made beforehand, so that what is measured is the broker and the machine. Prints
-one JSON object.
+One thread and two sockets: a fetch waits at the broker (or is on its way), a record is produced
+with acks=all; the fetch response is read, then the produce response. The requests are encoded
+beforehand, so the time is that of the broker and the machine. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ class Meter:
         self._consumer = RawClient(host, port)
         body = produce_body(topic, 0, batch([b"x" * VALUE_BYTES]))
         self._record = frame(PRODUCE, PRODUCE_VERSION, 1, body)
-        wanted = fetch_body(topic, 0, 0x7A7A7A7A7A7A7A7A, max_wait_ms=MAX_WAIT_MS)
-        self._wanted = bytearray(frame(FETCH, FETCH_VERSION, 1, wanted))
-        self._offset_at = self._wanted.index(b"\x7a" * 8)
+        body = fetch_body(topic, 0, 0x7A7A7A7A7A7A7A7A, max_wait_ms=MAX_WAIT_MS)
+        self._fetch = bytearray(frame(FETCH, FETCH_VERSION, 1, body))
+        self._offset_at = self._fetch.index(b"\x7a" * 8)
         self._next_offset = self._producer.end_offset(topic)
         self._buffer = memoryview(bytearray(1 << 20))
 
     def send_one(self, wait_s: float) -> tuple[int, int]:
         """Nanoseconds until the record was received, and until it was acknowledged."""
-        struct.pack_into(">q", self._wanted, self._offset_at, self._next_offset)
-        self._consumer.socket.sendall(self._wanted)
+        struct.pack_into(">q", self._fetch, self._offset_at, self._next_offset)
+        self._consumer.socket.sendall(self._fetch)
         if wait_s:
             time.sleep(wait_s)
         started = time.perf_counter_ns()
@@ -94,7 +93,7 @@ class Meter:
 
 
 def waits_s(count: int, per_second: float) -> Iterator[float]:
-    """Half to one and a half times the mean, so that no timer of the broker falls into step."""
+    """Jitter: 0.5 to 1.5 times the mean, so that it does not align with timers of the broker."""
     chance = random.Random(count)
     for _ in range(count):
         yield chance.uniform(0.5, 1.5) / per_second if per_second else 0.0

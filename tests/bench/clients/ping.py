@@ -1,8 +1,8 @@
-"""What a connection of its own waits for a small answer, a thousand times a second, until stdin
+"""Latency of a small request on its own connection, a thousand times a second, until stdin
 ends: python -m tests.bench.clients.ping HOST:PORT TOPIC. Prints one JSON object.
 
-It asks for the metadata of one topic. The longest wait is the broker's longest stall, and what the
-machine adds when all its cores are busy.
+The request is Metadata of one topic. The longest wait is the longest stall of the broker, plus what
+the machine adds when all cores are busy.
 """
 
 from __future__ import annotations

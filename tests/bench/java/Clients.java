@@ -107,7 +107,7 @@ public final class Clients {
         bytes / 1e6, bytes / 1e6 / seconds, last[2]);
   }
 
-  static String consume(String bootstrap, String topic, long wanted) {
+  static String consume(String bootstrap, String topic, long size_bytes) {
     Map<String, Object> settings =
         Map.of(
             "bootstrap.servers", bootstrap,
@@ -122,7 +122,7 @@ public final class Clients {
       consumer.position(all.get(0));
       long bytes = 0;
       long started = System.nanoTime();
-      while (bytes < wanted) {
+      while (bytes < size_bytes) {
         ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofSeconds(10));
         if (records.isEmpty()) {
           throw new IllegalStateException("nothing came for ten seconds");

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
@@ -19,7 +20,7 @@ class Collected:
 
     def __init__(self, headers: dict[str, str], body: bytes) -> None:
         self.headers = headers
-        self.message = ExportMetricsServiceRequest.FromString(body)
+        self.message = Parse(body, ExportMetricsServiceRequest())
 
     @property
     def resource(self) -> dict[str, str]:

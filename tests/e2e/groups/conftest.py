@@ -12,8 +12,10 @@ import pytest
 
 from tests.e2e.broker_process import Address, BrokerProcess
 from tests.e2e.conftest import EXTERNAL, Broker, unused_topic_name
+from tests.e2e.groups.kafka_tools import started_tools
 from tests.e2e.groups.members import ClientProcess, Flavour, Member
 from tests.e2e.groups.settings import ARGUMENTS
+from tests.e2e.line_process import LineProcess
 
 pytest.register_assert_rewrite("tests.e2e.groups.stories")
 
@@ -74,6 +76,13 @@ def client_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
         process.close()
 
 
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
+    process = started_tools(tmp_path_factory.mktemp("tools"))
+    yield process
+    process.close()
+
+
 @pytest.fixture
 def flavour() -> Flavour:
     """Whose members a story has; the files of clients say their own."""
@@ -97,15 +106,15 @@ def join(
         to: str | None = None,
         **settings: str,
     ) -> Member:
-        told = flavour or usual
+        chosen = flavour or usual
         facts = {
             "bootstrap": to or request.getfixturevalue("bootstrap"),
             "group": group,
             "topics": ",".join(topics),
-            **told.settings,
+            **chosen.settings,
             **settings,
         }
-        joined.append(client_process(told.client, apart).join(**facts))
+        joined.append(client_process(chosen.client, apart).join(**facts))
         return joined[-1]
 
     yield join

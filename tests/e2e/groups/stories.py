@@ -1,11 +1,12 @@
-"""What any client does in a group, told once: each test_*.py beside this says who tells it.
+"""What any client does in a group, written once: each test_*.py beside this names its clients.
 
 class TestSharing(SharingStories):
-    flavour = told_by(RANGE, ROUNDROBIN)
+    flavour = run_with(RANGE, long=(ROUNDROBIN,))
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -54,13 +55,14 @@ def offsets(member: Member, count: int) -> list[int]:
     return [record.offset for record in member.take(count)]
 
 
-def told_by(*flavours: Flavour) -> Any:
-    """The fixture `flavour` of a class of stories."""
+def run_with(*flavours: Flavour, long: Sequence[Flavour] = ()) -> Any:
+    """The fixture `flavour` of a class of stories; those of `long` run with --long only."""
+    params = [*flavours, *(pytest.param(one, marks=pytest.mark.long) for one in long)]
 
-    @pytest.fixture(params=flavours, ids=str)
+    @pytest.fixture(params=params, ids=str)
     def flavour(self: object, request: pytest.FixtureRequest) -> Flavour:
-        told: Flavour = request.param
-        return told
+        found: Flavour = request.param
+        return found
 
     return flavour
 

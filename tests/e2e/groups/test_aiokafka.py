@@ -8,7 +8,7 @@ from tests.e2e.groups.stories import (
     RestartStories,
     SharingStories,
     StaticStories,
-    told_by,
+    run_with,
 )
 
 RANGE, ROUNDROBIN, STICKY = (
@@ -17,8 +17,8 @@ RANGE, ROUNDROBIN, STICKY = (
 
 
 class TestOneMember(PositionStories, RestartStories):
-    flavour = told_by(RANGE)
+    flavour = run_with(RANGE)
 
 
 class TestMembers(SharingStories, StaticStories):
-    flavour = told_by(RANGE, ROUNDROBIN, STICKY)
+    flavour = run_with(STICKY, long=(RANGE, ROUNDROBIN))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,11 +20,11 @@ from confluent_kafka.admin import (
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import Broker, CreateTopic, StartBroker, new_topic, unused_topic_name
+from tests.e2e.groups.kafka_tools import Tool, run_tool
 from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, producer
 from tests.e2e.line_process import LineProcess
 from tests.e2e.node_packages import kafkajs_command
 from tests.e2e.test_kafkajs import KafkaJSError
-from tests.oracle.kafka import KafkaNotFound, find_jars
 
 SESSION = "consumer.session.timeout.ms"
 #: KafkaJS's numbers for types of resources.
@@ -203,25 +202,10 @@ def test_kafkajs_is_refused_what_is_wrong(kafkajs: Admin, topic: str) -> None:
 
 # ---- Kafka's own kafka-configs
 
-Tool = Callable[..., str]
-
 
 @pytest.fixture
-def kafka_configs(bootstrap: str) -> Tool:
-    if shutil.which("java") is None:
-        pytest.skip("no java on this machine")
-    try:
-        jars = f"{find_jars()}/*"
-    except KafkaNotFound as reason:
-        pytest.skip(str(reason))
-    java = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", jars]
-
-    def run(*arguments: str) -> str:
-        tool = ["kafka.admin.ConfigCommand", "--bootstrap-server", bootstrap, *arguments]
-        done = subprocess.run([*java, *tool], capture_output=True, text=True, timeout=60)
-        return done.stdout + done.stderr
-
-    return run
+def kafka_configs(tools: LineProcess, bootstrap: str) -> Tool:
+    return partial(run_tool, tools, "kafka-configs", bootstrap)
 
 
 def test_kafkas_tool_changes_and_describes_a_topic(kafka_configs: Tool, topic: str) -> None:

@@ -8,7 +8,7 @@ from tests.e2e.groups.stories import (
     RestartStories,
     SharingStories,
     StaticStories,
-    told_by,
+    run_with,
 )
 
 RANGE, ROUNDROBIN, COOPERATIVE = (
@@ -18,8 +18,8 @@ RANGE, ROUNDROBIN, COOPERATIVE = (
 
 
 class TestOneMember(PositionStories, RestartStories):
-    flavour = told_by(COOPERATIVE)
+    flavour = run_with(COOPERATIVE)
 
 
 class TestMembers(SharingStories, StaticStories):
-    flavour = told_by(RANGE, ROUNDROBIN, COOPERATIVE)
+    flavour = run_with(COOPERATIVE, long=(RANGE, ROUNDROBIN))

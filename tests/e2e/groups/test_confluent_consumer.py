@@ -8,7 +8,7 @@ from tests.e2e.groups.stories import (
     RestartStories,
     SharingStories,
     StaticStories,
-    told_by,
+    run_with,
 )
 
 UNIFORM, RANGE = (
@@ -18,13 +18,13 @@ UNIFORM, RANGE = (
 
 
 class TestOneMember(PositionStories, RestartStories):
-    flavour = told_by(UNIFORM)
+    flavour = run_with(UNIFORM)
 
 
 class TestMembers(SharingStories, StaticStories):
-    flavour = told_by(UNIFORM, RANGE)
+    flavour = run_with(UNIFORM, long=(RANGE,))
 
 
 class TestOffsetsInSQLite(RestartStories):
-    flavour = told_by(UNIFORM)
+    flavour = run_with(UNIFORM)
     arguments = ("--set", "offsets=sqlite://")

@@ -1,6 +1,6 @@
 """The programs of docs/examples that work in groups, run as their reader runs them.
 
-Those that the README has too are run by tests/e2e/test_readme.py.
+Those with a first message are run by tests/e2e/test_readme.py.
 """
 
 from __future__ import annotations
@@ -19,8 +19,17 @@ from tests.e2e.groups.settings import ARGUMENTS
 from tests.e2e.librdkafka import deliver, producer
 from tests.e2e.node_packages import program, with_kafkajs
 from tests.e2e.program import Program
-from tests.e2e.test_readme import BLOCKS, EXAMPLES, written
+from tests.e2e.test_readme import EXAMPLES, written
 
+#: Run by tests/e2e/test_readme.py and tests/e2e/spark/test_readme_snippet.py.
+FIRST = (
+    "kafkajs/first_message.js",
+    "python/first_message_aiokafka.py",
+    "python/first_message_confluent.py",
+    "python/read_with_spark.py",
+    "python/test_with_a_broker.py",
+)
+WITHOUT_A_GROUP = ("python/read_with_spark.py",)
 #: Each, the topic it reads, and what it makes of the value "one".
 READERS = {
     "python/consumer_group.py": ("letters", "0 0 one"),
@@ -63,20 +72,15 @@ def lag_and_reset(servers: str, folder: Path, *arguments: str) -> subprocess.Com
 def test_every_program_has_a_group_of_its_own() -> None:
     said = re.compile(r"""(?:"group.id": |group_id=|groupId: )["']([^"']+)["']""")
     found = [group for path in EXAMPLES.rglob("*.*") for group in said.findall(path.read_text())]
-    programs = [text for kind, text in BLOCKS if kind not in ("sh", "text")]
-    readers = [text for text in programs if "pyspark" not in text]
-    assert len(found) == len(READERS) + len(readers)
+    assert len(found) == len(READERS) + len(FIRST) - len(WITHOUT_A_GROUP)
     assert len(found) == len(set(found))
 
 
 def test_every_example_is_run_by_some_test() -> None:
-    of_readme = {text for kind, text in BLOCKS}
-    others = {
-        str(path.relative_to(EXAMPLES))
-        for path in EXAMPLES.rglob("*.*")
-        if path.suffix != ".md" and path.read_text("utf-8") not in of_readme
+    programs = {
+        str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if path.suffix != ".md"
     }
-    assert others == {*READERS, LAG}
+    assert programs == {*READERS, *FIRST, LAG}
 
 
 @pytest.mark.parametrize("example", READERS)

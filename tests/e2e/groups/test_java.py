@@ -8,7 +8,7 @@ from tests.e2e.groups.stories import (
     RestartStories,
     SharingStories,
     StaticStories,
-    told_by,
+    run_with,
 )
 
 COOPERATIVE, RANGE, UNIFORM, BROKERS_RANGE = (
@@ -23,8 +23,8 @@ COOPERATIVE, RANGE, UNIFORM, BROKERS_RANGE = (
 
 
 class TestOneMember(PositionStories, RestartStories):
-    flavour = told_by(COOPERATIVE, UNIFORM)
+    flavour = run_with(UNIFORM, long=(COOPERATIVE,))
 
 
 class TestMembers(SharingStories, StaticStories):
-    flavour = told_by(COOPERATIVE, RANGE, UNIFORM, BROKERS_RANGE)
+    flavour = run_with(COOPERATIVE, UNIFORM, long=(RANGE, BROKERS_RANGE))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
-from base64 import b64decode
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,42 +12,23 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.e2e import test_java
 from tests.e2e.broker_process import PATIENCE_S, BrokerProcess, command, environment
 from tests.e2e.conftest import CreateTopic, StartBroker, new_topic
 from tests.e2e.groups.conftest import Join
+from tests.e2e.groups.kafka_tools import Tool, run_tool
 from tests.e2e.groups.members import Flavour, Member, wait_for_shares
 from tests.e2e.groups.numbers import Numbers
 from tests.e2e.line_process import LineProcess
-from tests.oracle.kafka import KafkaNotFound, find_jars
 
 Row = dict[str, str]
-Tool = Callable[..., str]
 
 
-@pytest.fixture(params=("classic", "consumer"))
+@pytest.fixture
 def flavour(request: pytest.FixtureRequest) -> Flavour:
-    return Flavour("confluent", {"protocol": request.param})
+    return Flavour("confluent", {"protocol": getattr(request, "param", "consumer")})
 
 
-@pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
-    if shutil.which("javac") is None:
-        pytest.skip("no JDK on this machine")
-    try:
-        classes = f"{find_jars()}/*"
-    except KafkaNotFound as reason:
-        pytest.skip(str(reason))
-    small = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-    command = ["java", *small, "-cp", classes, str(test_java.FOLDER / "Tools.java")]
-    process = LineProcess(command, tmp_path_factory.mktemp("tools") / "stderr")
-    yield process
-    process.close()
-
-
-def run_tool(tools: LineProcess, name: str, bootstrap: str, *arguments: str) -> str:
-    asked = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
-    return b64decode(tools.ask(asked)).decode()
+BOTH_PROTOCOLS = pytest.mark.parametrize("flavour", ["classic", "consumer"], indirect=True)
 
 
 @pytest.fixture
@@ -116,10 +94,11 @@ def offsets(printed: str, column: str) -> dict[int, str]:
     return {int(row["PARTITION"]): row[column] for row in table(printed)}
 
 
-def test_groups_are_listed_with_state_and_type(
-    tool: Tool, flavour: Flavour, live_group: tuple[str, list[Member]]
+@BOTH_PROTOCOLS
+def test_a_live_group_is_listed_and_described(
+    tool: Tool, flavour: Flavour, topic: str, live_group: tuple[str, list[Member]]
 ) -> None:
-    group, _ = live_group
+    group, members = live_group
     assert group in tool("--list").splitlines()
     [row] = [row for row in table(tool("--list", "--state")) if row["GROUP"] == group]
     assert row["STATE"] == "Stable"
@@ -127,22 +106,12 @@ def test_groups_are_listed_with_state_and_type(
     [row] = [row for row in table(tool("--list", "--type")) if row["GROUP"] == group]
     assert row["TYPE"].lower() == flavour.settings["protocol"]
 
-
-def test_offsets_and_lag_are_described(
-    tool: Tool, topic: str, live_group: tuple[str, list[Member]]
-) -> None:
-    group, members = live_group
     rows = table(tool("--describe", "--group", group))
     assert [(r["TOPIC"], r["CURRENT-OFFSET"], r["LOG-END-OFFSET"], r["LAG"]) for r in rows] == [
         (topic, "4", "10", "6")
     ] * 2
     assert len({row["CONSUMER-ID"] for row in rows}) == len(members)
 
-
-def test_members_and_state_are_described(
-    tool: Tool, topic: str, live_group: tuple[str, list[Member]]
-) -> None:
-    group, _ = live_group
     rows = table(tool("--describe", "--group", group, "--members"))
     assert [row["#PARTITIONS"] for row in rows] == ["1", "1"]
     verbose = tool("--describe", "--group", group, "--members", "--verbose")
@@ -153,6 +122,7 @@ def test_members_and_state_are_described(
     assert "Stable" in tool("--describe", "--group", group, "--state", "--verbose")
 
 
+@BOTH_PROTOCOLS
 def test_ottla_prints_a_live_group_as_the_tool_does(
     tool: Tool, bootstrap: str, live_group: tuple[str, list[Member]]
 ) -> None:
@@ -240,9 +210,13 @@ def commit(broker: BrokerProcess, group: str, topic: str, *offsets: int) -> None
         assert all(one.error is None for one in asked.result(PATIENCE_S).topic_partitions)
 
 
-@pytest.mark.parametrize("kept", [("g",), ("g", "h")], ids=("one group", "two groups"))
-def test_the_way_back_out_of_a_database_is_a_file(
-    start_broker: StartBroker, tools: LineProcess, tmp_path: Path, kept: tuple[str, ...]
+@pytest.mark.parametrize(
+    "groups",
+    [("g", "h"), pytest.param(("g",), marks=pytest.mark.long)],
+    ids=("two groups", "one group"),
+)
+def test_committed_offsets_leave_a_database_through_a_file(
+    start_broker: StartBroker, tools: LineProcess, tmp_path: Path, groups: tuple[str, ...]
 ) -> None:
     """What docs/storage.md says, step by step."""
     broker = start_broker("--set", "offsets=sqlite://")
@@ -259,19 +233,19 @@ def test_the_way_back_out_of_a_database_is_a_file(
         broker.arguments[:] = arguments
         broker.start()
 
-    groups = [word for one in kept for word in ("--group", one)]
-    scope = ("--reset-offsets", *groups, "--all-topics")
+    options = [word for one in groups for word in ("--group", one)]
+    scope = ("--reset-offsets", *options, "--all-topics")
     exported = tool(*scope, "--to-current", "--export", "--dry-run")
     file = tmp_path / "offsets.csv"
     file.write_text(exported)
     start_with("--set", "offsets=memory://")
     assert not tool("--list").strip()
     start_with()
-    tool("--reset-offsets", *groups, "--from-file", str(file), "--execute")
+    tool("--reset-offsets", *options, "--from-file", str(file), "--execute")
     expected = {"g": {0: "3", 1: "4"}, "h": {0: "5", 1: "10"}}
-    for one in kept:
+    for one in groups:
         assert offsets(tool("--describe", "--group", one), "CURRENT-OFFSET") == expected[one]
-    assert sorted(tool("--list").split()) == list(kept)
+    assert sorted(tool("--list").split()) == list(groups)
     assert broker.terminate() == 0, broker.log()
 
 

@@ -7,7 +7,7 @@ from tests.e2e.groups.stories import (
     PositionStories,
     RestartStories,
     SharingStories,
-    told_by,
+    run_with,
 )
 
 EACH_MESSAGE, EACH_BATCH = (
@@ -17,8 +17,8 @@ EACH_MESSAGE, EACH_BATCH = (
 
 class TestOneMember(PositionStories):
     sees_new_topics = False
-    flavour = told_by(EACH_MESSAGE, EACH_BATCH)
+    flavour = run_with(EACH_MESSAGE, long=(EACH_BATCH,))
 
 
 class TestMembers(SharingStories, RestartStories):
-    flavour = told_by(EACH_MESSAGE, EACH_BATCH)
+    flavour = run_with(EACH_BATCH, long=(EACH_MESSAGE,))

@@ -11,11 +11,10 @@ from tests.e2e.groups.members import Flavour, wait_for_all, wait_for_shares
 from tests.e2e.groups.numbers import Numbers
 from tests.e2e.librdkafka import PATIENCE_S, admin
 
-# Not librdkafka's cooperative-sticky: what it writes for members that had partitions before is
-# taken for a custom assignor, whose groups cannot be upgraded, here as with Kafka.
+# Not librdkafka's cooperative-sticky: its user data looks like that of a custom assignor, and
+# such groups cannot be upgraded, here as with Kafka.
 CLASSIC = [
     Flavour("confluent", {"protocol": "classic", "assignor": "range"}),
-    Flavour("confluent", {"protocol": "classic", "assignor": "roundrobin"}),
     Flavour("java", {"protocol": "classic", "assignor": "CooperativeSticky"}),
 ]
 CONSUMER = {

@@ -35,6 +35,7 @@ def numbered(spark: SparkSession, count: int) -> DataFrame:
     )
 
 
+@pytest.mark.long
 def test_what_it_writes_it_reads_also_in_many_tasks_and_by_time(
     spark: SparkSession, connector: str, servers: str, topic: str
 ) -> None:
@@ -52,6 +53,7 @@ def test_what_it_writes_it_reads_also_in_many_tasks_and_by_time(
     assert split.count() == 5_000
 
 
+@pytest.mark.long
 def test_it_streams_in_limited_batches_and_goes_on_from_its_checkpoint(
     spark: SparkSession,
     connector: str,

@@ -60,17 +60,16 @@ def test_a_report_has_no_serious_fault(show: Show, axe: str, options: dict[str, 
     assert faults(show(**options), axe) == []
 
 
-#: Texts of a plot, and bars, that lie on each other or reach over its edge.
+#: Texts of a plot that lie on each other or reach over its edge.
 OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap((svg) => {
   const edge = svg.getBoundingClientRect()
-  const boxes = (kind) =>
-    [...svg.querySelectorAll(kind)].map((each) => [each, each.getBoundingClientRect()])
-  const texts = boxes('text'), bars = boxes('rect')
+  const texts = [...svg.querySelectorAll('text')].map((each) => [each.textContent,
+    each.getBoundingClientRect()])
   const on = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
   return texts.flatMap(([text, box], at) => [
-    ...[...texts.slice(at + 1), ...bars].filter(([, other]) => on(box, other))
-      .map(([other]) => `${text.textContent} on ${other.textContent}`),
-    ...(box.left < edge.left || box.right > edge.right ? [`${text.textContent} over the edge`] : [])
+    ...texts.slice(at + 1).filter(([, other]) => on(box, other))
+      .map(([other]) => `${text} on ${other}`),
+    ...(box.left < edge.left || box.right > edge.right ? [`${text} over the edge`] : [])
   ])
 })"""
 

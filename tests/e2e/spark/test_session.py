@@ -25,5 +25,5 @@ def test_workers_have_our_modules(spark: SparkSession) -> None:
 
 
 def test_a_master_that_is_none_is_told_in_a_line() -> None:
-    with pytest.raises(WrongOption, match=r"^'locall' is no master; local\[2\] or"):
+    with pytest.raises(WrongOption, match="'locall'"):
         open_session("tests", "locall")

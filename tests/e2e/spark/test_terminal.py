@@ -81,6 +81,7 @@ def terminal(words: list[str], folder: Path) -> Iterator[Terminal]:
         opened.close()
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_an_archive_and_all_of_its_processes(
     servers: str, topic: str, tmp_path: Path
 ) -> None:

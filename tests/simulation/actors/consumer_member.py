@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SESSION_TIMEOUT_MS, BEAT_MS = 800, 100
 #: Longer than any session: who is told to give something up does so.
 REBALANCE_TIMEOUT_MS = 20_000
-JOINS, LEAVES, LEAVES_FOR_A_WHILE = 0, -1, -2
+JOINS, LEAVES, LEAVES_STATIC = 0, -1, -2
 
 
 class ConsumerMember(Member):
@@ -201,7 +201,7 @@ class ConsumerMember(Member):
         request = ConsumerGroupHeartbeatRequest(
             group_id=self.group.group_id,
             member_id=self.member_id,
-            member_epoch=LEAVES_FOR_A_WHILE if away else LEAVES,
+            member_epoch=LEAVES_STATIC if away else LEAVES,
             instance_id=self.instance_id,
         )
         self.owned, self.held = set(), set()

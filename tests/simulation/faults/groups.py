@@ -30,23 +30,23 @@ Patch = pytest.MonkeyPatch
 
 
 def offset_is_acknowledged_before_its_commit(patch: Patch) -> None:
-    keep = Offsets.keep
+    persist = Offsets.persist
 
     def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
-        keep(self, group_id, writes, lambda failure: None)
+        persist(self, group_id, writes, lambda failure: None)
         then(None)
 
-    patch.setattr(Offsets, "keep", hasty)
+    patch.setattr(Offsets, "persist", hasty)
 
 
 def offset_is_told_before_its_commit(patch: Patch) -> None:
-    keep = Offsets.keep
+    persist = Offsets.persist
 
     def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
-        keep(self, group_id, writes, then)
+        persist(self, group_id, writes, then)
         self._apply(writes)
 
-    patch.setattr(Offsets, "keep", hasty)
+    patch.setattr(Offsets, "persist", hasty)
 
 
 def offset_is_kept_and_not_told(patch: Patch) -> None:
@@ -121,7 +121,7 @@ def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
 
 
 def nobody_is_ever_too_late(patch: Patch) -> None:
-    patch.setattr(Deadlines, "_wake", lambda self, group_id: None)
+    patch.setattr(Deadlines, "_fire", lambda self, group_id, timer: None)
 
 
 def restart_takes_everybody_out(patch: Patch) -> None:
@@ -167,8 +167,8 @@ def partition_is_given_before_it_is_free(patch: Patch) -> None:
 def revocation_is_not_told(patch: Patch) -> None:
     beat = heartbeat.beat
 
-    def silent(draft: Any, heartbeat: Any, around: Any) -> Any:
-        decision = beat(draft, heartbeat, around)
+    def silent(draft: Any, heartbeat: Any, context: Any) -> Any:
+        decision = beat(draft, heartbeat, context)
         answer = decision.response
         gives_up = bool(draft.current(answer.member_id).revoking)
         return (

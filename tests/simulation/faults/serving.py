@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from application.partitions.fetch import FetchedPartition, FetchService, WaitingFetch
+from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchService
 from application.partitions.fetch_sessions import FetchSession, _state
 from application.ports.pending import Pending
 from application.state.commits import Commits
-from application.state.watching import Watching
+from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition, PartitionSnapshot
@@ -188,11 +188,11 @@ def parked_request_is_never_run(patch: Patch) -> None:
 
 
 def waiting_fetch_is_not_woken(patch: Patch) -> None:
-    patch.setattr(Watching, "advanced", lambda self, partition: None)
+    patch.setattr(FetchPurgatory, "advanced", lambda self, partition: None)
 
 
 def abandoned_fetch_goes_on_waiting(patch: Patch) -> None:
-    patch.setattr(WaitingFetch, "abandon", Pending.abandon)
+    patch.setattr(DelayedFetch, "abandon", Pending.abandon)
 
 
 def fetch_session_tells_only_of_new_watermarks(patch: Patch) -> None:

@@ -25,26 +25,22 @@ def test_an_unknown_url_is_refused_with_what_is_allowed(url: str) -> None:
     )
 
 
-def test_memory_says_that_data_is_lost() -> None:
+def test_memory_has_no_folder_and_no_flush() -> None:
     storage = open_storage("memory://")
 
     assert (storage.info.kind, storage.info.path) == ("memory", None)
-    assert storage.info.warning == "memory storage: all data is lost when the broker stops"
     assert storage.start_flush is None
 
 
-@pytest.mark.parametrize(
-    "flush, warns, flushes", [("commit", 0, 0), ("interval", 1, 1), ("os", 1, 0)]
-)
-def test_lmdb_says_what_its_flush_policy_means(
-    tmp_path: Path, flush: Flush, warns: int, flushes: int
+@pytest.mark.parametrize("flush, flushes", [("commit", 0), ("interval", 1), ("os", 0)])
+def test_lmdb_is_flushed_now_and_then_with_interval_only(
+    tmp_path: Path, flush: Flush, flushes: int
 ) -> None:
     storage = open_storage(f"lmdb://{tmp_path}/store", flush)
 
     assert (storage.info.kind, storage.info.flush) == ("lmdb", flush)
     assert storage.info.path == tmp_path / "store"
     assert storage.info.size_bytes > 0
-    assert ("power cut" in (storage.info.warning or "")) == bool(warns)
     assert (storage.start_flush is not None) == bool(flushes)
     storage.commit.close()
 

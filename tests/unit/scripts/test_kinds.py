@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -60,11 +61,19 @@ def run(tree: Path, *arguments: str) -> tuple[int, list[str]]:
     return done.returncode, done.stdout.splitlines()
 
 
+def test_all_budgets_together_are_eight_minutes() -> None:
+    kinds = runpy.run_path(str(ROOT / "scripts/kinds.py"))
+    assert sum(kind.budget_s for kind in kinds["KINDS"]) == kinds["TOTAL_BUDGET_S"] == 480
+
+
 def test_each_kind_is_run_once_and_all_are_counted_on_the_last_line(tree: Path) -> None:
     code, lines = run(tree, "-p", "no:cacheprovider")
     assert lines[-1] == "2 passed, 0 failed, 2 skipped"
-    assert [line.split()[0] for line in lines[-3:-1]] == ["unit", "groups"]
-    assert "of 130 s" in lines[-2]
+    kinds = lines[-6:-4]
+    assert [line.split()[0] for line in kinds] == ["unit", "groups"]
+    assert lines[-4] == "slowest of 2 files:"
+    assert "of  95 s" in kinds[0]
+    assert "s  tests/unit/test_unit.py" in "\n".join(lines[-3:-1])
     assert code == 0
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from application.configs.alter import Altered, WantedConfigs
+from application.configs.alter import Altered, RequestedConfigs
 from application.ports.pending import later
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
@@ -26,7 +26,7 @@ def alter(
     call.topics = sum(one.resource_type == 2 for one in resources)
     times = Counter((one.resource_type, one.resource_name) for one in resources)
     refusals: list[Altered] = []
-    parsed: list[WantedConfigs] = []
+    parsed: list[RequestedConfigs] = []
     for one in resources:
         try:
             if times[one.resource_type, one.resource_name] > 1:
@@ -45,11 +45,12 @@ def alter(
             results.append(result(code, message, one.resource_type, one.resource_name))
         return response(responses=results)
 
-    altered = call.broker.configs.alter_configs.alter(parsed, request.validate_only)
+    alter_configs = call.broker.configs.alter_configs
+    altered = alter_configs.alter(parsed, request.validate_only, call.requester)
     call.respond_later(later(altered), joined)
 
 
-def _parsed(resource: Any, replaces: bool) -> WantedConfigs:
+def _parsed(resource: Any, replaces: bool) -> RequestedConfigs:
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise InvalidRequest("Error due to duplicate config keys")
     operations = [_operation(config, replaces) for config in resource.configs]
@@ -68,7 +69,7 @@ def _parsed(resource: Any, replaces: bool) -> WantedConfigs:
         if operation is None:
             raise InvalidRequest(f"Unknown operations type {config.config_operation}")
         alterations.append(Alteration(config.name, operation, config.value or ""))
-    return WantedConfigs(Resource(kind, resource.resource_name), alterations, replaces)
+    return RequestedConfigs(Resource(kind, resource.resource_name), alterations, replaces)
 
 
 def _operation(config: Any, replaces: bool) -> Operation | None:

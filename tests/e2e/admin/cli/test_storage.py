@@ -24,10 +24,10 @@ def cli() -> Ottla:
 
 
 def verified(cli: Ottla, folder: Path, code: int) -> list[dict[str, str]]:
-    said: list[dict[str, str]] = yaml.safe_load(
+    found: list[dict[str, str]] = yaml.safe_load(
         cli.run("storage", "verify", str(folder), "-o", "yaml", code=code).out
     )
-    return said
+    return found
 
 
 def problems(cli: Ottla, folder: Path) -> str:
@@ -39,7 +39,7 @@ def problems(cli: Ottla, folder: Path) -> str:
 
 
 class Damage:
-    """Changes a store behind its back."""
+    """Damages a store."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,21 +51,23 @@ class Damage:
                 work(txn)
 
 
-def test_a_store_is_looked_at_checked_dumped_copied_and_compacted(
+def test_a_store_is_verified_dumped_copied_and_compacted(
     store: Path, cli: Ottla, tmp_path: Path
 ) -> None:
     folder = store
-    told = json.loads(cli.run("storage", "info", str(folder), "-o", "json").out)
-    assert [(p["topic"], p["partition"], p["end_offset"]) for p in told["partitions"]] == [
+    info = json.loads(cli.run("storage", "info", str(folder), "-o", "json").out)
+    assert [(p["topic"], p["partition"], p["end_offset"]) for p in info["partitions"]] == [
         ("orders", 0, 0),
         ("orders", 1, 4),
     ]
-    assert told["committed_offsets"] == 1
+    assert info["committed_offsets"] == 1
 
-    said = verified(cli, folder, 0)
-    assert {one["level"] for one in said} == {"ok", "note"}
-    assert "2 partitions, 2 batches, 4 records looked at" in str(said)
-    assert "a power cut could have taken nothing" in said[0]["what"]
+    found = verified(cli, folder, 0)
+    assert {one["level"] for one in found} == {"ok", "note"}
+    counted = {one["where"]: one["what"] for one in found}
+    assert counted["batches"] == "2 partitions, 2 batches, 4 records"
+    assert (counted["configs"], counted["groups"]) == ("of 0 brokers and 0 groups", "1 groups")
+    assert found[0]["where"] == "power"
 
     dumped = cli.run("storage", "dump", str(folder), "-t", "orders", "-p", "1", "--records").lines
     assert dumped[0] == "Dumping orders-1"
@@ -83,7 +85,7 @@ def test_a_store_is_looked_at_checked_dumped_copied_and_compacted(
     copy = tmp_path / "copy"
     cli.run("storage", "copy", str(folder), str(copy))
     assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
-    assert "is there already" in cli.run("storage", "copy", str(folder), str(copy), code=1).errors
+    cli.run("storage", "copy", str(folder), str(copy), code=1)
     cli.run("storage", "compact", str(copy))
     verified(cli, copy, 0)
     with BrokerProcess(
@@ -94,8 +96,8 @@ def test_a_store_is_looked_at_checked_dumped_copied_and_compacted(
         [row] = ottla.run("group", "describe", "readers").rows
         assert row[:6] == ["readers", "orders", "1", "2", "4", "2"]
         for command in ("info", "verify", "dump", "compact"):
-            said_no = cli.run("storage", command, str(copy), code=1)
-            assert f"is in use by process {again.pid}" in said_no.errors
+            refused = cli.run("storage", command, str(copy), code=1)
+            assert str(again.pid) in refused.errors
 
 
 _COPY_AND_DIE = """
@@ -117,7 +119,7 @@ main()
 
 
 @pytest.mark.parametrize("moment", ["before the rows", "when it is whole"])
-def test_a_copy_that_is_killed_leaves_no_store_and_is_made_again(
+def test_a_killed_copy_leaves_no_store_and_is_repeated(
     store: Path, cli: Ottla, tmp_path: Path, moment: str
 ) -> None:
     folder, copy, partial = store, tmp_path / "copy", tmp_path / "copy.partial"
@@ -128,26 +130,23 @@ def test_a_copy_that_is_killed_leaves_no_store_and_is_made_again(
     assert killed.returncode == -signal.SIGKILL
     assert (partial / "data.mdb").exists()
     assert not copy.exists()
-    assert "there is no store" in cli.run("storage", "info", str(copy), code=1).errors
-
+    cli.run("storage", "info", str(copy), code=1)
     cli.run("storage", "copy", str(folder), str(copy))
     assert not partial.exists()
     assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
 
 
-def test_a_copy_touches_nothing_that_is_not_its_own(
-    store: Path, cli: Ottla, tmp_path: Path
-) -> None:
+def test_a_copy_changes_no_other_folder(store: Path, cli: Ottla, tmp_path: Path) -> None:
     folder, partial = store, tmp_path / "copy.partial"
     partial.mkdir()
     (partial / "notes.txt").write_text("mine")
-    said = cli.run("storage", "copy", str(folder), str(tmp_path / "copy"), code=1)
-    assert f"{partial} is in the way" in said.errors
+    refused = cli.run("storage", "copy", str(folder), str(tmp_path / "copy"), code=1)
+    assert str(partial) in refused.errors
     assert [file.name for file in partial.iterdir()] == ["notes.txt"]
     assert not (tmp_path / "copy").exists()
 
 
-def test_compaction_gives_freed_pages_back(cli: Ottla, tmp_path: Path) -> None:
+def test_compaction_returns_free_pages(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         ottla = Ottla(broker.bootstrap)
         ottla.run("produce", "-t", "large", stdin=(b"x" * 900 + b"\n") * 5000)
@@ -164,7 +163,7 @@ def test_compaction_gives_freed_pages_back(cli: Ottla, tmp_path: Path) -> None:
     assert "1 batches, 1 records" in str(verified(cli, data, 0))
 
 
-def test_what_is_wrong_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None:
+def test_damage_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None:
     whole = store
 
     def damaged(database: bytes, work: Callable[..., object]) -> Path:
@@ -185,7 +184,7 @@ def test_what_is_wrong_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None
         value[-1] ^= 1
         txn.put(key, bytes(value))
 
-    assert "orders-1: the batch at offset 0 has another checksum" in problems(
+    assert "orders-1: the batch at offset 0 has a wrong checksum" in problems(
         cli, damaged(b"batches", flip)
     )
     lost = damaged(b"batches", lambda txn: txn.delete(first_key(txn)))
@@ -198,19 +197,19 @@ def test_what_is_wrong_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None
         partition_id, _ = KEY.unpack(key)
         txn.put(KEY.pack(partition_id, 1), (3).to_bytes(8, "big"))
 
-    assert "is not found by its time" in problems(cli, damaged(b"timestamps", mislead))
+    assert "is not found by its timestamp" in problems(cli, damaged(b"timestamps", mislead))
     ahead = damaged(
         b"rows",
         lambda txn: txn.put(
             b"partitions\0" + (1).to_bytes(4, "big"), b'{"end":[9,0,8],"start":0,"size":0}'
         ),
     )
-    assert "orders-1: its snapshot says that it ends at 9" in problems(cli, ahead)
+    assert "orders-1: the snapshot ends at offset 9" in problems(cli, ahead)
     unreadable = damaged(b"rows", lambda txn: txn.put(b"offsets\0nonsense", b"nonsense"))
-    assert "offsets: The store could not read a committed offset" in problems(cli, unreadable)
+    assert "offsets: " in problems(cli, unreadable)
 
 
-def test_a_broken_page_is_found_before_anybody_trusts_it(store: Path, cli: Ottla) -> None:
+def test_a_damaged_page_is_found_first(store: Path, cli: Ottla) -> None:
     folder = store
     with (folder / "data.mdb").open("r+b") as opened:
         opened.truncate(3 * 4096)
@@ -218,7 +217,7 @@ def test_a_broken_page_is_found_before_anybody_trusts_it(store: Path, cli: Ottla
 
 
 @pytest.mark.parametrize("flush, words", [("interval", "newest flush"), ("os", "unreadable")])
-def test_what_a_power_cut_could_do_is_said(
+def test_verify_prints_what_a_power_cut_could_have_caused(
     cli: Ottla, tmp_path: Path, flush: str, words: str
 ) -> None:
     with BrokerProcess(tmp_path, arguments=["--flush", flush]) as broker:
@@ -230,7 +229,7 @@ def test_what_a_power_cut_could_do_is_said(
     assert words in power["what"]
 
 
-def test_looking_at_a_store_leaves_it_as_it_is(cli: Ottla, tmp_path: Path) -> None:
+def test_reading_a_store_does_not_change_it(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path, arguments=["--flush", "interval"]) as broker:
         Ottla(broker.bootstrap).run("produce", "-t", "orders", stdin=b"x\n")
         broker.kill()
@@ -247,25 +246,25 @@ def test_looking_at_a_store_leaves_it_as_it_is(cli: Ottla, tmp_path: Path) -> No
     assert "1 batches, 1 records" in str(verified(cli, tmp_path / "copy", 0))
 
 
-def test_a_folder_that_is_no_store_is_left_as_it_is(cli: Ottla, tmp_path: Path) -> None:
+def test_a_folder_without_a_store_is_not_changed(cli: Ottla, tmp_path: Path) -> None:
     for command in ("info", "verify", "dump", "compact"):
-        assert "there is no store" in cli.run("storage", command, str(tmp_path), code=1).errors
+        cli.run("storage", command, str(tmp_path), code=1)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_that_was_trimmed_to_its_end_is_whole(cli: Ottla, tmp_path: Path) -> None:
+def test_a_store_without_its_records_is_valid(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         ottla = Ottla(broker.bootstrap)
         ottla.run("produce", "-t", "orders", stdin=b"x\ny\nz\n")
         ottla.run("consume", "orders", "-g", "readers", "-n", "3")
         ottla.run("topic", "trim", "orders", "-o", "3")
         assert broker.terminate() == 0
-    said = verified(cli, broker.folder / "data", 0)
-    assert "1 partitions, 0 batches" in str(said)
-    assert "lies behind the end" not in str(said)
+    found = verified(cli, broker.folder / "data", 0)
+    assert "1 partitions, 0 batches" in str(found)
+    assert "beyond the log end" not in str(found)
 
 
-def test_a_trimmed_store_is_whole(cli: Ottla, tmp_path: Path) -> None:
+def test_a_store_without_its_oldest_records_is_valid(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         ottla = Ottla(broker.bootstrap)
         for number in range(3):

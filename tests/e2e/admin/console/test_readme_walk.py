@@ -95,7 +95,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
 
 def test_the_walk_prints_what_the_readme_says(walk: Walk) -> None:
     expected = [text for kind, text in BLOCKS if kind == "text"]
-    assert len(walk.told) == len(expected) == 6
+    assert len(walk.told) == len(expected) == 4
     for text, told in zip(expected, walk.told, strict=True):
         assert pattern(text).fullmatch(told.rstrip("\n")), f"{told}\nis not\n{text}"
 

@@ -49,8 +49,8 @@ class World:
 
         return make
 
-    def answer(self, name: str, steps: int, ends_when_abandoned: bool = False) -> JobResult[str]:
-        return self.runner.answer(self.job(name, steps), ends_when_abandoned=ends_when_abandoned)
+    def run(self, name: str, steps: int, ends_when_abandoned: bool = False) -> JobResult[str]:
+        return self.runner.run(self.job(name, steps), ends_when_abandoned=ends_when_abandoned)
 
 
 @pytest.fixture
@@ -60,14 +60,14 @@ def world() -> World:
 
 def test_what_is_soon_done_is_answered_at_once(world: World) -> None:
     answers: list[str] = []
-    world.answer("a", 1).then(answers.append)
+    world.run("a", 1).then(answers.append)
     assert answers == ["a"] and not len(world.runner)
 
 
 def test_each_pass_has_a_slice_of_one_of_them(world: World) -> None:
     answers: list[str] = []
     for name in "abc":
-        world.answer(name, 3).then(answers.append)
+        world.run(name, 3).then(answers.append)
     began = len(world.done)
     passes = []
     while len(world.runner):
@@ -80,13 +80,13 @@ def test_each_pass_has_a_slice_of_one_of_them(world: World) -> None:
 
 def test_a_slice_has_as_many_steps_as_there_is_time(world: World) -> None:
     world.clock.look_ns = SLICE_NS // 4
-    world.answer("a", 10)
+    world.run("a", 10)
     assert len(world.done) == 4
 
 
 def test_where_the_clock_stands_still_a_slice_ends_too(world: World) -> None:
     world.clock.look_ns = 0
-    world.answer("a", STEPS_PER_SLICE + 1)
+    world.run("a", STEPS_PER_SLICE + 1)
     assert len(world.done) == STEPS_PER_SLICE
 
 
@@ -95,7 +95,7 @@ def test_an_answer_goes_on_at_the_end_of_its_commit(world: World) -> None:
         return (yield COMMIT)
 
     world.broker.commit.hold()
-    answer = world.runner.answer(job())
+    answer = world.runner.run(job())
     world.scheduler.run()
     assert not answer.resolved
     world.broker.commit.let_go()
@@ -108,7 +108,7 @@ def test_a_job_may_wait_for_something_else(world: World) -> None:
     def job() -> Job[Outcome]:
         return (yield later)
 
-    answer = world.runner.answer(job())
+    answer = world.runner.run(job())
     world.scheduler.run()
     assert not answer.resolved
     later.resolve(None)
@@ -120,9 +120,9 @@ def test_a_fault_is_its_own_and_the_others_go_on(world: World) -> None:
         yield SLICE
         raise ZeroDivisionError
 
-    ill = world.runner.answer(job())
+    ill = world.runner.run(job())
     answers: list[str] = []
-    world.answer("a", 2).then(answers.append)
+    world.run("a", 2).then(answers.append)
     world.scheduler.run()
     assert isinstance(ill.fault, ZeroDivisionError)
     assert answers == ["a"]
@@ -132,9 +132,9 @@ def test_a_caller_that_fails_keeps_nobody_waiting(world: World) -> None:
     def fails(answer: str) -> None:
         raise ZeroDivisionError
 
-    world.answer("a", 2).then(fails)
+    world.run("a", 2).then(fails)
     answers: list[str] = []
-    world.answer("b", 2).then(answers.append)
+    world.run("b", 2).then(answers.append)
     with pytest.raises(ZeroDivisionError):
         world.scheduler.run()
     world.scheduler.run()
@@ -142,8 +142,8 @@ def test_a_caller_that_fails_keeps_nobody_waiting(world: World) -> None:
 
 
 def test_an_abandoned_job_that_only_reads_ends(world: World) -> None:
-    world.answer("a", 2, ends_when_abandoned=True).abandon()
-    world.answer("b", 2).abandon()
+    world.run("a", 2, ends_when_abandoned=True).abandon()
+    world.run("b", 2).abandon()
     world.scheduler.run()
     assert world.done == ["a0", "b0", "b1"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from application.configs.alter import Altered, WantedConfigs
+from application.configs.alter import Altered, RequestedConfigs
 from application.ports.pending import Pending
+from application.ports.request_log import NO_CLIENT
 from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
@@ -26,8 +27,8 @@ def fake() -> FakeBroker:
     return fake
 
 
-def sets(resource: Resource, **configs: str) -> WantedConfigs:
-    return WantedConfigs(
+def sets(resource: Resource, **configs: str) -> RequestedConfigs:
+    return RequestedConfigs(
         resource,
         [Alteration(key.replace("_", "."), Operation.SET, text) for key, text in configs.items()],
     )
@@ -36,7 +37,7 @@ def sets(resource: Resource, **configs: str) -> WantedConfigs:
 class Asked:
     """An answer that may come later."""
 
-    def __init__(self, fake: FakeBroker, *wanted: WantedConfigs, only: bool = False) -> None:
+    def __init__(self, fake: FakeBroker, *wanted: RequestedConfigs, only: bool = False) -> None:
         self.results: list[Altered] | None = None
         answer = fake.broker.configs.alter_configs.alter(wanted, only)
         if isinstance(answer, Pending):
@@ -48,7 +49,7 @@ class Asked:
         self.results = results
 
 
-def alter(fake: FakeBroker, *wanted: WantedConfigs) -> list[Altered]:
+def alter(fake: FakeBroker, *wanted: RequestedConfigs) -> list[Altered]:
     asked = Asked(fake, *wanted)
     fake.run()
     assert asked.results is not None
@@ -203,9 +204,9 @@ def test_what_replaces_leaves_nothing_of_what_was_set(fake: FakeBroker) -> None:
             THIS_BROKER: ("log.retention.ms", ("1", "2")),
         }[resource]
         for value in values:
-            wanted = WantedConfigs(resource, [Alteration(name, Operation.SET, value)], True)
+            wanted = RequestedConfigs(resource, [Alteration(name, Operation.SET, value)], True)
             assert alter(fake, wanted) == [None]
-        assert alter(fake, WantedConfigs(resource, [], replaces=True)) == [None]
+        assert alter(fake, RequestedConfigs(resource, [], replaces=True)) == [None]
     assert fake.existing().configs == {}
     assert fake.broker.groups.configs.names() == []
     assert fake.config.log_retention_ms is None
@@ -241,7 +242,7 @@ def stored(fake: FakeBroker, resource: Resource) -> dict[str, str]:
 
 def test_what_is_not_known_stays_in_the_store_and_is_in_nobodys_way(fake: FakeBroker) -> None:
     fake = kept_by_another_version(fake)
-    wanted = WantedConfigs(GROUP, [Alteration(SESSION, Operation.SET, "46000")])
+    wanted = RequestedConfigs(GROUP, [Alteration(SESSION, Operation.SET, "46000")])
     assert alter(fake, wanted, sets(THIS_BROKER, message_max_bytes="98")) == [None, None]
     assert stored(fake, GROUP) == {SESSION: "46000", HEARTBEAT: "soon", LATER: "1"}
     assert stored(fake, THIS_BROKER) == {"message.max.bytes": "98", LATER: "1"}
@@ -251,26 +252,26 @@ def test_what_is_not_usable_goes_when_a_client_names_it(fake: FakeBroker) -> Non
     fake = kept_by_another_version(fake)
     deletion = Alteration(LATER, Operation.DELETE, "")
     better = Alteration(HEARTBEAT, Operation.SET, "7000")
-    assert alter(fake, WantedConfigs(GROUP, [deletion, better])) == [None]
+    assert alter(fake, RequestedConfigs(GROUP, [deletion, better])) == [None]
     assert stored(fake, GROUP) == {SESSION: "50000", HEARTBEAT: "7000"}
     assert fake.broker.groups.configs.of("g").consumer_heartbeat_interval_ms == 7000
-    assert alter(fake, WantedConfigs(THIS_BROKER, [deletion])) == [None]
+    assert alter(fake, RequestedConfigs(THIS_BROKER, [deletion])) == [None]
     assert stored(fake, THIS_BROKER) == {"message.max.bytes": "99"}
 
 
 def test_nothing_else_is_set_after_all_was_replaced(fake: FakeBroker) -> None:
     fake = kept_by_another_version(fake)
-    assert alter(fake, WantedConfigs(GROUP, [], replaces=True)) == [None]
+    assert alter(fake, RequestedConfigs(GROUP, [], replaces=True)) == [None]
     assert stored(fake, GROUP) == {}
 
 
 def test_the_log_says_what_changes_and_no_value(fake: FakeBroker) -> None:
     Asked(fake, sets(TOPIC, retention_ms="4711"), sets(GROUP, **{SESSION: "46000"}))
-    assert fake.events.of("configs change") == []
+    assert fake.events.of("configs_altered") == []
     fake.run()
-    assert fake.events.of("configs change") == [
-        {"resource": "topic", "name": "t", "configs": ["retention.ms"]},
-        {"resource": "group", "name": "g", "configs": [SESSION]},
+    assert fake.events.of("configs_altered") == [
+        {"resource": "topic", "name": "t", "configs": ["retention.ms"], **NO_CLIENT.fields()},
+        {"resource": "group", "name": "g", "configs": [SESSION], **NO_CLIENT.fields()},
     ]
 
 
@@ -278,7 +279,7 @@ def test_what_is_not_kept_is_no_change_in_the_log(fake: FakeBroker) -> None:
     fake.commit.fail_next()
     Asked(fake, sets(TOPIC, retention_ms="4711"))
     fake.run()
-    assert fake.events.of("configs change") == []
+    assert fake.events.of("configs_altered") == []
 
 
 # ---- configs without effect

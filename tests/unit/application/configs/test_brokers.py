@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from application.ports.pending import Pending
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
@@ -31,7 +31,7 @@ SHOWN = {
 
 
 def set_for_all(fake: FakeBroker, name: str, text: str) -> None:
-    wanted = WantedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
+    wanted = RequestedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
     answer = fake.broker.configs.alter_configs.alter([wanted], validate_only=False)
     assert isinstance(answer, Pending)
     fake.run()
@@ -126,9 +126,9 @@ def test_what_another_version_has_kept_does_not_stop_the_start() -> None:
     repository.save(ALL_BROKERS, {**kept, "message.max.bytes": "3"})
     store.keep()
     fake = FakeBroker(store)
-    assert fake.config.of_all == {"message.max.bytes": "3"}
-    lines = fake.events.of("a config that was set for brokers is not used")
-    assert [str(line["reason"]).split(":")[0] for line in lines] == [
+    assert fake.config.dynamic_default == {"message.max.bytes": "3"}
+    lines = fake.events.of("config_unused")
+    assert [str(line["error"]).split(":")[0] for line in lines] == [
         "Unknown broker config name",
         "Cannot update these configs dynamically",
         "Invalid value soon for configuration log.retention.ms",

@@ -18,7 +18,7 @@ from domain.errors import (
 )
 from domain.groups.classic import rebalance
 from domain.groups.classic.group import ClassicGroup
-from domain.groups.classic.leave import Leaving
+from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
 from tests.fakes.answers import answers_of
@@ -99,7 +99,7 @@ def test_while_offsets_are_read_from_the_store_nobody_is_let_in() -> None:
     for ask in (
         lambda: service(fake).join_group(join_request()),
         lambda: service(fake).heartbeat("g", "m", None, 1),
-        lambda: service(fake).leave_group("g", [Leaving("m", None)]),
+        lambda: service(fake).leave_group("g", [LeavingMember("m", None)]),
         lambda: service(fake).sync_group(SyncRequest("g", 1, "m", None, None, None, {})),
     ):
         with pytest.raises(CoordinatorLoadInProgress):
@@ -126,7 +126,7 @@ def test_when_nothing_is_kept_all_who_wait_are_told_and_the_group_is_as_it_was()
     fake = FakeBroker()
     member_id = stable(fake)
     fake.commit.hold()
-    left = service(fake).leave_group("g", [Leaving(member_id, None)])
+    left = service(fake).leave_group("g", [LeavingMember(member_id, None)])
     fake.run()
     other = service(fake).join_group(join_request())
     fake.commit.let_fail()
@@ -197,7 +197,7 @@ def test_a_group_of_which_something_is_always_due_does_not_keep_the_loop(
     service(fake).join_group(join_request(instance_id="i", rebalance_timeout_ms=0))
     fake.run()
     (answer,) = answers_of(first)
-    service(fake).leave_group("g", [Leaving(answer.member_id, None)])
+    service(fake).leave_group("g", [LeavingMember(answer.member_id, None)])
     for _ in range(10):
         fake.scheduler.run_pass()
     group = fake.broker.groups.registry.find("g")
@@ -256,7 +256,7 @@ def test_nobody_is_silent_while_an_answer_to_it_is_being_kept() -> None:
 def test_of_ids_that_nobody_uses_only_the_newest_are_remembered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("application.groups.classic_protocol.MAX_GIVEN_IDS", 3)
+    monkeypatch.setattr("application.groups.classic_protocol.MAX_ISSUED_IDS", 3)
     fake = FakeBroker()
     used = joined(fake, group_id="used")
     given = {}

@@ -50,6 +50,6 @@ def test_what_another_version_has_kept_is_not_used_and_said() -> None:
     )
     assert configs.overrides("orders") == {SESSION: "50000"}
     assert configs.of("orders").consumer_heartbeat_interval_ms == 5000
-    reasons = [line["reason"] for line in events.of("a config that was set for groups is not used")]
+    reasons = [line["error"] for line in events.of("config_unused")]
     assert len(reasons) == 2
     assert "Unknown group config name: share.session.timeout.ms" in reasons

@@ -80,7 +80,7 @@ def test_a_group_that_is_forgotten_and_watched_again_in_one_pass_is_woken_once()
     watched = Watched()
     for _ in range(3):
         watched.watch(0)
-        watched.deadlines.forget("g")
+        watched.deadlines.cancel("g")
     watched.watch(100)
     watched.scheduler.advance(1000)
     assert watched.woken_ms == [100]

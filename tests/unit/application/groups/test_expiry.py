@@ -36,7 +36,7 @@ def keep(
         expires_ms=expires_ms,
     )
     writes = [(group_id, topic, partition, one) for partition in partitions]
-    fake.broker.groups.offsets.keep(group_id, writes, lambda failure: None)
+    fake.broker.groups.offsets.persist(group_id, writes, lambda failure: None)
     fake.run()
 
 
@@ -173,9 +173,9 @@ def test_what_is_being_committed_is_left_for_the_next_round(fake: FakeBroker) ->
     group = put(fake)
     group.expires_from = 0
     one = committed(topic_id=fake.existing("t").topic_id)
-    offsets.keep("g", [("g", "t", 0, one)], lambda failure: None)
+    offsets.persist("g", [("g", "t", 0, one)], lambda failure: None)
     repository.keep()
-    offsets.keep("g", [("g", "t", 0, one)], lambda failure: None)
+    offsets.persist("g", [("g", "t", 0, one)], lambda failure: None)
     fake.scheduler.advance(CHECK_MS)
     assert len(repository.waiting) == 1
     repository.keep()
@@ -194,11 +194,11 @@ def test_a_commit_between_two_slices_keeps_its_group(
     group = put(fake)
     group.expires_from = 0
     one = committed(topic_id=fake.existing("t").topic_id)
-    offsets.keep("g", [("g", "t", n, one) for n in range(2)], lambda failure: None)
+    offsets.persist("g", [("g", "t", n, one) for n in range(2)], lambda failure: None)
     repository.keep()
     fake.scheduler.advance(CHECK_MS)
     assert repository.keep() == [("g", "t", 0, None)]
-    offsets.keep("g", [("g", "t", 0, one), ("g", "t", 3, one)], lambda failure: None)
+    offsets.persist("g", [("g", "t", 0, one), ("g", "t", 3, one)], lambda failure: None)
     repository.keep()
     fake.scheduler.advance(PAUSE_MS)
     assert repository.keep() == [("g", "t", 1, None)]

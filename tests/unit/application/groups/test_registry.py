@@ -49,7 +49,7 @@ def test_what_is_kept_is_there_after_a_restart(broker: FakeBroker) -> None:
 
 def test_a_change_that_is_not_kept_has_not_happened(broker: FakeBroker) -> None:
     lost: list[str] = []
-    broker.broker.groups.registry.when_lost(lost.append)
+    broker.broker.groups.registry.on_reloaded(lost.append)
     keep(broker, 3)
     broker.run()
     broker.commit.fail_next()
@@ -104,7 +104,7 @@ def test_a_group_is_made_again_once_however_much_of_it_is_lost(broker: FakeBroke
     keep(broker, 3)
     broker.run()
     lost: list[str] = []
-    broker.broker.groups.registry.when_lost(lost.append)
+    broker.broker.groups.registry.on_reloaded(lost.append)
     for round_ in (1, 2):
         broker.commit.hold()
         outcomes = [keep(broker, 4), keep(broker, 5)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import SLICE_NS, JobResult
-from application.groups.reset import Aim, Place, Reset, Target
+from application.groups.reset import Reset, ResetStrategy, ResetTarget
 from domain.errors import (
     GroupIdNotFound,
     InvalidGroupId,
@@ -33,7 +33,7 @@ def kafka() -> FakeKafka:
 
 def reset(
     kafka: FakeKafka,
-    target: Target,
+    target: ResetTarget,
     topic: str | None = None,
     partitions: list[int] | None = None,
     group_id: str = "g",
@@ -41,7 +41,7 @@ def reset(
 ) -> list[Reset]:
     service = kafka.broker.groups.reset_offsets
     job = service.reset(group_id, topic, partitions, target, dry_run)
-    pending = kafka.broker.background.answer(job)
+    pending = kafka.broker.background.run(job)
     results: list[list[Reset]] = []
     kafka.run()
     pending.then(results.append)
@@ -50,8 +50,8 @@ def reset(
 
 def begin_reset(kafka: FakeKafka) -> JobResult[list[Reset]]:
     service = kafka.broker.groups.reset_offsets
-    job = service.reset("g", None, None, Target(Aim.LATEST), False)
-    return kafka.broker.background.answer(job)
+    job = service.reset("g", None, None, ResetTarget(ResetStrategy.LATEST), False)
+    return kafka.broker.background.run(job)
 
 
 def committed(kafka: FakeKafka) -> dict[int, int]:
@@ -61,20 +61,20 @@ def committed(kafka: FakeKafka) -> dict[int, int]:
 @pytest.mark.parametrize(
     "target, after",
     [
-        (Target(Aim.EARLIEST), [0, 0]),
-        (Target(Aim.LATEST), [10, 0]),
-        (Target(Aim.OFFSET, 7), [7, 0]),
-        (Target(Aim.OFFSET, 70), [10, 0]),
-        (Target(Aim.SHIFT_BY, 3), [7, 0]),
-        (Target(Aim.SHIFT_BY, -3), [1, 0]),
-        (Target(Aim.SHIFT_BY, -30), [0, 0]),
-        (Target(Aim.TIMESTAMP, 0), [0, 0]),
-        (Target(Aim.TIMESTAMP, TIMESTAMP + 1), [1, 0]),
-        (Target(Aim.TIMESTAMP, TIMESTAMP + 10**9), [10, 0]),
+        (ResetTarget(ResetStrategy.EARLIEST), [0, 0]),
+        (ResetTarget(ResetStrategy.LATEST), [10, 0]),
+        (ResetTarget(ResetStrategy.OFFSET, 7), [7, 0]),
+        (ResetTarget(ResetStrategy.OFFSET, 70), [10, 0]),
+        (ResetTarget(ResetStrategy.SHIFT_BY, 3), [7, 0]),
+        (ResetTarget(ResetStrategy.SHIFT_BY, -3), [1, 0]),
+        (ResetTarget(ResetStrategy.SHIFT_BY, -30), [0, 0]),
+        (ResetTarget(ResetStrategy.TIMESTAMP, 0), [0, 0]),
+        (ResetTarget(ResetStrategy.TIMESTAMP, TIMESTAMP + 1), [1, 0]),
+        (ResetTarget(ResetStrategy.TIMESTAMP, TIMESTAMP + 10**9), [10, 0]),
     ],
 )
 def test_where_a_group_goes_on_lies_within_its_logs(
-    kafka: FakeKafka, target: Target, after: list[int]
+    kafka: FakeKafka, target: ResetTarget, after: list[int]
 ) -> None:
     found = reset(kafka, target, dry_run=True)
     assert [reset.after for reset in found] == after
@@ -82,7 +82,7 @@ def test_where_a_group_goes_on_lies_within_its_logs(
 
 
 def test_it_is_durable_when_it_is_told_and_all_at_once(kafka: FakeKafka) -> None:
-    reset(kafka, Target(Aim.LATEST), dry_run=True)
+    reset(kafka, ResetTarget(ResetStrategy.LATEST), dry_run=True)
     assert committed(kafka) == {0: 4, 1: 0}, "only looked at"
     pending = begin_reset(kafka)
     assert committed(kafka) == {0: 4, 1: 0} and not pending.resolved
@@ -94,25 +94,25 @@ def test_it_is_durable_when_it_is_told_and_all_at_once(kafka: FakeKafka) -> None
 def test_a_commit_that_fails_leaves_all_as_it_was(kafka: FakeKafka) -> None:
     kafka.commit.fail_next()
     with pytest.raises(StorageFailed, match="the disk is full"):
-        reset(kafka, Target(Aim.LATEST))
+        reset(kafka, ResetTarget(ResetStrategy.LATEST))
     assert committed(kafka) == {0: 4, 1: 0}
 
 
 def test_a_topic_that_the_group_has_never_read_can_be_begun(kafka: FakeKafka) -> None:
-    [done] = reset(kafka, Target(Aim.LATEST), "u", group_id="new")
+    [done] = reset(kafka, ResetTarget(ResetStrategy.LATEST), "u", group_id="new")
     assert done.before is None
     assert kafka.broker.groups.offsets.of("new")["u"][0].offset == 0
 
 
 def test_there_is_nothing_to_shift_where_nothing_is_committed(kafka: FakeKafka) -> None:
     with pytest.raises(InvalidRequest, match="Cannot shift offset for partition u-0"):
-        reset(kafka, Target(Aim.SHIFT_BY, 1), "u", [0])
+        reset(kafka, ResetTarget(ResetStrategy.SHIFT_BY, 1), "u", [0])
 
 
 def test_a_group_with_members_is_left_alone(kafka: FakeKafka) -> None:
     join_all(classic(kafka))
     with pytest.raises(NonEmptyGroup, match="inactive, but the current state is Completing"):
-        reset(kafka, Target(Aim.LATEST))
+        reset(kafka, ResetTarget(ResetStrategy.LATEST))
     assert committed(kafka) == {0: 4, 1: 0}
 
 
@@ -128,7 +128,7 @@ def test_a_member_that_joins_meanwhile_is_noticed(kafka: FakeKafka) -> None:
 
 
 def test_what_is_meant_has_to_be_there(kafka: FakeKafka) -> None:
-    latest = Target(Aim.LATEST)
+    latest = ResetTarget(ResetStrategy.LATEST)
     with pytest.raises(InvalidGroupId):
         reset(kafka, latest, "t", group_id="")
     with pytest.raises(GroupIdNotFound):
@@ -139,9 +139,8 @@ def test_what_is_meant_has_to_be_there(kafka: FakeKafka) -> None:
         reset(kafka, latest, "t", [0, 2])
     with pytest.raises(InvalidRequest):
         reset(kafka, latest, None, [0])
-    assert [one.place for one in reset(kafka, latest, "t", [1, 1])] == [Place("t", 1)]
-    places = [one.place for one in reset(kafka, latest, "t")]
-    assert places == [Place("t", 0), Place("t", 1)]
+    assert [one.partition for one in reset(kafka, latest, "t", [1, 1])] == [1]
+    assert [one.partition for one in reset(kafka, latest, "t")] == [0, 1]
 
 
 def test_a_topic_that_is_deleted_meanwhile_is_left_out(kafka: FakeKafka) -> None:

@@ -21,7 +21,7 @@ def commit(fake: FakeBroker, group_id: str, topic: str, partition: int, offset: 
     topic_id = fake.existing(topic).topic_id
     committed = CommittedOffset(offset, 0, "", fake.clock.now_ms(), None, topic_id)
     heard: list[object] = []
-    fake.broker.groups.offsets.keep(
+    fake.broker.groups.offsets.persist(
         group_id, [(group_id, topic, partition, committed)], heard.append
     )
     fake.run()

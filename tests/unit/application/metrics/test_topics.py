@@ -3,7 +3,7 @@ from __future__ import annotations
 from application.metrics.families import jmx
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Value
-from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
+from application.metrics.topics import Rate, TopicReadings
 from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
@@ -168,17 +168,3 @@ def test_messages_in_never_go_down_while_partitions_cannot_be_read() -> None:
     assert told(readings)[MESSAGES_IN] == 4
     fake.appended(record_batch(["c"]), "t", 0)
     assert told(readings)[MESSAGES_IN] == 5
-
-
-def test_while_many_partitions_are_loaded_it_is_said_that_they_stay() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2 * LOADED_AT_ONCE + 1)
-    again = fake.restarted()
-    said: list[int] = []
-    looked = 0
-    readings = TopicReadings(again.broker.catalog, again.clock, 1, lambda: said.append(looked))
-    for _ in range(2):
-        for looked, _ in enumerate(readings.read()):  # noqa: B007
-            pass
-    assert len(said) == 2
-    assert said[1] - said[0] == LOADED_AT_ONCE

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery, LaterFetch
+from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery, PendingFetch
 from domain.errors import (
     BrokerError,
     OffsetOutOfRange,
@@ -42,8 +42,8 @@ class Fetch:
     def __init__(self, fake: FakeBroker, wanted: FetchQuery) -> None:
         self.got: list[FetchedPartition] | None = None
         fetched = fake.broker.messages.fetch.fetch(wanted)
-        self.pending = fetched if isinstance(fetched, LaterFetch) else None
-        if isinstance(fetched, LaterFetch):
+        self.pending = fetched if isinstance(fetched, PendingFetch) else None
+        if isinstance(fetched, PendingFetch):
             fetched.then(self._take)
         else:
             self.got = fetched

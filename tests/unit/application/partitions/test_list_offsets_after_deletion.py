@@ -69,7 +69,7 @@ def test_the_largest_is_looked_for_in_slices(
     delete(fake, 1, True)
     service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), MAX_TIMESTAMP, False)
-    assert isinstance(search, list_offsets.LargestSearch)
+    assert isinstance(search, list_offsets.Search)
     assert service.complete([search]) is not None
     delete(fake, 4, True)
     fake.run()

@@ -13,7 +13,7 @@ from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def fake() -> FakeBroker:
     return fake
 
 
-def described(fake: FakeBroker, *wanted: Place, everything: bool = False) -> LogDir:
+def described(fake: FakeBroker, *wanted: TopicPartition, everything: bool = False) -> LogDir:
     describing = fake.broker.topics.log_dirs.describe(None if everything else wanted)
     fake.run()
     [answer] = answers_of(describing)
@@ -58,7 +58,7 @@ def test_all_of_them_or_those_that_are_there(fake: FakeBroker) -> None:
 
 def test_a_store_in_memory_has_no_volume(fake: FakeBroker) -> None:
     log_dir = described(fake)
-    assert (log_dir.place, log_dir.space) == ("memory", UNKNOWN_SPACE)
+    assert (log_dir.path, log_dir.space) == ("memory", UNKNOWN_SPACE)
 
 
 def test_what_cannot_be_read_is_left_out(fake: FakeBroker) -> None:

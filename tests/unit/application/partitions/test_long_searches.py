@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import SLICE_NS
-from application.partitions.list_offsets import HEADERS_AT_ONCE, FoundOffset, TimeSearch
+from application.partitions.list_offsets import HEADERS_AT_ONCE, FoundOffset, Search
 from application.ports.pending import Pending
 from domain.cluster.nodes import Leader
 from domain.errors import (
@@ -47,7 +47,7 @@ def test_a_search_waits_for_what_is_not_in_memory(fake: FakeBroker) -> None:
     fake.log.loading = Pending()
     service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), TIMESTAMP, False)
-    assert isinstance(search, TimeSearch)
+    assert isinstance(search, Search)
     pending = service.complete([search])
     assert pending is not None
     fake.run()
@@ -71,7 +71,7 @@ def test_a_false_header_makes_a_search_long_but_no_pass(
     monkeypatch.setattr(FlakyLogStore, "headers", counted)
     service = lied_to.broker.messages.list_offsets
     search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
+    assert isinstance(search, Search)
     pending = service.complete([search])
     assert pending is not None
     resolved: list[Exception | None] = []
@@ -116,11 +116,11 @@ def test_a_log_of_false_headers_makes_no_pass_longer(
     assert search.result.offset == -1
 
 
-def long_search(fake: FakeBroker) -> tuple[TimeSearch, list[Exception | None]]:
+def long_search(fake: FakeBroker) -> tuple[Search, list[Exception | None]]:
     """One that takes more than a pass, and what its request is resolved with."""
     service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
+    assert isinstance(search, Search)
     pending = service.complete([search])
     assert pending is not None
     resolved: list[Exception | None] = []
@@ -192,7 +192,7 @@ def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker
     searches = []
     for _ in range(3):
         search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-        assert isinstance(search, TimeSearch)
+        assert isinstance(search, Search)
         assert service.complete([search]) is not None
         searches.append(search)
     assert find_now(lied_to, TIMESTAMP) == 0
@@ -209,7 +209,7 @@ def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker
 def find_now(fake: FakeBroker, timestamp: int) -> int:
     service = fake.broker.messages.list_offsets
     search = service.find(fake.partition(), timestamp, False)
-    assert isinstance(search, TimeSearch)
+    assert isinstance(search, Search)
     assert service.complete([search]) is None
     assert isinstance(search.result, FoundOffset)
     return search.result.offset
@@ -218,7 +218,7 @@ def find_now(fake: FakeBroker, timestamp: int) -> int:
 def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
     service = lied_to.broker.messages.list_offsets
     search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
+    assert isinstance(search, Search)
     pending = service.complete([search])
     assert pending is not None
     pending.abandon()
@@ -229,7 +229,7 @@ def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
 def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
     service = lied_to.broker.messages.list_offsets
     search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, TimeSearch)
+    assert isinstance(search, Search)
     assert service.complete([search]) is not None
     lied_to.log.failing = StorageFailed("cannot read")
     lied_to.run()

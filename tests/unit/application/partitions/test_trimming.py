@@ -134,6 +134,6 @@ def test_a_slice_that_cannot_be_kept_is_tried_again_less_and_less_often(
 def test_who_waits_for_records_is_not_woken_by_slices(fake: FakeBroker) -> None:
     woken = []
     delete(fake)
-    fake.broker.commits._watching.advanced = woken.append  # type: ignore[method-assign]
+    fake.broker.commits._purgatory.advanced = woken.append  # type: ignore[method-assign]
     fake.scheduler.advance(4 * PAUSE_MS)
     assert (left(fake), woken) == (0, [])

@@ -8,15 +8,15 @@ import pytest
 
 from application.records.plan import OffsetRange
 from application.records.rendering import CSV_HEAD, csv_line, json_line, shown
-from application.records.scan import Found
+from application.records.scan import FoundRecord
 from domain.messages.message import Headers, Message
 
 
 def found(
     value: bytes | None, key: bytes | None = None, headers: Headers = (), by_log: bool = False
-) -> Found:
+) -> FoundRecord:
     message = Message(7, 1_700_000_000_000, key, value, headers)
-    return Found(OffsetRange(3, 1, 0, 10, 10), message, by_log)
+    return FoundRecord(OffsetRange(3, 1, 0, 10, 10), message, by_log)
 
 
 @pytest.mark.parametrize(

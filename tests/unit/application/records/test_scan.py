@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from application.records.cursor import read_cursor, write_cursor
-from application.records.filter import ALL_RECORDS, HeaderWanted, RecordFilter
+from application.records.filter import ALL_RECORDS, HeaderFilter, RecordFilter
 from application.records.plan import MAX_PARTITIONS, ScanPlan
-from application.records.scan import Found, Scan, TooHeavy
+from application.records.scan import BatchTooLarge, FoundRecord, Scan
 from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
@@ -36,10 +36,10 @@ class Looker:
         plan = ScanPlan([], wanted, **question)
         return self.fake.broker.messages.browse.plan(topic, partitions, plan, offset, cursor)
 
-    def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[Found]]:
-        found: list[Found] = []
+    def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[FoundRecord]]:
+        found: list[FoundRecord] = []
 
-        def take(one: Found) -> int:
+        def take(one: FoundRecord) -> int:
             found.append(one)
             return len(one.message.value or b"")
 
@@ -142,9 +142,9 @@ def test_bytes_bound_a_page_but_for_its_first_record(looker: Looker) -> None:
         (RecordFilter(in_value=b"two"), ["two"]),
         (RecordFilter(anywhere=b"two"), ["two", "3"]),
         (RecordFilter(in_headers=b"two"), ["3"]),
-        (RecordFilter(headers=(HeaderWanted(b"kind"),)), ["1", "3"]),
-        (RecordFilter(headers=(HeaderWanted(b"kind", b"two"),)), ["3"]),
-        (RecordFilter(headers=(HeaderWanted(b"two"),)), []),
+        (RecordFilter(headers=(HeaderFilter(b"kind"),)), ["1", "3"]),
+        (RecordFilter(headers=(HeaderFilter(b"kind", b"two"),)), ["3"]),
+        (RecordFilter(headers=(HeaderFilter(b"two"),)), []),
         (RecordFilter(in_key=b"o", in_value=b"w"), ["two"]),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_large_batch_is_left_to_whoever_may_open_it(looker: Looker) -> None:
     looker.fake.appended(record_batch(["0" * 100_000], codec=ZSTD))
     plan = looker.plan()
     scan, found = looker.scan(plan, heavy=10_000)
-    with pytest.raises(TooHeavy):
+    with pytest.raises(BatchTooLarge):
         for _ in scan.steps():
             pass
     assert [one.message.value for one in found] == [b"small"]

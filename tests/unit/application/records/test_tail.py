@@ -57,13 +57,13 @@ def test_from_an_offset_and_from_some_before_now(fake: FakeBroker) -> None:
 
 def test_who_comes_again_misses_nothing(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
-    tail.go_on_from({0: 1, 1: 0, 7: 3})
+    tail.resume_from({0: 1, 1: 0, 7: 3})
     assert come(fake, tail) == ["b", "c"]
 
 
 def test_who_comes_again_from_beyond_the_end_hears_what_comes(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
-    tail.go_on_from({0: 1000, 1: 2**80})
+    tail.resume_from({0: 1000, 1: 2**80})
     fake.appended(record_batch(["d"]))
     assert come(fake, tail) == ["d"]
     assert tail.positions() == {0: 4, 1: 0}
@@ -88,14 +88,14 @@ def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
     fake.appended(record_batch(["newer"]), index=3)
     assert come(fake, tail) == ["newer"]
     tail.close()
-    assert len(fake.broker.messages.tail.watching) == 0
+    assert len(fake.broker.messages.tail.purgatory) == 0
 
 
 def test_who_comes_again_misses_nothing_of_those_that_were_added(fake: FakeBroker) -> None:
     grow(fake, 3)
     fake.appended(record_batch(["new"]), index=2)
     tail = fake.broker.messages.tail.open("t")
-    tail.go_on_from({0: 3, 1: 0})
+    tail.resume_from({0: 3, 1: 0})
     assert come(fake, tail) == ["new"]
 
 
@@ -145,7 +145,7 @@ def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
     for number in range(1000):
         fake.append(record_batch([str(number)]))
     fake.run()
-    assert len(fake.broker.messages.tail.watching) == 0
+    assert len(fake.broker.messages.tail.purgatory) == 0
     first = come(fake, tail)
     assert 0 < len(first) <= 500
     seen = list(first)
@@ -191,7 +191,7 @@ def test_who_leaves_is_not_told_any_more(fake: FakeBroker) -> None:
     fake.appended(record_batch(["d"]))
     fake.run()
     assert not pending.resolved
-    assert len(fake.broker.messages.tail.watching) == 0
+    assert len(fake.broker.messages.tail.purgatory) == 0
 
 
 def test_a_log_that_cannot_be_read(fake: FakeBroker) -> None:

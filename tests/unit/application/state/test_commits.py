@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery, WaitingFetch
+from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchItem, FetchQuery
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
 from domain.partitions.partition import (
     HEADER_READ_BYTES,
@@ -41,7 +41,7 @@ def wait(fake: FakeBroker, offset: int = 0) -> list[list[FetchedPartition]]:
     """A fetch that waits; what it gets comes into the list."""
     query = FetchQuery([FetchItem("t", bytes(16), 0, offset, 1000, -1)], 500, 1, 1000, False)
     fetched = fake.broker.messages.fetch.fetch(query)
-    assert isinstance(fetched, WaitingFetch)
+    assert isinstance(fetched, DelayedFetch)
     got: list[list[FetchedPartition]] = []
     fetched.then(got.append)
     return got
@@ -115,7 +115,7 @@ def test_a_watcher_that_fails_keeps_nobody_else_from_looking_again(fake: FakeBro
 
     afterwards: list[str] = []
     fake.broker.commits.after_each(lambda: afterwards.append("flushed"))
-    fake.core.watching.watch([fake.partition(index=1)], Broken())
+    fake.core.purgatory.watch([fake.partition(index=1)], Broken())
     got = wait(fake)
     stage(fake, record_batch(["b"]), index=1)
     _, waiter = stage(fake, record_batch(["a"]))

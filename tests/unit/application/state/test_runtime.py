@@ -86,9 +86,9 @@ def test_a_callback_that_raises_takes_no_other_along(numbers: Numbers) -> None:
 def test_a_response_waits_for_all_it_rests_on_and_bears_what_failed(numbers: Numbers) -> None:
     numbers.persist("a", 1)
     numbers.persist("b", 2)
-    places = [(numbers.runtime, key) for key in ("a", "b", "c", "b")]
+    keys = [(numbers.runtime, key) for key in ("a", "b", "c", "b")]
     results: list[str | BrokerError] = ["A", "B", "C", "B again"]
-    pending = respond(places, results)
+    pending = respond(keys, results)
     assert isinstance(pending, Pending)
     one, other = numbers.staged
     one(None)

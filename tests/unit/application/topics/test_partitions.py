@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.configs.alter import WantedConfigs
+from application.configs.alter import RequestedConfigs
 from application.topics.partitions import Grown, MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
@@ -151,7 +151,7 @@ def test_who_comes_while_a_change_is_on_its_way_waits_for_it(
 def test_a_topic_that_is_configured_and_grows_in_one_pass_does_both(fake: FakeBroker) -> None:
     wanted = [Alteration("retention.ms", Operation.SET, "1000")]
     fake.broker.configs.alter_configs.alter(
-        [WantedConfigs(Resource(ResourceKind.TOPIC, "t"), wanted)], False
+        [RequestedConfigs(Resource(ResourceKind.TOPIC, "t"), wanted)], False
     )
     answers = ask(fake, MorePartitions("t", 3, None))
     fake.run()

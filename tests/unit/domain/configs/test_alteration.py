@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.alteration import Alteration, Operation, altered, altered_broker_configs
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import BrokerError, InvalidConfig, InvalidRequest
 
 POLICY = "cleanup.policy"

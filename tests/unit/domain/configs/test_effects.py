@@ -6,7 +6,7 @@ from domain.configs.alteration import Alteration, Operation
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import altered_without_effect, without_effect
 from domain.configs.resource import ResourceKind
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 
 TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GROUP
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from domain.configs.broker import BrokerConfig
 from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
 from domain.configs.group import describe_group_configs
-from domain.configs.settings.definition import SetSomewhere, Source
-from domain.configs.topic import TOPIC_CONFIGS, describe_topic_configs
+from domain.configs.settings.definition import Source, Synonym
+from domain.configs.topic import describe_topic_configs
+from domain.configs.topic_table import TOPIC_CONFIGS
 
 
 def told(entry: ConfigEntry) -> tuple[str | None, Source, list[tuple[str, str | None, str]]]:
-    places = [(one.name, one.text, one.source.name) for one in entry.set_in]
+    places = [(one.name, one.text, one.source.name) for one in entry.synonyms]
     return entry.text, entry.source, places
 
 
@@ -88,8 +89,8 @@ def test_of_all_brokers_only_what_is_set_for_them_is_told() -> None:
     assert all_brokers_entries(broker) == []
     broker.configure({"message.max.bytes": "10"}, {"log.cleanup.policy": "compact"})
     [entry] = all_brokers_entries(broker)
-    place = SetSomewhere("log.cleanup.policy", "compact", Source.DYNAMIC_DEFAULT_BROKER)
-    assert (entry.name, entry.text, entry.set_in) == ("log.cleanup.policy", "compact", [place])
+    place = Synonym("log.cleanup.policy", "compact", Source.DYNAMIC_DEFAULT_BROKER)
+    assert (entry.name, entry.text, entry.synonyms) == ("log.cleanup.policy", "compact", [place])
 
 
 def test_a_group_names_its_own_config_also_for_the_default() -> None:

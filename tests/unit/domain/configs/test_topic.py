@@ -7,13 +7,13 @@ import pytest
 from domain.configs.broker import BrokerConfig
 from domain.configs.settings.definition import Kind, Source
 from domain.configs.topic import (
-    TOPIC_CONFIGS,
     deciding_source,
     describe_topic_configs,
     resolve_topic_config,
     topic_value,
     validate_topic_configs,
 )
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import InvalidConfig
 
 REFUSED = [

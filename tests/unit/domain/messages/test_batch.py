@@ -181,7 +181,7 @@ def test_placing_a_batch_leaves_its_checksum_right() -> None:
     data = record_batch(["a", "b"])
     before = bytes(data)
     batch = parsed(data)
-    batch.place(2**40, 9)
+    batch.set_offset(2**40, 9)
     placed = bytes(batch.buffer)
     assert struct.unpack_from(">q", placed) == (2**40,)
     assert struct.unpack_from(">i", placed, 12) == (9,)

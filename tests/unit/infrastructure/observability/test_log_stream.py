@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from infrastructure.observability.event_log import event_log, open_event_log
-from infrastructure.observability.log_stream import KEPT_BYTES, PlainStream, log_stream
+from infrastructure.observability.log_stream import QUEUE_BYTES, PlainStream, log_stream
 
 PATIENCE_S = 30.0
 #: Of Linux, unless somebody has asked for another.
@@ -81,19 +81,19 @@ def test_a_pipe_that_nobody_reads_holds_nobody_up_and_loses_nothing_that_can_be_
 
 
 def test_what_is_too_much_to_keep_is_dropped_and_counted(pipe: Pipe) -> None:
-    count = (PIPE_BYTES + KEPT_BYTES) // 1000 * 2
+    count = (PIPE_BYTES + QUEUE_BYTES) // 1000 * 2
     for number in range(count):
         pipe.log.info("line", number=number, filling="x" * 1000)
-    lines = pipe.read(until="the log was not read, and lines were dropped")
+    lines = pipe.read(until="log_lines_dropped")
     told = lines.pop()
     assert [line["number"] for line in lines] == list(range(len(lines)))
     assert told["lines"] == count - len(lines)
-    assert (told["level"], len(lines) > KEPT_BYTES // 1200) == ("warning", True)
+    assert (told["level"], len(lines) > QUEUE_BYTES // 1200) == ("warning", True)
 
 
 def test_lines_that_are_missing_are_missing_in_one_place(pipe: Pipe) -> None:
     """A reader that comes makes room behind the gap before anybody has told of it."""
-    count = (PIPE_BYTES + KEPT_BYTES) // 1000 * 2
+    count = (PIPE_BYTES + QUEUE_BYTES) // 1000 * 2
     for number in range(count):
         pipe.log.info("line", number=number, filling="x" * 1000)
     with os.fdopen(pipe.reading, "rb", closefd=False, buffering=0) as reading:
@@ -101,7 +101,7 @@ def test_lines_that_are_missing_are_missing_in_one_place(pipe: Pipe) -> None:
         while len(begun) < 3 * PIPE_BYTES:
             begun += reading.read(PIPE_BYTES)
     pipe.log.info("line", number=count, filling="x" * 1000)
-    *lines, told = pipe.read(until="the log was not read, and lines were dropped", begun=begun)
+    *lines, told = pipe.read(until="log_lines_dropped", begun=begun)
     assert [line["number"] for line in lines] == list(range(len(lines)))
     assert told["lines"] == count + 1 - len(lines)
 
@@ -149,30 +149,6 @@ def test_at_the_end_nobody_waits_long_for_a_reader_that_does_not_read(pipe: Pipe
         log.info("long", filling="x" * 3 * PIPE_BYTES)
     assert len(threads()) == 1
     os.close(pipe.reading)
-
-
-def test_where_no_thread_is_to_be_had_lines_are_dropped_and_counted(
-    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", fail)
-    os.set_blocking(pipe.reading, False)
-    pipe.log.info("first")
-    pipe.log.info("long", filling="x" * 3 * PIPE_BYTES)
-    for _ in range(100):
-        pipe.log.info("no room")
-    begun = os.read(pipe.reading, 2 * PIPE_BYTES)
-    pipe.log.info("there is room again")
-    pipe.log.info("last")
-    first, torn, *others = (begun + os.read(pipe.reading, 2 * PIPE_BYTES)).splitlines()
-    assert json.loads(first)["event"] == "first"
-    assert torn.endswith(b"xxx")
-    told, again, last = map(json.loads, others)
-    assert told["event"] == "the log was not read, and lines were dropped"
-    assert told["lines"] == 101
-    assert (again["event"], last["event"]) == ("there is room again", "last")
 
 
 def test_a_stream_in_memory_is_written_to_as_it_is() -> None:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from threading import Thread
 
 import pytest
 
-from infrastructure.observability import otel_messages
+from application.metrics.families.family import Reading, Source
 from infrastructure.observability.collecting import Collector
 from infrastructure.observability.otel_export import OtelExport
 from tests.fakes.broker import FakeBroker
@@ -20,12 +20,12 @@ PATIENCE_S = 30
 class Exporting:
     """What threads want to be called on the loop is kept until it is taken."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, sources: Sequence[Source] = ()) -> None:
         fake = FakeBroker()
         self.scheduler = fake.scheduler
         self.events = FakeEventLog()
         self.from_threads: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        collector = Collector([], fake.broker.background)
+        collector = Collector(sources, fake.broker.background)
         OtelExport(
             collector, self.scheduler, self.from_threads.put, fake.clock, self.events, endpoint,
             INTERVAL_MS, {"service.name": "ottla"},
@@ -60,19 +60,18 @@ def babbler() -> Iterator[str]:
         server.join(PATIENCE_S)
 
 
-def test_what_cannot_be_encoded_is_said_and_the_next_export_is_made(
-    babbler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    exporting = Exporting(babbler)
+def test_metrics_that_cannot_be_read_are_logged_and_the_next_export_is_made(babbler: str) -> None:
+    faults = [MemoryError("no room")]
 
-    def broken(parts: list[bytes]) -> bytes:
-        raise MemoryError("no room for the whole")
+    def source() -> Iterator[Reading]:
+        if faults:
+            raise faults.pop()
+        yield from ()
 
-    with monkeypatch.context() as patch:
-        patch.setattr(otel_messages, "whole_request", broken)
-        exporting.scheduler.advance(INTERVAL_MS)
-    [said] = exporting.events.of("metrics could not be read")
-    assert isinstance(said["failure"], MemoryError)
+    exporting = Exporting(babbler, [source])
+    exporting.scheduler.advance(INTERVAL_MS)
+    [said] = exporting.events.of("metrics_failed")
+    assert isinstance(said["error"], MemoryError)
     exporting.once()
 
 
@@ -80,5 +79,5 @@ def test_an_answer_that_is_no_http_is_said_once_and_the_next_export_is_made(babb
     exporting = Exporting(babbler)
     for _ in range(2):
         exporting.once()
-    [said] = exporting.events.of("metrics could not be sent; they will be again")
-    assert said["why"] == "I speak something else\r\n"
+    [said] = exporting.events.of("metrics_export_failed")
+    assert said["error"] == "I speak something else\r\n"

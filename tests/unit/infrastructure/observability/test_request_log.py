@@ -18,9 +18,9 @@ def request_log(mode: str, sample: int = 1, stream: io.BytesIO | None = None) ->
 
 def wanted(log: RequestLog) -> dict[str, bool]:
     return {
-        "quick": log.wants(1 * MS, failed=False),
-        "slow": log.wants(500 * MS, failed=False),
-        "failed": log.wants(1 * MS, failed=True),
+        "quick": log.includes(1 * MS, failed=False),
+        "slow": log.includes(500 * MS, failed=False),
+        "failed": log.includes(1 * MS, failed=True),
     }
 
 
@@ -39,11 +39,11 @@ def test_the_mode_says_which_requests_need_not_be_asked_for() -> None:
 
 def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
     log = request_log("all", sample=3)
-    assert [log.wants(1, failed=False) for _ in range(7)] == [
+    assert [log.includes(1, failed=False) for _ in range(7)] == [
         True, False, False, True, False, False, True,
     ]  # fmt: skip
-    assert all(log.wants(500 * MS, failed=False) for _ in range(3))
-    assert all(log.wants(1, failed=True) for _ in range(3))
+    assert all(log.includes(500 * MS, failed=False) for _ in range(3))
+    assert all(log.includes(1, failed=True) for _ in range(3))
 
 
 class Produce:

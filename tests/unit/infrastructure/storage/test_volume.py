@@ -12,7 +12,7 @@ from infrastructure.storage.volume import NO_PLACE, StorageVolume
 def test_a_folder_lies_on_a_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     volume = StorageVolume(Path())
-    assert volume.place == os.fspath(tmp_path)
+    assert volume.path == os.fspath(tmp_path)
     space = volume.space()
     assert 0 <= space.usable_bytes <= space.total_bytes
     assert space.total_bytes > 0
@@ -20,7 +20,7 @@ def test_a_folder_lies_on_a_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_store_in_memory_lies_on_none() -> None:
     volume = StorageVolume(None)
-    assert (volume.place, volume.space()) == (NO_PLACE, UNKNOWN_SPACE)
+    assert (volume.path, volume.space()) == (NO_PLACE, UNKNOWN_SPACE)
 
 
 def test_a_volume_that_is_gone_is_not_known(tmp_path: Path) -> None:

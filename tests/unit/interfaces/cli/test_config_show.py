@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from domain.configs.settings.definition import Definition, Kind
-from interfaces.cli.config_show import Row, as_json, as_toml, told
+from interfaces.cli.config_show import Row, as_json, as_rows, as_toml
 
 URL = Definition("url", Kind.STRING, None, "", sensitive=True)
 ROWS = [
@@ -19,7 +19,7 @@ ROWS = [
 def test_what_is_not_set_or_lacks_its_password_is_a_comment() -> None:
     lines = [line.rpartition("  # ") for line in as_toml(ROWS, origin=True).splitlines()]
     assert [(line.rstrip(), origin) for line, _, origin in lines] == [
-        ('# "url" = "db://me:***@host/x" without its password: fill it in', "file x"),
+        ('# "url" = "db://me:***@host/x" (fill in the password)', "file x"),
         ('# "unset" is not set', "default"),
         ('"list" = ["a", "b"]', "default"),
     ]
@@ -35,7 +35,7 @@ def test_a_url_with_a_password_is_not_taken_from_what_was_printed() -> None:
 
 
 def test_programs_and_tables_have_a_row_for_each() -> None:
-    assert told(ROWS) == [
+    assert as_rows(ROWS) == [
         {"name": "url", "value": "db://me:***@host/x", "origin": "file x"},
         {"name": "unset", "value": None, "origin": "default"},
         {"name": "list", "value": ["a", "b"], "origin": "default"},

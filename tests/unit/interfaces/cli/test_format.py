@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from interfaces.cli.failures import NotUnderstood
+from interfaces.cli.failures import UsageError
 from interfaces.cli.format import Headers, Reader, json_line, literal, printer
 
 
@@ -60,7 +60,7 @@ def test_a_record_is_printed(text: str, record: Record, printed: bytes) -> None:
 
 @pytest.mark.parametrize("text", ["%q", "%", r"\q", "abc%", "abc\\"])
 def test_a_format_without_meaning_is_refused(text: str) -> None:
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(UsageError):
         printer(text)
 
 
@@ -99,12 +99,12 @@ def test_what_stands_before_the_first_field_is_taken_off() -> None:
 
 @pytest.mark.parametrize("text", ["%k%v", "%v %v", "only words", "%o"])
 def test_a_format_by_which_nothing_can_be_read_is_refused(text: str) -> None:
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(UsageError):
         Reader(text)
 
 
 def test_a_record_that_is_not_as_the_format_says_is_named() -> None:
-    with pytest.raises(NotUnderstood, match="record 2"):
+    with pytest.raises(UsageError, match="record 2"):
         read("%k:%v", b"a:1\nno colon\n")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.cli.failures import NotUnderstood
+from interfaces.cli.failures import UsageError
 from interfaces.cli.positions import (
     END,
     MINUS,
@@ -12,8 +12,8 @@ from interfaces.cli.positions import (
     TIME,
     Bounds,
     Position,
-    part,
     position,
+    range_of,
     resolved,
 )
 
@@ -31,6 +31,8 @@ NOW_MS = 1_800_000_000_000
         ("@1700000000000", Position(TIME, 1_700_000_000_000)),
         ("@1700000000", Position(TIME, 1_700_000_000_000)),
         ("@2023-11-14T22:13:20Z", Position(TIME, 1_700_000_000_000)),
+        ("@2023-11-14T22:13:20", Position(TIME, 1_700_000_000_000)),
+        ("@2023-11-15T00:13:20+02:00", Position(TIME, 1_700_000_000_000)),
         ("@-1h", Position(TIME, NOW_MS - 3_600_000)),
     ],
 )
@@ -40,7 +42,7 @@ def test_a_position_is_read(text: str, expected: Position) -> None:
 
 @pytest.mark.parametrize("text", ["", "middle", "4 7", "--3", "@yesterday", "@", "1e3"])
 def test_what_is_no_position_is_refused(text: str) -> None:
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(UsageError):
         position(text, NOW_MS)
 
 
@@ -61,7 +63,7 @@ def test_what_is_no_position_is_refused(text: str) -> None:
     ],
 )
 def test_a_part_is_read(text: str, first: Position, stop: Position | None) -> None:
-    assert part(text, NOW_MS) == (first, stop)
+    assert range_of(text, NOW_MS) == (first, stop)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_flush_that_fails_is_told_and_does_not_end_the_flushing() -> None:
 
     asyncio.run(until_the_second_flush())
 
-    assert b"the store was not flushed; it will be tried again" in lines.getvalue()
+    assert b"flush_failed" in lines.getvalue()
 
 
 def test_a_start_that_fails_leaves_no_thread_and_no_lock(

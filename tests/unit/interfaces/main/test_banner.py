@@ -24,10 +24,10 @@ def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
         "\n"
         "  listening  PLAINTEXT localhost:19092 -> the address each client connects to\n"
         "  storage    lmdb:///var/ottla  (2 topics, 3 partitions)\n"
-        "  flush      commit: what is acknowledged is on disk, and survives a power cut\n"
+        "  flush      commit: acknowledged records are on disk and survive a power cut\n"
         "  try        kcat -b localhost:19092 -L\n"
         "\n"
-        "Ctrl-C stops it.\n"
+        "Ctrl-C stops the broker.\n"
     )
 
 
@@ -49,13 +49,13 @@ def test_an_admin_side_that_is_open_to_others_is_loud(address: str) -> None:
     text = banner(facts)
     assert f"\n  admin      http://{address}\n" in text
     assert text.count("!!") == 1
-    assert f"  !! THE ADMIN SIDE AT {address} ASKS NOBODY WHO THEY ARE: WHOEVER" in text
+    assert f"  !! THE ADMIN API AT {address} HAS NO AUTHENTICATION" in text
     assert ready_facts(facts)["admin"][-1] == address
 
 
 def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
     text = banner(started(storage="lmdb:///var/ottla", offsets="postgresql://me:hunter2@host/db"))
-    assert "\n  offsets    postgresql://me@host/db\n" in text
+    assert "\n  offsets    postgresql://me:***@host/db\n" in text
     assert "hunter2" not in text
     assert "\n  offsets    sqlite:///var/ottla/offsets.db\n" in banner(
         started(storage="lmdb:///var/ottla", offsets="sqlite://")
@@ -63,12 +63,8 @@ def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
 
 
 def test_the_weaker_flush_policies_say_what_a_power_cut_does() -> None:
-    assert "every 250 ms: survives a killed process; a power cut takes what came after" in banner(
-        started(flush="interval", flush_interval_ms="250")
-    )
-    assert "at leisure: survives a killed process; a power cut may damage the whole" in banner(
-        started(flush="os")
-    )
+    assert "flushed every 250 ms: " in banner(started(flush="interval", flush_interval_ms="250"))
+    assert "a power cut may damage the whole store" in banner(started(flush="os"))
 
 
 def test_memory_storage_is_loud() -> None:

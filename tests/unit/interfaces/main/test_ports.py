@@ -54,8 +54,8 @@ def test_a_default_of_the_admin_side_that_is_busy_is_a_warning(
         assert (len(opened.kafka), opened.admin) == (1, [])
     [(level, event, fields)] = events.lines
     assert level == "warning"
-    assert event == "the admin side is off: its default address cannot be had"
-    assert (fields["address"], fields["reason"]) == ("localhost:8082", "Address already in use")
+    assert event == "admin_listener_unavailable"
+    assert (fields["address"], fields["error"]) == ("localhost:8082", "Address already in use")
 
 
 def test_a_chosen_address_that_is_busy_ends_the_start() -> None:

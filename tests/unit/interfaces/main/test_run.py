@@ -70,17 +70,17 @@ def child(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Child]:
 @pytest.mark.parametrize("child", ["free"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_one_signal_drains_and_ends_in_good_order(child: Child, number: signal.Signals) -> None:
-    child.until("started")
+    child.until("broker_started")
     assert json.loads(child.ready_file.read_text())["pid"] == child.process.pid
     child.process.send_signal(number)
-    child.until("stopped")
+    child.until("broker_stopped")
     assert child.process.wait(20) == 0
     assert child.lines == [
-        "settings with no effect here: nope",
-        "memory storage: data is lost on exit",
-        "started",
-        "stopping",
-        "stopped",
+        "setting_without_effect",
+        "startup_warning",
+        "broker_started",
+        "broker_stopping",
+        "broker_stopped",
     ]
     assert not child.ready_file.exists()
 
@@ -88,7 +88,7 @@ def test_one_signal_drains_and_ends_in_good_order(child: Child, number: signal.S
 @pytest.mark.parametrize("child", ["free"], indirect=True)
 def test_the_start_line_has_only_what_there_is(child: Child) -> None:
     """In memory nothing is flushed, and no settings file was given."""
-    child.until("started")
+    child.until("broker_started")
     assert child.facts.keys() == {
         *("time", "level", "event", "version", "cluster_id", "listeners", "storage", "recovered")
     }
@@ -96,9 +96,9 @@ def test_the_start_line_has_only_what_there_is(child: Child) -> None:
 
 @pytest.mark.parametrize("child", ["held"], indirect=True)
 def test_a_second_signal_quits_at_once(child: Child) -> None:
-    child.until("started")
+    child.until("broker_started")
     child.process.send_signal(signal.SIGTERM)
-    child.until("stopping")
+    child.until("broker_stopping")
     child.process.send_signal(signal.SIGTERM)
     assert child.process.wait(20) == -signal.SIGTERM
 
@@ -106,10 +106,10 @@ def test_a_second_signal_quits_at_once(child: Child) -> None:
 @pytest.mark.parametrize("child", ["talks"], indirect=True)
 def test_a_reader_of_the_log_that_is_late_gets_its_last_line(child: Child) -> None:
     """A pipe holds a tenth of what is said here at the end."""
-    child.until("started")
+    child.until("broker_started")
     child.process.send_signal(signal.SIGTERM)
     with pytest.raises(subprocess.TimeoutExpired):
         child.process.wait(0.3)
-    child.until("stopped")
+    child.until("broker_stopped")
     assert child.lines.count("line") == 5000
     assert child.process.wait(20) == 0

@@ -121,7 +121,7 @@ def test_upkeep_starts_after_the_listeners_and_a_stop_drains_before_it_closes(
     running(nothing)
     assert all(listener.port for listener in running.started.listeners)
     assert running.container.steps == ["upkeep", "drain", "close"]
-    assert running.logged() == ["stopped"]
+    assert running.logged() == ["broker_stopped"]
 
 
 def test_offsets_that_turn_out_to_be_unusable_end_it_in_good_order(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> 
 
     running(check)
     assert running.container.steps[-1] == "close"
-    assert running.logged() == ["not all requests were answered in time", "stopped"]
+    assert running.logged() == ["drain_timed_out", "broker_stopped"]
 
 
 def test_a_port_is_had_before_a_store_is_opened(tmp_path: Path) -> None:

@@ -8,17 +8,17 @@ import sys
 
 import pytest
 
-from interfaces.spark.jvm import Said, bars_hidden, reason_in
+from interfaces.spark.jvm import StderrTail, bars_hidden, reason_in
 
 
 def test_no_writer_waits_and_the_end_is_kept() -> None:
-    said = Said()
+    stderr = StderrTail()
     for number in range(3_000):
-        os.write(said.writes, b"%04d" % number + b"x" * 1000)  # far more than a pipe holds
-    said.written()
-    told = said.all()
-    assert len(told) == 64 * 1024
-    assert "2999xxx" in told
+        os.write(stderr.writes, b"%04d" % number + b"x" * 1000)  # far more than a pipe holds
+    stderr.close()
+    text = stderr.text()
+    assert len(text) == 64 * 1024
+    assert "2999xxx" in text
 
 
 class Screen(io.StringIO):
@@ -32,10 +32,10 @@ def test_sparks_bar_is_shown_on_a_terminal_unless_a_job_has_a_line_there(
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     for _ in range(2):
-        said = Said()
-        os.write(said.writes, b"\r[Stage 0:>   (0 + 2) / 4]\r")
-        said.written()
-        assert "Stage" in said.all()
+        stderr = StderrTail()
+        os.write(stderr.writes, b"\r[Stage 0:>   (0 + 2) / 4]\r")
+        stderr.close()
+        assert "Stage" in stderr.text()
         assert screen.getvalue() == "\r[Stage 0:>   (0 + 2) / 4]\r"
         bars_hidden.set()
     bars_hidden.clear()

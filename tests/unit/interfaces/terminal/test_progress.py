@@ -5,7 +5,7 @@ import pytest
 from interfaces.terminal.progress import Line, bar
 
 
-def test_a_bar_has_no_colour_where_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_removes_the_colour_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert bar("verify", 0.5) == f"verify  50% [{'#' * 15}{'.' * 15}]"
     assert bar("verify", 1.2) == f"verify 100% [{'#' * 30}]"
@@ -14,7 +14,7 @@ def test_a_bar_has_no_colour_where_nobody_wants_it(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("is_terminal", "term", "wanted"),
+    ("is_terminal", "term", "enabled"),
     [(False, "xterm", True), (True, "dumb", True), (True, "xterm", False)],
 )
 def test_a_line_is_for_a_terminal_that_can_move_it(
@@ -22,11 +22,11 @@ def test_a_line_is_for_a_terminal_that_can_move_it(
     capsys: pytest.CaptureFixture[str],
     is_terminal: bool,
     term: str,
-    wanted: bool,
+    enabled: bool,
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
     monkeypatch.setenv("TERM", term)
-    line = Line(wanted=wanted)
+    line = Line(enabled=enabled)
     line.draw("half")
     line.clear()
     assert capsys.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""What options take, and the line for what they do not."""
+"""Values of options."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_times_have_units(text: str, found: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "s", "-1s", "1x", "1e3", "nan", "inf", "9" * 400, "1s 2s"])
-def test_what_is_no_time_is_one_line(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no time like 500ms, 30s, 15m or 1h$"):
+def test_a_wrong_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="500ms"):
         milliseconds(text, "s")
 
 
-def test_a_number_alone_is_no_time_where_nothing_says_of_what() -> None:
-    with pytest.raises(ValueError, match="is no time like"):
+def test_a_number_without_a_unit_is_refused_where_no_unit_is_the_default() -> None:
+    with pytest.raises(ValueError, match="500ms"):
         milliseconds("20")
 
 
@@ -56,25 +56,26 @@ def test_values_are_read(read: Callable[[str], object], text: str, found: object
 
 
 @pytest.mark.parametrize(
-    ("read", "text", "says"),
+    ("read", "text"),
     [
-        (key_value, "a", "expected KEY=VALUE, not 'a'"),
-        (key_value, " =b", "expected KEY=VALUE, not ' =b'"),
-        (at_least_one, "0", "0 is less than 1"),
-        (at_least_one, "x", "'x' is no whole number"),
-        (not_negative, "-1", "-1 is less than 0"),
-        (seconds, "soon", "'soon' is no time like 500ms, 30s, 15m or 1h"),
-        (seconds, "0ms", "expected more than no time, not '0ms'"),
-        (up_to_a_day, "25h", "expected a day at the longest, not 25h"),
+        (key_value, "a"),
+        (key_value, " =b"),
+        (at_least_one, "0"),
+        (at_least_one, "x"),
+        (not_negative, "-1"),
+        (seconds, "soon"),
+        (seconds, "0ms"),
+        (up_to_a_day, "25h"),
     ],
 )
-def test_what_is_none_is_one_line(read: Callable[[str], object], text: str, says: str) -> None:
-    with pytest.raises(ArgumentTypeError) as refusal:
+def test_a_wrong_value_is_named(read: Callable[[str], object], text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=text):
         read(text)
-    assert str(refusal.value) == says
 
 
-def test_the_broker_is_the_one_that_was_said_most_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_broker_is_an_option_or_the_environment_or_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OTTLA_BOOTSTRAP", "c:3")
     options = [("bootstrap.servers", "b:2")]
     assert bootstrap(Namespace(bootstrap_server="a:1", client_options=options)) == "a:1"

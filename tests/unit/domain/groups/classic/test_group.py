@@ -109,8 +109,8 @@ def test_commits_are_taken_while_members_join() -> None:
 def test_a_commit_is_as_good_as_a_heartbeat_but_not_before_the_assignment() -> None:
     stable, completing = group(kept("a")), group(kept("a"), assigned=False)
     for one in (stable, completing):
-        one.heard_from("a", 4000)
-        one.heard_from("nobody", 4000)
+        one.renew_session("a", 4000)
+        one.renew_session("nobody", 4000)
     assert stable.next_deadline() == 14_000
     assert completing.next_deadline() == 10_000
 

@@ -245,7 +245,7 @@ def test_members_say_no_more_than_a_group_may_keep() -> None:
     # What it says instead of what it said.
     assert group.waits(group.join("a", protocols=(("range", b"x" * 80),)))
     group.leave(("a", None), ("b", "i"))
-    assert group.group.said_bytes == 0
+    assert group.group.metadata_bytes == 0
 
 
 def test_a_leader_assigns_no_more_than_a_group_may_keep() -> None:

@@ -7,7 +7,7 @@ from domain.groups.consumer.changes import MemberChanged, RegexResolved
 from domain.groups.consumer.draft import Overlay
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
-from domain.groups.consumer.subscription import InUse
+from domain.groups.consumer.subscription import RefCounts
 from domain.groups.group import GroupKind
 from tests.unit.domain.groups.consumer.world import World
 
@@ -126,11 +126,11 @@ def test_who_joins_is_not_compared_with_all_who_want_something_else(
 
 
 def test_names_that_nobody_wants_any_more_are_forgotten() -> None:
-    names: InUse[frozenset[str]] = InUse({})
+    names: RefCounts[frozenset[str]] = RefCounts({})
     first, second = (names.use(frozenset(["a", "b"])) for _ in range(2))
     assert first is second
     names.use(frozenset(["c"]))
-    draft = InUse(Overlay(names.counts))
+    draft = RefCounts(Overlay(names.counts))
     draft.leave(first)
     assert (draft.use(frozenset(["b", "a"])) is first, len(draft)) == (True, 2)
     for one in (first, second, frozenset(["c"])):

@@ -265,7 +265,7 @@ def test_a_static_member_comes_back_under_another_id_with_all_it_had() -> None:
     world.join("b", "t")
     world.settle()
     had = world.has("a")
-    assert world.leave_for_a_while("a", "i").epoch == -2
+    assert world.leave_static("a", "i").epoch == -2
     world.beat("b")
     assert world.changes == []
     back = world.join("z", "t", instance_id="i")
@@ -284,7 +284,7 @@ def test_an_instance_id_that_is_in_use_is_not_given_away() -> None:
 def test_the_member_that_was_replaced_is_fenced() -> None:
     world = World(t=1)
     world.join("a", "t", instance_id="i")
-    world.leave_for_a_while("a", "i")
+    world.leave_static("a", "i")
     world.join("z", "t", instance_id="i")
     with pytest.raises(FencedInstanceId, match="was fenced by member z"):
         world.beat("a", 1, instance_id="i")
@@ -311,7 +311,7 @@ def test_what_it_was_to_give_up_is_free_when_it_leaves_for_a_while() -> None:
     world.join("a", "t", instance_id="i")
     world.join("b", "t")
     world.beat("a", instance_id="i")
-    world.leave_for_a_while("a", "i")
+    world.leave_static("a", "i")
     assert world.named(world.beat("b").assignment) == {"t": [1]}
 
 

@@ -1,4 +1,4 @@
-"""A consumer group with topics around it, for tests that send it heartbeats."""
+"""A consumer group with topics context it, for tests that send it heartbeats."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import Any
 
 from domain.groups.consumer.draft import Draft
 from domain.groups.consumer.group import ConsumerGroup
-from domain.groups.consumer.heartbeat import HeartbeatResult, Surroundings, answer_if_steady, beat
+from domain.groups.consumer.heartbeat import (
+    GroupContext,
+    HeartbeatResult,
+    beat,
+    respond_if_unchanged,
+)
 from domain.groups.consumer.heartbeat_request import Heartbeat
-from domain.groups.consumer.leave import leave_for_a_while, leaving_member, remove
-from domain.groups.consumer.member import JOINS, LEAVES, LEAVES_FOR_A_WHILE
+from domain.groups.consumer.leave import leave_static, leaving_member, remove
+from domain.groups.consumer.member import JOINS, LEAVES, LEAVES_STATIC
 from domain.groups.consumer.target import GroupRules
 from domain.groups.group import Decision, GroupChange
 from domain.topics.topic import Topic
@@ -66,16 +71,16 @@ class World:
         self.rules = GroupRules(max_size, assignors, True, True, max_size)
         self.changes: list[GroupChange] = []
 
-    def _around(self) -> Surroundings:
-        return Surroundings(self.topics, WorldRegexes(self.topics), self.rules)
+    def _context(self) -> GroupContext:
+        return GroupContext(self.topics, WorldRegexes(self.topics), self.rules)
 
     def say(self, heartbeat: Heartbeat) -> HeartbeatResult:
         """What a heartbeat is answered; its changes are applied."""
-        around = self._around()
-        answer = answer_if_steady(self.group, heartbeat, around)
+        context = self._context()
+        answer = respond_if_unchanged(self.group, heartbeat, context)
         decision = Decision(response=answer)
         if answer is None:
-            decision = beat(Draft(self.group), heartbeat, around)
+            decision = beat(Draft(self.group), heartbeat, context)
         result = self._take(decision)
         self.group.topics_seen(self.topics.layout_revision)
         return result
@@ -105,9 +110,9 @@ class World:
         member = leaving_member(self.group, heartbeat)
         self._take(remove(self.group, [member.member_id], self.topics))
 
-    def leave_for_a_while(self, member_id: str, instance_id: str) -> HeartbeatResult:
-        heartbeat = Heartbeat(member_id, LEAVES_FOR_A_WHILE, instance_id)
-        return self._take(leave_for_a_while(self.group, leaving_member(self.group, heartbeat)))
+    def leave_static(self, member_id: str, instance_id: str) -> HeartbeatResult:
+        heartbeat = Heartbeat(member_id, LEAVES_STATIC, instance_id)
+        return self._take(leave_static(self.group, leaving_member(self.group, heartbeat)))
 
     def settle(self) -> None:
         """Everybody does what it is told until nothing changes."""

@@ -6,7 +6,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.scheduler import FakeScheduler
 
-CLOSED = "a connection was closed"
+CLOSED = "connection_closed"
+SIZE = "invalid_request_size"
 
 
 class World:
@@ -16,29 +17,30 @@ class World:
         self.log = ClosingLog(self.events, self.scheduler)
         self._made = 0
 
-    def reject(self, host: str = "192.0.2.7", kind: str = "length", why: str = "wrong") -> None:
+    def reject(self, host: str = "192.0.2.7", reason: str = SIZE, detail: str = "wrong") -> None:
         self._made += 1
-        self.log.rejected(ClientInfo(self._made, "PLAINTEXT", f"{host}:{self._made}"), kind, why)
+        client = ClientInfo(self._made, "PLAINTEXT", f"{host}:{self._made}")
+        self.log.rejected(client, reason, detail)
 
     def counted(self) -> list[tuple[object, object, object]]:
         lines = self.events.of(CLOSED)
-        return [(one["peer"], one["connections"], one["why"]) for one in lines]
+        return [(one["peer"], one["connections"], one["detail"]) for one in lines]
 
 
 def test_the_first_is_logged_at_once_and_the_rest_of_a_minute_at_its_end() -> None:
     world = World()
-    for why in ("first", "second", "third"):
-        world.reject(why=why)
+    for detail in ("first", "second", "third"):
+        world.reject(detail=detail)
     assert world.counted() == [("192.0.2.7", 1, "first")]
     world.scheduler.advance(MINUTE_MS)
     assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
-    assert [one.get("within_s") for one in world.events.of(CLOSED)] == [None, 60]
+    assert [one.get("within_seconds") for one in world.events.of(CLOSED)] == [None, 60]
 
 
 def test_what_is_counted_when_the_broker_stops_is_logged() -> None:
     world = World()
-    for why in ("first", "second", "third"):
-        world.reject(why=why)
+    for detail in ("first", "second", "third"):
+        world.reject(detail=detail)
     world.log.finish()
     assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
     world.scheduler.advance(MINUTE_MS)
@@ -57,12 +59,17 @@ def test_hosts_kinds_and_events_are_counted_apart() -> None:
     world = World()
     world.reject()
     world.reject(host="2001:db8::1")
-    world.reject(kind="MalformedRequest")
-    world.log.refused("192.0.2.7", "max.connections (1) is reached")
+    world.reject(reason="malformed_request")
+    world.log.refused("192.0.2.7", "max_connections", "the limit")
     peers = [peer for peer, _, _ in world.counted()]
     assert peers == ["192.0.2.7", "2001:db8::1", "192.0.2.7"]
-    assert world.events.of("a connection was refused") == [
-        {"peer": "192.0.2.7", "connections": 1, "why": "max.connections (1) is reached"}
+    assert world.events.of("connection_refused") == [
+        {
+            "reason": "max_connections",
+            "peer": "192.0.2.7",
+            "connections": 1,
+            "detail": "the limit",
+        }
     ]
 
 

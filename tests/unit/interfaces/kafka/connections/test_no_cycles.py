@@ -205,7 +205,7 @@ def leave_half_a_request(_kafka: FakeKafka, client: FakeClient) -> None:
 ENDS: dict[str, Callable[[FakeKafka, FakeClient], None]] = {
     "closed by the client": lambda _, client: client.transport.drop(),
     "after an answer": lambda _, client: (client.ask(metadata("t"), 12), client.transport.drop()),
-    "aborted": lambda _, client: client.session.abort("too slow"),
+    "aborted": lambda _, client: client.session.abort("slow_reader"),
     "drained": lambda _, client: client.session.drain(),
     "acks=0 lost": lose_the_batch,
     "waiting for memory": wait_for_memory,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.topic_requests import codes, create, new

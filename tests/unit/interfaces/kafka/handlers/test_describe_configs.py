@@ -5,7 +5,7 @@ import pytest
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import GROUP_CONFIGS
 from domain.configs.resource import Resource, ResourceKind
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.config_requests import (
     BROKER,

@@ -42,7 +42,7 @@ def test_a_transactional_id_is_refused_in_words_that_the_log_has_too(version: in
     for told in answer.coordinators if keys else [answer]:
         assert (told.error_code, told.node_id) == (53, -1)
         assert "Transactions are not supported" in told.error_message
-    [event] = kafka.events.of("a transactional id was refused")
+    [event] = kafka.events.of("transactional_id_refused")
     assert event["transactional_id"] == ("mine, yours" if keys else "mine")
     assert event["client_id"] == "a-client"
 

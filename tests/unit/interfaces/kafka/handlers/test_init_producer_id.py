@@ -24,9 +24,9 @@ def test_every_producer_gets_an_id_of_its_own(version: int) -> None:
 def test_a_transactional_id_is_refused_and_the_log_says_why(version: int) -> None:
     kafka = FakeKafka()
     assert ask(kafka.client(), version, transactional_id="a") == (53, -1, -1)
-    [event] = kafka.events.of("a transactional id was refused")
+    [event] = kafka.events.of("transactional_id_refused")
     assert event["transactional_id"] == "a"
-    assert "Transactions are not supported" in str(event["reason"])
+    assert "Transactions are not supported" in str(event["detail"])
 
 
 def test_a_producer_that_has_an_id_gets_a_new_one() -> None:

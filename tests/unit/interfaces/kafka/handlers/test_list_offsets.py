@@ -148,8 +148,8 @@ def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
     lied_to.run()
     assert [client.closed for client in clients] == [True, False, False]
     assert [len(client.answers()) for client in clients] == [0, 1, 1]
-    failures = lied_to.events.of("a request failed")
-    assert [str(line["failure"]) for line in failures] == ["nobody foresaw this"]
+    failures = lied_to.events.of("request_failed")
+    assert [str(line["error"]) for line in failures] == ["nobody foresaw this"]
 
 
 def test_a_partition_that_is_deleted_during_a_search_is_unknown(lied_to: FakeKafka) -> None:

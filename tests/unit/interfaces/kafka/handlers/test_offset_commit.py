@@ -248,7 +248,7 @@ def test_what_nobody_foresaw_is_said_of_each_partition(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     class Broken(GroupOfOneWord):
-        def heard_from(self, member_id: str, now_ms: int) -> None:
+        def renew_session(self, member_id: str, now_ms: int) -> None:
             raise RuntimeError("a fault")
 
     kafka.broker.groups.registry.put(Broken("g"))

@@ -301,21 +301,23 @@ def test_without_acks_there_is_no_answer_and_the_batch_is_kept(
 
 
 @pytest.mark.parametrize(
-    ("batches", "transactional_id", "why"),
+    ("batches", "transactional_id", "code"),
     [
-        ({0: None}, None, "error 87"),
-        ({9: record_batch(["a"])}, None, "error 3"),
-        ({0: record_batch(["a"], transactional=True)}, None, "error 53"),
-        ({0: record_batch(["a"])}, "a", "error 53"),
+        ({0: None}, None, 87),
+        ({9: record_batch(["a"])}, None, 3),
+        ({0: record_batch(["a"], transactional=True)}, None, 53),
+        ({0: record_batch(["a"])}, "a", 53),
     ],
 )
 def test_without_acks_a_refusal_ends_the_connection(
-    kafka: FakeKafka, client: FakeClient, batches: Batches, transactional_id: str | None, why: str
+    kafka: FakeKafka, client: FakeClient, batches: Batches, transactional_id: str | None, code: int
 ) -> None:
     client.send(request(batches, acks=0, transactional_id=transactional_id), 9)
     kafka.run()
     assert (client.frames(), client.closed) == ([], True)
-    assert why in client.why_closed()
+    (line,) = kafka.events.of("connection_closed")
+    assert line["reason"] == "produce_failed"
+    assert str(line["detail"]).endswith(f" {code}")
 
 
 def test_without_acks_what_was_good_of_a_refused_request_is_kept(

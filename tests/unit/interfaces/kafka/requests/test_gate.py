@@ -90,7 +90,7 @@ def test_a_request_that_is_not_allowed_is_refused_with_the_code_of_its_resource(
     resource = api.needs[0][1] or SAID.get(api.name, ResourceType.TOPIC)
     assert refusals(answer) == {CODES[resource]}
     assert not client.closed
-    assert kafka.events.of("a request failed") == []
+    assert kafka.events.of("request_failed") == []
 
 
 def test_what_is_asked_names_principal_operation_and_every_resource() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 from interfaces.main.settings.docs import render
 
 

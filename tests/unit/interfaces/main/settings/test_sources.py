@@ -71,7 +71,7 @@ def test_settings_that_are_not_built_are_in_that_warning_unless_they_have_their_
 def test_a_slip_of_the_finger_is_named_with_what_was_meant(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text('num.partition="3"')
-    warning = "settings with no effect here: num.partition (is num.partitions meant?)"
+    warning = "settings with no effect here: num.partition (did you mean num.partitions?)"
     assert load(file=file).warnings == [warning]
     assert load({"num.partition": "3"}).warnings == [warning]
     assert load(env={"OTTLA_NUM_PARTITION": "3"}).warnings == [warning]
@@ -151,10 +151,10 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"listeners": "9092"}, r"listeners = '9092' .* expected \[NAME://\]HOST:PORT"),
         ({"listeners": ""}, "at least one listener"),
         ({"listeners": "CONTROLLER://:1"}, "at least one listener"),
-        ({"listeners": "SSL://:1"}, "SSL, which is not built yet"),
+        ({"listeners": "SSL://:1"}, "SSL is not supported"),
         (
             {"listeners": "X://:1", "listener.security.protocol.map": "X:SASL_SSL"},
-            "SASL_SSL, which is not built yet",
+            "SASL_SSL is not supported",
         ),
         ({"listener.security.protocol.map": "X:Y"}, "NAME:PROTOCOL"),
         ({"advertised.listeners": "PLAINTEXT://0.0.0.0:1"}, "clients can connect to"),
@@ -163,7 +163,7 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"storage": "memory://x"}, "expected memory://"),
         ({"storage": "lmdb://x"}, "lmdb:///a/folder"),
         ({"log.dirs": ""}, "expected a folder"),
-        ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two folders"),
+        ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two data folders"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(given: dict[str, str], words: str) -> None:

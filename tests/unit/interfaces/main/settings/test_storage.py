@@ -45,7 +45,9 @@ def test_a_password_is_never_shown() -> None:
     url = "postgresql://me:hunter2@db.example:5433/offsets?sslmode=require&password=hunter2"
     offsets = load(offsets=url).offsets
     assert offsets.url == url
-    assert offsets.shown == "postgresql://me@db.example:5433/offsets"
+    assert (
+        offsets.shown == "postgresql://me:***@db.example:5433/offsets?sslmode=require&password=***"
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,8 +61,8 @@ def test_another_place_is_refused_and_named(wrong: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load(offsets=wrong)
     assert str(failure.value) == (
-        f"offsets = '{wrong}' (command line) is not allowed: expected memory://, lmdb:// (where "
-        "the messages are), sqlite:// (in the data folder), sqlite:///a/file, or "
+        f"offsets = '{wrong}' (command line) is not allowed: expected memory://, lmdb:// (with "
+        "the records), sqlite:// (in the data folder), sqlite:///a/file, or "
         "postgresql://user@host/database"
     )
 
@@ -75,7 +77,7 @@ def test_a_password_that_could_be_taken_for_something_else_is_refused_unseen(sec
 
 def test_a_password_may_have_anything_when_it_is_written_as_it_should_be() -> None:
     url = "postgresql://me:hun%40%2Fter:2@host/db?host=%2Frun%2Fa%40b"
-    assert load(offsets=url).offsets.shown == "postgresql://me@host/db"
+    assert load(offsets=url).offsets.shown == "postgresql://me:***@host/db?host=%2Frun%2Fa%40b"
 
 
 def test_a_refusal_does_not_tell_the_password() -> None:
@@ -91,6 +93,6 @@ def test_offsets_do_not_outlive_their_messages(lasting: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load("memory://", offsets=lasting)
     assert str(failure.value) == (
-        "committed offsets would outlive the messages they point at: with storage = memory:// "
+        "committed offsets would survive their records: with storage = memory:// "
         "leave out offsets (command line), or set it to memory://"
     )

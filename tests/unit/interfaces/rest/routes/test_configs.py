@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.topic import TOPIC_CONFIGS
+from domain.configs.topic_table import TOPIC_CONFIGS
 from tests.fakes.admin import FakeAdmin
 
 
@@ -149,7 +149,7 @@ def test_every_setting_is_listed_with_where_its_value_comes_from() -> None:
     assert rows["num.partitions"]["value"] == "3"
     assert rows["num.partitions"]["default"] == "1"
     assert rows["num.partitions"]["origin"] == "command line"
-    assert rows["message.max.bytes"]["origin"] == "all brokers, while they run"
+    assert rows["message.max.bytes"]["origin"] == "dynamic, all brokers"
     assert rows["node.id"]["origin"] == "default"
     assert all(row["documentation"] and row["allowed"] for row in rows.values())
 

@@ -24,6 +24,7 @@ def some() -> FakeAdmin:
     admin = FakeAdmin(fake, request_log=StructuredRequestLog(fake.events, "errors", 0, 1))
     admin.fake.topic("t")
     admin.fake.appended(record_batch([("k", "v", [], 1)]))
+    admin.fake.events.lines.clear()
     return admin
 
 

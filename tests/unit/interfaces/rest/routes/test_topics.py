@@ -19,6 +19,14 @@ def test_a_topic_is_made_looked_at_listed_and_deleted(admin: FakeAdmin) -> None:
     assert admin.get("/topics").json["data"] == []
 
 
+def test_the_log_has_a_change_with_the_address_of_its_client(admin: FakeAdmin) -> None:
+    admin.post("/topics", {"topic_name": "t"})
+    admin.ask("DELETE", "/topics/t")
+    events = admin.fake.events
+    [created], [deleted] = events.of("topic_created"), events.of("topic_deleted")
+    assert created["peer"] == deleted["peer"] == "192.0.2.1:4711"
+
+
 def test_the_shape_is_confluents(admin: FakeAdmin) -> None:
     admin.fake.topic("orders")
     body = admin.get(f"{admin.v3}/topics/orders").json

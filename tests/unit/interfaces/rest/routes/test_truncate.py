@@ -75,7 +75,7 @@ def test_many_partitions_are_truncated_in_their_order_some_at_a_time(
     service = some.fake.broker.messages.delete_records
     delete = service.delete
     monkeypatch.setattr(
-        service, "delete", lambda wanted: (sizes.append(len(wanted)), delete(wanted))[1]
+        service, "delete", lambda wanted, by: (sizes.append(len(wanted)), delete(wanted, by))[1]
     )
     told = some.post("/topics/wide:truncate", {"before_offset": 0}).json["partitions"]
     assert [one["partition_id"] for one in told] == list(range(120))

@@ -20,7 +20,7 @@ from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import record_batch
 
 HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-NOT_READ = "a connection is closed: its client does not read"
+NOT_READ = "connection_closed"
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
     "uvloop": uvloop.new_event_loop,

@@ -113,8 +113,8 @@ def test_what_cannot_be_made_is_said_and_nobody_is_kept_waiting() -> None:
 
     events = play(broken, story)
     [(level, event, fields)] = events.lines
-    assert (level, event) == ("error", "the admin side cannot serve")
-    assert isinstance(fields["failure"], ImportError)
+    assert (level, event) == ("error", "admin_server_failed")
+    assert isinstance(fields["error"], ImportError)
 
 
 def test_a_stop_while_it_is_being_made_waits_for_it() -> None:
@@ -152,7 +152,4 @@ def test_what_cannot_serve_or_end_does_not_keep_others_from_it() -> None:
         assert not await server.drain(5)
 
     asyncio.run(played())
-    assert [event for _, event, _ in events.lines] == [
-        "the admin side cannot serve",
-        "the admin side did not end in good order",
-    ]
+    assert [line["reason"] for line in events.of("admin_server_failed")] == ["listen", "drain"]

@@ -77,5 +77,5 @@ def test_one_that_never_knows_it_ends_the_task(
     fail_on_loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patience = {"kafkaConsumer.pollTimeoutMs": "50", "failOnDataLoss": fail_on_loss}
-    with pytest.raises(JobFailed, match=r"^t-0: nothing came from b:1 for 0\.05 s at offset 80"):
+    with pytest.raises(JobFailed, match=r"^t-0: .* at offset 80"):
         rows(Leader(None), monkeypatch, **patience)

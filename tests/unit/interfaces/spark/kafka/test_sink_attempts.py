@@ -36,6 +36,6 @@ def test_a_second_attempt_is_refused_where_one_is_enough_and_nowhere_else() -> N
     with one_attempt(cast(Any, context)):
         first, second = context.task(0), context.task(1)
     refuse_another(first)
-    with pytest.raises(JobFailed, match=r"^task 7 failed, or its machine was lost, [^\n]+$"):
+    with pytest.raises(JobFailed, match="task 7"):
         refuse_another(second)
     refuse_another(context.task(1))

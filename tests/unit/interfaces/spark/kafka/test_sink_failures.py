@@ -15,7 +15,7 @@ from interfaces.spark.query.failures import JobFailed
 OF_ANOTHER = KafkaError._INVALID_DIFFERENT_RECORD
 
 
-class Told:
+class Report:
     """A record that a delivery report is about."""
 
     def topic(self) -> str:
@@ -23,6 +23,10 @@ class Told:
 
     def partition(self) -> int:
         return 0
+
+    def key(self) -> None: ...
+
+    def value(self) -> None: ...
 
 
 class Full:
@@ -62,23 +66,21 @@ def sending(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_of_a_batch_the_record_is_told_that_it_was_refused_for(sending: Any) -> None:
     reasons = (OF_ANOTHER, OF_ANOTHER, KafkaError.INVALID_RECORD, OF_ANOTHER, KafkaError.NO_ERROR)
     for code in reasons:
-        sending.delivered(KafkaError(code), Told())
-    with pytest.raises(JobFailed, match=r"^topic 't': .*\(INVALID_RECORD\): .*timestamp\.after\."):
+        sending.delivered(KafkaError(code), Report())
+    with pytest.raises(JobFailed, match=r"\(INVALID_RECORD\): "):
         sending._check()
 
 
 def test_the_first_reason_stays(sending: Any) -> None:
     for code in (KafkaError.INVALID_TIMESTAMP, OF_ANOTHER, KafkaError._MSG_TIMED_OUT):
-        sending.delivered(KafkaError(code), Told())
-    with pytest.raises(JobFailed, match=r"\(INVALID_TIMESTAMP\): the topic takes no record with a"):
+        sending.delivered(KafkaError(code), Report())
+    with pytest.raises(JobFailed, match=r"\(INVALID_TIMESTAMP\): "):
         sending._check()
 
 
 def test_a_record_that_will_never_fit_into_the_memory_does_not_wait_for_ever(sending: Any) -> None:
     sending._made = Full(times=10)
-    with pytest.raises(
-        JobFailed, match=r"^a record of 5 bytes for topic 't' is larger than kafka\.b"
-    ):
+    with pytest.raises(JobFailed, match=r"5 bytes .* kafka\.buffer\.memory"):
         sending.send({"t"}, [("t", b"value", None, -1)])
 
 
@@ -86,16 +88,3 @@ def test_one_that_fits_when_others_have_left_is_taken(sending: Any) -> None:
     sending._made = producer = Full(times=2)
     sending.send({"t"}, [("t", b"value", None, -1)])
     assert producer.taken == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("acks", "1"), ("retries", "0"), ("max.in.flight.requests.per.connection", "10")],
-)
-def test_what_excludes_idempotence_is_taken_as_java_takes_it(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
-) -> None:
-    monkeypatch.setattr(sink_sending, "look", str)
-    given = {"kafka.bootstrap.servers": "b:1", f"kafka.{name}": value}
-    made: Any = Sending(KafkaOptions(given))
-    assert made._producer is not None  # librdkafka takes the settings together

@@ -24,23 +24,6 @@ def test_a_table_is_refused_when_it_is_made(said_by_spark: str) -> None:
         options(subscribe="orders", **{said_by_spark: "ottla"})
 
 
-def test_values_are_checked() -> None:
-    with pytest.raises(WrongOption, match=r"^minPartitions: 'many' is no whole number$"):
-        options(minPartitions="many").number("minPartitions")
-    with pytest.raises(WrongOption, match=r"^minPartitions: 0 is less than 1$"):
-        options(minPartitions="0").number("minPartitions")
-    with pytest.raises(WrongOption, match=r"^minPartitions: '1.5' is no whole number$"):
-        options(minPartitions="1.5").for_tasks  # noqa: B018
-    with pytest.raises(WrongOption, match=r"^failOnDataLoss: 'no' is neither true nor false$"):
-        options(failOnDataLoss="no").flag("failOnDataLoss", True)
-    with pytest.raises(WrongOption, match=r"^maxTriggerDelay: 'soon' is no time like"):
-        options(maxTriggerDelay="soon").duration_ms("maxTriggerDelay", 1)
-    with pytest.raises(WrongOption, match=r"'maybe' is none of error, latest$"):
-        options(startingOffsetsByTimestampStrategy="maybe").one_of(
-            "startingOffsetsByTimestampStrategy", ("error", "latest")
-        )
-
-
 @pytest.mark.parametrize(
     ("text", "ms"),
     [("250", 250), ("250ms", 250), ("30s", 30_000), ("15m", 900_000), ("1 h", 3_600_000)],

@@ -8,7 +8,6 @@ import pytest
 
 from interfaces.spark.query.assignment import Assignment
 from interfaces.spark.query.bounds import EARLIEST, LATEST
-from interfaces.spark.query.failures import WrongOption
 from interfaces.spark.query.ranges import Place
 from interfaces.spark.segments.options import SegmentsOptions
 
@@ -46,39 +45,3 @@ def test_options_of_a_broker_and_of_streams_are_passed_over() -> None:
     given = {"kafka.bootstrap.servers": "nowhere:1", "groupIdPrefix": "x"}
     given |= {"maxOffsetsPerTrigger": "5", "fetchOffset.numRetries": "3"}
     assert options(**given).assignment is None
-
-
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        ({"path": " "}, "which data folder? .load(FOLDER), or .option('path', FOLDER)"),
-        ({"path": "s3://bucket"}, "'s3://bucket' is no data folder of this machine"),
-        ({"subscrib": "a"}, "there is no option 'subscrib'; did you mean subscribe?"),
-        ({"commitOffsetsToGroup": "true"}, "there is no option 'commitoffsetstogroup'"),
-        ({"subscribe": "a", "assign": "{}"}, "subscribe and assign exclude each other"),
-        ({"startingOffsets": "latest"}, "startingOffsets: latest, but reading a batch cannot"),
-        ({"endingOffsets": '{"a": {"0": -2}}'}, "endingOffsets: -2 (earliest) of a-0, but"),
-        ({"startingTimestamp": "1²"}, "startingTimestamp: '1²' is no whole number"),
-        ({"startingTimestamp": "9" * 30}, "startingTimestamp: '999"),
-        ({"startingTimestamp": "9" * 19}, "startingTimestamp: 9999999999999999999 is more than 9"),
-        ({"startingOffsets": '{"a": {"²": 3}}'}, "startingOffsets: '²' of topic 'a' is no part"),
-        ({"failOnDataLoss": "maybe"}, "failOnDataLoss: 'maybe' is neither true nor false"),
-    ],
-)
-def test_what_is_said_wrongly_is_one_line(given: dict[str, str], line: str) -> None:
-    with pytest.raises(WrongOption) as wrong:
-        options(**given)
-    assert str(wrong.value).startswith(line)
-    assert "\n" not in str(wrong.value)
-
-
-def test_a_folder_is_not_written() -> None:
-    pytest.importorskip("pyspark", reason="needs Spark")
-    from pyspark.sql.types import StructType
-
-    from interfaces.spark.segments.sources import SegmentsSource
-
-    source = SegmentsSource({"path": "/data"})
-    for writes in (source.writer, source.streamWriter):
-        with pytest.raises(WrongOption, match=r"^a data folder is only read: "):
-            writes(StructType([]), False)

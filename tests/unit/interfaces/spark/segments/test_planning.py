@@ -97,7 +97,7 @@ def test_offsets_that_are_not_there_are_lost_data(
     (only,) = folder.topic("a")
     folder.append(only, ["1", "2", "3"])
     folder.start_at(only, 1)
-    with pytest.raises(JobFailed, match=r"a-0 has no offset \d, it goes from 1 to 3"):
+    with pytest.raises(JobFailed, match=r"a-0 has no offset \d"):
         planned(folder, **given)
     assert planned(folder, **given, failOnDataLoss="false") == left
 

@@ -162,7 +162,7 @@ def test_of_batches_it_is_told_what_they_were(folder: DataFolder) -> None:
     folder.append(only, [(b"\0\0\0\1", b"\0" * 6, (), 5)], control=True)
     folder.append(only, ["last"])
     assert [row["offset"] for row in rows(folder, whole(only, 22))] == [*range(20), 21]
-    found = rows(folder, whole(only, 22), schema=OF_BATCHES, tells_batches=True)
+    found = rows(folder, whole(only, 22), schema=OF_BATCHES, include_batches=True)
     assert {row["batchOffset"] for row in found[:20]} == {0}
     assert {(row["codec"], row["producerId"], row["batchRecords"]) for row in found[:20]} == {
         ("lz4", 77, 20)
@@ -199,12 +199,12 @@ def damaged(records: list[Record], start: int, kind: str) -> bytes:
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        ("another checksum", "another checksum than its bytes have"),
+        ("another checksum", "the checksum does not match"),
         ("not what its codec writes", "The batch is not valid, or larger than"),
         ("no records", "A "),
-        ("another length", "the header of a batch that does not fit its place"),
-        ("another offset", "the header of a batch that does not fit its place"),
-        ("cut off", "40 bytes that are no batch"),
+        ("another length", "the header of the batch does not fit its position"),
+        ("another offset", "the header of the batch does not fit its position"),
+        ("cut off", "40 bytes are not a batch"),
     ],
 )
 def test_a_damaged_batch_ends_the_reading_or_is_passed_over(
@@ -234,13 +234,13 @@ def test_damaged_batches_are_counted_once_each(folder: DataFolder) -> None:
     folder.put(only, (5, damaged(["3", "4", "5", "6"], 2, "another checksum")))
     folder.put(only, (7, damaged(["7", "8"], 6, "no records")))
     folder.append(only, ["9"])
-    told = {"fail_on_data_loss": False, "tells_batches": True, "schema": OF_BATCHES}
+    told = {"fail_on_data_loss": False, "include_batches": True, "schema": OF_BATCHES}
     one = whole(only, 9)
     for ranges in ([one], [replace(one, end=4), replace(one, start=4)]):
         found = [row for each in ranges for row in rows(folder, each, **told)]
         problems = [(row["offset"], row["problem"]) for row in found if row["problem"]]
         assert [offset for offset, _ in problems] == [2, 6]
-        assert problems[0][1] == "another checksum than its bytes have"
+        assert problems[0][1] == "the checksum does not match"
         assert [row["value"] for row in found if not row["problem"]] == [b"1", b"2", b"9"]
     # One that begins before the first range is told in it, within it.
     (row, *_) = rows(folder, replace(one, start=4, first=4), **told)

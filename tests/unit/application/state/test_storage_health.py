@@ -3,19 +3,20 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import FetchItem, FetchQuery
-from application.state.trouble import REPEAT_MS
+from application.state.storage_health import REPEAT_MS
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
-STOPS = "nothing can be stored"
-GOES_ON = "data is stored again"
+STOPS = "storage_failed"
+GOES_ON = "storage_recovered"
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
     fake = FakeBroker()
     fake.topic("t")
+    fake.events.lines.clear()
     return fake
 
 
@@ -39,13 +40,13 @@ def test_as_long_as_all_is_well_nothing_is_said(fake: FakeBroker) -> None:
 def test_a_reason_is_told_once_however_many_commits_fail(fake: FakeBroker) -> None:
     for _ in range(3):
         commit(fake, "no space is left")
-    assert told(fake) == [("error", STOPS, {"reason": "no space is left"})]
+    assert told(fake) == [("error", STOPS, {"error": "no space is left"})]
 
 
 def test_another_reason_is_told_too(fake: FakeBroker) -> None:
     for why in ("no space is left", "restart the broker", "no space is left"):
         commit(fake, why)
-    assert [fields["reason"] for _, _, fields in told(fake)] == [
+    assert [fields["error"] for _, _, fields in told(fake)] == [
         "no space is left",
         "restart the broker",
     ]
@@ -55,9 +56,9 @@ def test_the_end_of_it_is_told_and_the_next_trouble_is_a_new_one(fake: FakeBroke
     for why in ("no space is left", "no space is left", None, None, "no space is left"):
         commit(fake, why)
     assert told(fake) == [
-        ("error", STOPS, {"reason": "no space is left"}),
+        ("error", STOPS, {"error": "no space is left"}),
         ("info", GOES_ON, {"failed_commits": 2}),
-        ("error", STOPS, {"reason": "no space is left"}),
+        ("error", STOPS, {"error": "no space is left"}),
     ]
 
 
@@ -98,7 +99,7 @@ def test_what_a_failure_took_along_is_not_counted_as_kept_by_the_next(fake: Fake
 
 # ---- reads
 
-UNREADABLE = "a partition cannot be read"
+UNREADABLE = "partition_unreadable"
 
 
 def fetch(fake: FakeBroker, index: int = 0) -> object:
@@ -113,7 +114,7 @@ def test_a_partition_that_cannot_be_read_is_named_once_a_minute(fake: FakeBroker
     fake.log.failing = StorageFailed("input/output error")
     for _ in range(3):
         assert isinstance(fetch(fake), StorageFailed)
-    line = ("error", UNREADABLE, {"topic": "t", "partition": 0, "reason": "input/output error"})
+    line = ("error", UNREADABLE, {"topic": "t", "partition": 0, "error": "input/output error"})
     assert told(fake) == [line]
     fake.clock.advance(REPEAT_MS)
     fetch(fake)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.groups.forgetting import ROWS_PER_WRITE, Forgetting
+from application.groups.offset_cleanup import ROWS_PER_WRITE, OffsetCleanup
 from application.groups.offsets import Offsets
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
@@ -27,7 +27,7 @@ def at(fake: FakeBroker, topic: str, offset: int) -> CommittedOffset:
 def keep(fake: FakeBroker, group_id: str, topic: str, *partitions: int, offset: int = 5) -> None:
     one = at(fake, topic, offset)
     writes = [(group_id, topic, partition, one) for partition in partitions]
-    fake.broker.groups.offsets.keep(group_id, writes, lambda failure: None)
+    fake.broker.groups.offsets.persist(group_id, writes, lambda failure: None)
 
 
 def delete_topic(fake: FakeBroker, name: str) -> None:
@@ -64,7 +64,7 @@ def test_they_go_a_slice_at_a_time(fake: FakeBroker) -> None:
         fake.scheduler.advance(2)
         left.append(stored(fake))
     assert left == [250 - ROWS_PER_WRITE, 250 - 2 * ROWS_PER_WRITE, 0]
-    assert len(fake.broker.groups.forgetting) == 0
+    assert len(fake.broker.groups.offset_cleanup) == 0
 
 
 def test_a_topic_that_is_made_again_begins_without_offsets_and_keeps_its_own(
@@ -108,7 +108,7 @@ def test_nor_does_it_stay_when_its_commit_takes_long(fake: FakeBroker) -> None:
     assert stored(fake) == 1
     fake.scheduler.advance(1000)
     assert (fake.broker.groups.offsets.of("g"), stored(fake)) == ({}, 0)
-    assert len(fake.broker.groups.forgetting) == 0
+    assert len(fake.broker.groups.offset_cleanup) == 0
 
 
 def test_what_a_crash_left_is_dropped_at_the_next_start(fake: FakeBroker) -> None:
@@ -153,8 +153,8 @@ def test_stale_rows_of_a_store_that_loads_late_are_dropped_too(fake: FakeBroker)
     offsets = Offsets(
         repository, fake.broker.groups.registry, fake.broker.catalog, fake.broker.placement
     )
-    forgetting = Forgetting(offsets, fake.broker.background)
-    forgetting.start()
+    offset_cleanup = OffsetCleanup(offsets, fake.broker.background)
+    offset_cleanup.start()
     repository.give([("g", "gone", 1, committed())])
     fake.scheduler.advance(100)
     assert not repository.waiting
@@ -165,4 +165,4 @@ def test_stale_rows_of_a_store_that_loads_late_are_dropped_too(fake: FakeBroker)
     assert not repository.waiting
     fake.scheduler.advance(1)
     assert repository.keep() == [("g", "gone", 1, None)]
-    assert (offsets.stale, len(forgetting)) == ([], 0)
+    assert (offsets.stale, len(offset_cleanup)) == ([], 0)

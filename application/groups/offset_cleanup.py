@@ -1,7 +1,7 @@
-"""Forgetting: committed offsets of deleted topics are removed from the store a slice at a time.
+"""OffsetCleanup: removes committed offsets of deleted topics from the store, in slices.
 
-They are out of memory already. A restart continues where this run stopped: an offset in the store
-whose topic does not exist is found when offsets are loaded.
+They are no longer in memory. After a restart the rest is found when offsets are loaded: their
+topics do not exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from domain.topics.topic import Topic
 ROWS_PER_WRITE = 100
 
 
-class Forgetting:
+class OffsetCleanup:
     def __init__(self, offsets: Offsets, background: Runner) -> None:
         self._offsets = offsets
         self._background = background
@@ -29,12 +29,12 @@ class Forgetting:
         return len(self._rows)
 
     def start(self) -> None:
-        self._offsets.when_loaded(self._begin_with_stale)
+        self._offsets.on_loaded(self._begin_stale)
 
     def forget(self, topics: Iterable[Topic]) -> None:
         self._begin(self._offsets.forget(topics))
 
-    def _begin_with_stale(self) -> None:
+    def _begin_stale(self) -> None:
         stale, self._offsets.stale = self._offsets.stale, []
         self._begin(stale)
 
@@ -48,7 +48,7 @@ class Forgetting:
             yield SLICE
             rows = self._next_rows()
             if not rows:
-                yield PAUSE  # commits of all of them are under way
+                yield PAUSE  # commits of all of them are in flight
             else:
                 dropped: Pending[Outcome] = Pending()
                 self._offsets.drop(rows, dropped.resolve)
@@ -58,9 +58,9 @@ class Forgetting:
     def _next_rows(self) -> list[OffsetWrite]:
         rows = []
         for row in [self._rows.popleft() for _ in range(min(ROWS_PER_WRITE, len(self._rows)))]:
-            if self._offsets.is_being_committed(*row[:3]):
+            if self._offsets.is_pending(*row[:3]):
                 self._rows.append(row)
-            # Where the topic was created again and committed to, the row is of the new one.
+            # If the topic was created again and committed to, the row belongs to the new topic.
             elif not self._offsets.has(*row[:3]):
                 rows.append(row)
         return rows

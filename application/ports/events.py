@@ -1,0 +1,325 @@
+"""Every event of the log: its key, levels and fields, what it means and what to do.
+
+docs/logs.md is generated from this table, and tests/architecture/test_events.py checks all calls
+of the event log against it. Keys, fields and reasons are stable: operators and alerts match them.
+What is meant for people only is in `detail`, `hint` and `error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+#: The client whose request changed something.
+_CLIENT = "principal client_id peer"
+#: All that a request may concern (interfaces/kafka/requests/about.py).
+_ABOUT = "group topic topic_id resource"
+#: Of one connection, and of several that were closed for the same reason.
+_CONNECTION = "reason detail hint peer listener connection_id client_id connections within_seconds"
+
+INFO, WARNING, ERROR = ("info",), ("warning",), ("error",)
+
+
+class Event(NamedTuple):
+    levels: tuple[str, ...]
+    #: Separated by spaces; not every line has all.
+    fields: str
+    meaning: str
+    #: The values of `reason`, where they are a closed set.
+    reasons: Mapping[str, str] = {}
+
+
+BROKER = {
+    "broker_started": Event(
+        INFO,
+        "version cluster_id listeners storage recovered admin flush offsets settings",
+        "The listeners are open and the store is recovered.",
+    ),
+    "broker_stopping": Event(
+        INFO, "signal", "The broker got a signal: it responds to running requests, then stops."
+    ),
+    "broker_stopped": Event(INFO, "", "The store is closed."),
+    "drain_timed_out": Event(
+        WARNING,
+        "waited_seconds",
+        "Requests were still running after `drain.timeout.ms`; their connections were cut.",
+    ),
+    "setting_without_effect": Event(
+        WARNING, "detail", "Settings that are unknown or have no effect in Ottla. Check spelling."
+    ),
+    "startup_warning": Event(
+        WARNING,
+        "reason detail",
+        "The settings are risky.",
+        {
+            "memory_storage": "All data is lost when the process ends.",
+            "unreachable_listener": "The listener accepts remote clients but advertises localhost: "
+            "set `advertised.listeners`.",
+            "open_admin_listener": "The admin API has no authentication and accepts remote "
+            "clients: restrict access to its port.",
+        },
+    ),
+    "log_lines_dropped": Event(
+        WARNING,
+        "lines",
+        "The reader of stderr was too slow, and lines were dropped. Check the log collector.",
+    ),
+}
+
+CONNECTIONS = {
+    "connection_closed": Event(
+        WARNING,
+        f"{_CONNECTION} waited_seconds correlation_id api",
+        "The broker closed connections of a client. Repeated faults of one host are logged once "
+        "a minute, with their number in `connections`. Ends that are normal (the client "
+        "disconnects, idle connections) are not logged.",
+        {
+            "http_request": "The client speaks HTTP: use the address in `hint`.",
+            "incomplete_request": "The rest of a request did not arrive in 30 seconds.",
+            "internal_error": "The response could not be built: see `request_failed`.",
+            "invalid_request_size": "The size is negative, or above `socket.request.max.bytes`.",
+            "malformed_request": "The request could not be decoded.",
+            "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
+            "response that such a producer can get, as in Kafka.",
+            "sasl_handshake": "The client uses SASL, the listener does not: set "
+            "`security.protocol=PLAINTEXT`.",
+            "slow_reader": "The client stopped reading its responses while too many responses "
+            "were unread in all (`queued.max.response.bytes`).",
+            "slow_request": "A large request arrived too slowly while others waited for its "
+            "memory (`queued.max.request.bytes`).",
+            "tls_handshake": "The client uses TLS, the listener does not: set "
+            "`security.protocol=PLAINTEXT`.",
+            "unsupported_version": "The client used an API or version that ApiVersions does not "
+            "list.",
+        },
+    ),
+    "connection_refused": Event(
+        WARNING,
+        _CONNECTION,
+        "A limit of connections is reached. Raise it, or find the client that leaks connections.",
+        {
+            "max_connections": "`max.connections`, of the whole broker.",
+            "max_connections_per_ip": "`max.connections.per.ip`, of one address.",
+        },
+    ),
+    "admin_listener_unavailable": Event(
+        WARNING,
+        "address error hint",
+        "The default address of the admin API is in use; the broker runs without it.",
+    ),
+    "admin_server_failed": Event(
+        ERROR,
+        "reason error traceback",
+        "The admin API does not work; Kafka clients are not affected.",
+        {
+            "start": "The server could not be created.",
+            "listen": "The server could not use a socket.",
+            "drain": "The server did not stop properly.",
+        },
+    ),
+}
+
+REQUESTS = {
+    "request": Event(
+        ("info", "warning"),
+        f"time correlation_id connection_id client_id software peer listener api version {_ABOUT} "
+        "topics path bytes_in bytes_out queue_us decode_us handle_us wait_us send_us total_us "
+        "status errors error_codes refused message",
+        "One request (`log.requests`); a warning if it failed or took `log.requests.slow.ms`.",
+    ),
+    "request_failed": Event(
+        ERROR,
+        f"api version correlation_id connection_id {_ABOUT} error traceback software peer "
+        "listener path bytes_in bytes_out total_us status error_codes refused",
+        "A bug in Ottla: the client got UNKNOWN_SERVER_ERROR (or HTTP 500). Report the traceback.",
+    ),
+    "transactional_id_refused": Event(
+        WARNING,
+        "detail transactional_id client_id peer",
+        "Ottla has no transactions: remove `transactional.id` from the producer.",
+    ),
+}
+
+TOPICS_AND_CONFIGS = {
+    "topic_created": Event(
+        INFO,
+        f"topic partitions automatic {_CLIENT}",
+        "A topic was created; `automatic`: on its first use (`auto.create.topics.enable`).",
+    ),
+    "topic_deleted": Event(INFO, f"topic {_CLIENT}", "A topic was deleted."),
+    "partitions_created": Event(
+        INFO, f"topic partitions {_CLIENT}", "A topic got more partitions: now `partitions`."
+    ),
+    "records_deleted": Event(
+        INFO,
+        f"topic partitions {_CLIENT}",
+        "The logs of `partitions` partitions start later than before.",
+    ),
+    "configs_altered": Event(
+        INFO,
+        f"resource name configs {_CLIENT}",
+        "Configs of a topic, group or broker changed. Values are not logged: they may be secret.",
+    ),
+    "config_without_effect": Event(
+        WARNING,
+        "resource name configs",
+        "A client set configs that have no effect in Ottla ([settings.md](settings.md)).",
+    ),
+    "config_unused": Event(
+        WARNING,
+        "resource name error",
+        "A persisted config is ignored, because this version of Ottla does not know or allow it. "
+        "Set or delete it.",
+    ),
+}
+
+_REMOVALS = {
+    "left": "The member left the group.",
+    "replaced": "A static member with the same `group.instance.id` joined (`replaced_by`).",
+    "session_timeout": "No heartbeat arrived within `session.timeout.ms`.",
+    "rebalance_timeout": "The member did not rejoin, or revoke its partitions, in time: raise "
+    "`max.poll.interval.ms`, or process fewer records per poll.",
+    "join_timeout": "A classic member of a consumer group did not rejoin in time.",
+    "sync_timeout": "The member sent no SyncGroup in time.",
+}
+_REBALANCES = {
+    "member_joined": "A new member, `member_id`.",
+    "member_rejoined": "A known member joined again, for example with other topics.",
+    "member_removed": "The line `member_removed` before it says why.",
+    "subscription_changed": "The member subscribed to other topics.",
+    "subscribed_topics_changed": "A subscribed topic was created, deleted or got partitions.",
+    "assignment_too_large": "The leader's assignment is larger than the broker accepts.",
+}
+
+GROUPS = {
+    "group_rebalancing": Event(
+        INFO,
+        "group generation members reason member_id",
+        "A rebalance of a classic group started; `generation` is the one that it ends.",
+        _REBALANCES,
+    ),
+    "group_stabilized": Event(
+        INFO, "group generation members", "The rebalance ended: all members have assignments."
+    ),
+    "group_empty": Event(
+        INFO,
+        "group generation reason member_id",
+        "The last member of a classic group is gone.",
+        _REBALANCES,
+    ),
+    "group_epoch_bumped": Event(
+        INFO,
+        "group epoch members reason member_id",
+        "A consumer group (KIP-848) gets a new assignment.",
+        _REBALANCES,
+    ),
+    "member_removed": Event(
+        INFO,
+        "group member_id client_id host reason replaced_by",
+        "A member is no longer in the group; its partitions are reassigned.",
+        _REMOVALS,
+    ),
+    "group_deleted": Event(
+        INFO,
+        "group reason",
+        "A group and its committed offsets were deleted.",
+        {
+            "requested": "By a client.",
+            "expired": "It was empty for `offsets.retention.minutes`.",
+        },
+    ),
+    "offsets_expired": Event(
+        INFO,
+        "group offsets",
+        "Committed offsets were deleted after `offsets.retention.minutes`.",
+    ),
+}
+
+STORAGE = {
+    "storage_failed": Event(
+        ERROR,
+        "error",
+        "A commit failed and nothing is persisted; clients retry. Logged once for each error. Make "
+        "room on the disk, or repair it ([storage.md](storage.md)).",
+    ),
+    "storage_recovered": Event(
+        INFO, "failed_commits", "Commits succeed again after `failed_commits` failures."
+    ),
+    "storage_close_failed": Event(
+        ERROR, "error traceback", "The last commit or flush failed while the broker stopped."
+    ),
+    "power_cut_detected": Event(
+        WARNING, "detail", "The machine went down while the store was open: records may be lost."
+    ),
+    "partition_unreadable": Event(
+        ERROR, "topic partition error", "A partition cannot be read; logged once a minute."
+    ),
+    "stray_partitions_found": Event(
+        WARNING,
+        "partition_ids",
+        "The store has data of partitions that belong to no topic. Report it.",
+    ),
+    "flush_failed": Event(WARNING, "error traceback", "A flush failed; the next one follows."),
+    "snapshot_failed": Event(
+        WARNING,
+        "error traceback",
+        "Producer state was not persisted at the stop: the next start reads more of the logs.",
+    ),
+    "scan_worker_failed": Event(
+        WARNING, "error", "A worker process for searches could not start; the broker searches."
+    ),
+}
+
+OFFSETS_DATABASE = {
+    "offsets_loading": Event(INFO, "", "Committed offsets are being read from the database."),
+    "offsets_loaded": Event(INFO, "offsets seconds", "All committed offsets are in memory."),
+    "offsets_moved": Event(
+        INFO, "offsets database", "Committed offsets were moved from the store to the database."
+    ),
+    "offsets_discarded": Event(
+        WARNING,
+        "previous",
+        "The broker was started with offsets=memory://: earlier committed offsets are gone.",
+    ),
+    "offsets_database_failed": Event(
+        ERROR,
+        "error traceback",
+        "The database cannot be used; commits of offsets fail until it can. Logged once for each "
+        "error.",
+    ),
+    "offsets_database_recovered": Event(INFO, "", "Committed offsets are persisted again."),
+    "offsets_database_slow": Event(
+        WARNING, "waited_seconds", "A transaction takes long; commits of offsets wait for it."
+    ),
+    "offsets_database_close_timed_out": Event(
+        ERROR,
+        "waited_seconds",
+        "The database did not respond at the stop: waiting commits, which had no response, are "
+        "lost.",
+    ),
+}
+
+METRICS = {
+    "metrics_failed": Event(ERROR, "error traceback", "Metrics could not be read. Report it."),
+    "metrics_export_failed": Event(
+        WARNING,
+        "endpoint error",
+        "The OpenTelemetry collector cannot be reached; these values are dropped.",
+    ),
+    "metrics_export_recovered": Event(INFO, "endpoint", "The collector accepts metrics again."),
+}
+
+SECTIONS: Mapping[str, Mapping[str, Event]] = {
+    "The broker": BROKER,
+    "Connections": CONNECTIONS,
+    "Requests": REQUESTS,
+    "Topics and configs": TOPICS_AND_CONFIGS,
+    "Groups": GROUPS,
+    "Storage": STORAGE,
+    "Committed offsets in a database": OFFSETS_DATABASE,
+    "Metrics": METRICS,
+}
+
+EVENTS: Mapping[str, Event] = {
+    key: event for section in SECTIONS.values() for key, event in section.items()
+}

@@ -1,0 +1,61 @@
+"""Wrong options and arguments: exit code 2, and stderr names the wrong one. No broker is needed."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from interfaces.main.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """A command sets handlers for the whole process."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ("produce", "no topic"),
+        ("produce -t x -k a -K :", "-K"),
+        ("produce -t x -K : -f %v", "-K"),
+        ("produce -t x -f %q", "%q"),
+        ("produce -t x -T yesterday", "yesterday"),
+        ("consume x -o middle", "middle"),
+        ("consume x -o yaml", "yaml"),
+        ("consume x -g g -o 47", "group seek"),
+        ("consume x -g g -p 0", "-p"),
+        ("consume x -f %q", "%q"),
+        ("consume x -f %v -o json", "-f"),
+        ("consume x --timeout 0", "'0'"),
+        ("topic list (", "'('"),
+        ("group list (", "'('"),
+        ("group seek g --to sideways", "sideways"),
+        ("offsets x --at +2", "+2"),
+        ("topic trim x -o somewhere", "somewhere"),
+        ("generate prometheus --admin foo", "'foo'"),
+        ("generate prometheus --admin off", "'off'"),
+        ("generate prometheus --admin :8082", "':8082'"),
+        ("generate prometheus --admin a:1,b:2", "'a:1,b:2'"),
+        ("generate prometheus --admin a:0", "'a:0'"),
+        ("generate prometheus --admin http://a:1", "'http://a:1'"),
+        ("topic list -b a:b", "'b'"),
+        ("serve --set num.partitions=0", "num.partitions = '0' (command line --set)"),
+    ],
+)
+def test_a_wrong_argument_is_named_and_ends_with_2(
+    arguments: str, word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = main(arguments.split(" "))
+    except SystemExit as usage:
+        code = usage.code
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (2, "")
+    assert word in printed.err.splitlines()[-1]

@@ -1,0 +1,61 @@
+"""The OpenAPI description, which clients are generated from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from interfaces.rest.serving.docs import openapi
+from interfaces.rest.urls import V3
+from tests.fakes.admin import FakeAdmin
+
+DESCRIPTION = openapi()
+
+
+def operations() -> Iterator[Any]:
+    for path, methods in DESCRIPTION["paths"].items():
+        for method, operation in methods.items():
+            yield pytest.param(operation, id=f"{method.upper()} {path}")
+
+
+def test_a_broker_serves_what_the_command_prints(admin: FakeAdmin) -> None:
+    command = [sys.executable, "-m", "interfaces.rest.serving.docs"]
+    printed = subprocess.run(command, capture_output=True, check=True, timeout=50)
+    assert json.loads(printed.stdout) == DESCRIPTION == admin.get("/openapi.json").json
+
+
+@pytest.mark.parametrize("operation", [*operations()])
+def test_each_operation_has_a_summary_responses_and_errors(operation: Any) -> None:
+    assert operation["summary"]
+    assert any(status.startswith("2") for status in operation["responses"])
+    for errors in ("4XX", "5XX"):
+        schema = operation["responses"][errors]["content"]["application/json"]["schema"]
+        assert schema == {"$ref": "#/components/schemas/ErrorBody"}
+
+
+def test_names_of_operations_are_unique() -> None:
+    names = [operation.values[0]["operationId"] for operation in operations()]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_each_path_of_a_cluster_is_the_same_as_its_short_path() -> None:
+    paths = DESCRIPTION["paths"]
+    twins = [path for path in paths if path.startswith(f"{V3}/")]
+    assert len(twins) > 30
+    for path in twins:
+        short = path.removeprefix(V3).replace("/consumer-groups", "/groups")
+        assert [_bare(each) for each in paths[path].items()] == [
+            _bare(each) for each in paths[short].items()
+        ]
+
+
+def _bare(method: tuple[str, Any]) -> tuple[str, Any]:
+    """Without the cluster's id and the operation's name, which differ."""
+    name, operation = method
+    others = [one for one in operation.get("parameters", ()) if one["name"] != "cluster_id"]
+    return name, {**operation, "operationId": "", "parameters": others}
